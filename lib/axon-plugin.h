@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a device plugin's author includes besides <axon/axon.h>. */
+#pragma once
+
+#include <gmodule.h>
+
+#include "eval/axoneval.h"
+#include "model/axongraph.h"
+#include "passes/axonpass.h"
+#include "plan/axonplan.h"
+#include "runtime/core/axonplugin.h"
+#include "runtime/infer/axoninferrequest.h"

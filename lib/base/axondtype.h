@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+/**
+ * AxonDType:
+ * @AXON_DTYPE_UNDEFINED: no element type
+ * @AXON_DTYPE_F32: IEEE 754 single precision
+ * @AXON_DTYPE_U8: unsigned 8 bit
+ * @AXON_DTYPE_I8: signed 8 bit
+ * @AXON_DTYPE_U16: unsigned 16 bit
+ * @AXON_DTYPE_I16: signed 16 bit
+ * @AXON_DTYPE_I32: signed 32 bit
+ * @AXON_DTYPE_I64: signed 64 bit
+ * @AXON_DTYPE_STRING: text; tensors of it are not stored yet
+ * @AXON_DTYPE_BOOL: one byte, 0 or 1
+ * @AXON_DTYPE_F16: IEEE 754 half precision
+ * @AXON_DTYPE_F64: IEEE 754 double precision
+ * @AXON_DTYPE_U32: unsigned 32 bit
+ * @AXON_DTYPE_U64: unsigned 64 bit
+ * @AXON_DTYPE_C64: two floats
+ * @AXON_DTYPE_C128: two doubles
+ * @AXON_DTYPE_BF16: bfloat16
+ *
+ * Element types. The numbers are those of ONNX `TensorProto.DataType`, so no mapping exists to drift.
+ *
+ * Since: 1.0
+ */
+typedef enum {
+  AXON_DTYPE_UNDEFINED = 0,
+  AXON_DTYPE_F32 = 1,
+  AXON_DTYPE_U8 = 2,
+  AXON_DTYPE_I8 = 3,
+  AXON_DTYPE_U16 = 4,
+  AXON_DTYPE_I16 = 5,
+  AXON_DTYPE_I32 = 6,
+  AXON_DTYPE_I64 = 7,
+  AXON_DTYPE_STRING = 8,
+  AXON_DTYPE_BOOL = 9,
+  AXON_DTYPE_F16 = 10,
+  AXON_DTYPE_F64 = 11,
+  AXON_DTYPE_U32 = 12,
+  AXON_DTYPE_U64 = 13,
+  AXON_DTYPE_C64 = 14,
+  AXON_DTYPE_C128 = 15,
+  AXON_DTYPE_BF16 = 16,
+} AxonDType;
+
+/* The number of rows of the table, #AXON_DTYPE_UNDEFINED included. */
+#define AXON_N_DTYPES 17
+
+const gchar *axon_dtype_get_name (AxonDType dtype);
+gsize axon_dtype_get_size (AxonDType dtype);
+const gchar *axon_dtype_get_npy_descr (AxonDType dtype);
+const gchar *axon_dtype_get_caps_name (AxonDType dtype);
+AxonDType axon_dtype_from_name (const gchar *name);
+gboolean axon_dtype_is_float (AxonDType dtype);
+
+gdouble axon_dtype_load (AxonDType dtype, gconstpointer data, gsize index);
+void axon_dtype_store (AxonDType dtype, gpointer data, gsize index, gdouble value);
+gint64 axon_dtype_load_int (AxonDType dtype, gconstpointer data, gsize index);
+
+/* Sets of dtypes, for the operator rows. */
+typedef guint32 AxonDTypeMask;
+
+#define AXON_DTYPE_BIT(dtype) (1u << (dtype))
+#define AXON_DTYPES_FLOAT                                                                          \
+  (AXON_DTYPE_BIT (AXON_DTYPE_F32) | AXON_DTYPE_BIT (AXON_DTYPE_F16) |                             \
+   AXON_DTYPE_BIT (AXON_DTYPE_F64) | AXON_DTYPE_BIT (AXON_DTYPE_BF16))
+#define AXON_DTYPES_INT                                                                            \
+  (AXON_DTYPE_BIT (AXON_DTYPE_U8) | AXON_DTYPE_BIT (AXON_DTYPE_I8) |                               \
+   AXON_DTYPE_BIT (AXON_DTYPE_U16) | AXON_DTYPE_BIT (AXON_DTYPE_I16) |                             \
+   AXON_DTYPE_BIT (AXON_DTYPE_I32) | AXON_DTYPE_BIT (AXON_DTYPE_I64) |                             \
+   AXON_DTYPE_BIT (AXON_DTYPE_U32) | AXON_DTYPE_BIT (AXON_DTYPE_U64))
+#define AXON_DTYPES_NUMERIC (AXON_DTYPES_FLOAT | AXON_DTYPES_INT)
+#define AXON_DTYPES_ALL (AXON_DTYPES_NUMERIC | AXON_DTYPE_BIT (AXON_DTYPE_BOOL))
+#define AXON_DTYPES_BYTE (AXON_DTYPE_BIT (AXON_DTYPE_U8) | AXON_DTYPE_BIT (AXON_DTYPE_I8))
+
+G_END_DECLS

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+/**
+ * AXON_MAX_RANK:
+ *
+ * The largest rank of a tensor; models with more are refused when they are read.
+ *
+ * Since: 1.0
+ */
+#define AXON_MAX_RANK 8
+
+/**
+ * AxonShape:
+ * @rank: number of dimensions; -1: not even the rank is known
+ * @dims: the dimensions, outermost first; -1: unknown
+ *
+ * The shape of a tensor, held by value.
+ *
+ * Since: 1.0
+ */
+typedef struct {
+  gint rank;
+  gint64 dims[AXON_MAX_RANK];
+} AxonShape;
+
+#define AXON_TYPE_SHAPE (axon_shape_get_type ())
+
+GType axon_shape_get_type (void) G_GNUC_CONST;
+AxonShape *axon_shape_copy (const AxonShape *shape);
+void axon_shape_free (AxonShape *shape);
+gboolean axon_shape_is_static (const AxonShape *shape);
+gboolean axon_shape_equal (const AxonShape *a, const AxonShape *b);
+gboolean axon_shape_accepts (const AxonShape *pattern, const AxonShape *shape);
+gint64 axon_shape_get_numel (const AxonShape *shape);
+gchar *axon_shape_to_string (const AxonShape *shape);
+gboolean axon_shape_from_string (const gchar *text, AxonShape *shape, GError **error);
+gboolean axon_shape_broadcast (const AxonShape *a, const AxonShape *b, AxonShape *out);
+
+#define AXON_SHAPE_UNKNOWN ((AxonShape){ .rank = -1 })
+#define AXON_SHAPE(...)                                                                            \
+  ((AxonShape){ .rank = (gint)(sizeof ((gint64[]){ __VA_ARGS__ }) / sizeof (gint64)),              \
+                .dims = { __VA_ARGS__ } })
+
+G_END_DECLS

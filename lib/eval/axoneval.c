@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "axoneval.h"
+
+/* Makes the outputs that are NULL, runs the kernel. On failure out[] may hold tensors: the caller
+ * owns them. */
+gboolean
+axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  g_autofree AxonTypeInfo *in_info = g_new0 (AxonTypeInfo, node->n_inputs + 1);
+  g_autofree AxonTypeInfo *out_info = g_new0 (AxonTypeInfo, node->n_outputs + 1);
+  gboolean ok = TRUE, inferred = node->n_outputs > 0;
+  for (guint i = 0; i < node->n_inputs; i++) {
+    in_info[i].shape = AXON_SHAPE_UNKNOWN;
+    if (in[i] != NULL)
+      in_info[i] = (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]),
+                                   in[i] };
+  }
+  if (!axon_node_infer (node, in_info, out_info, error))
+    return FALSE;
+  for (guint i = 0; i < node->n_outputs; i++) {
+    if (out_info[i].value != NULL && out[i] == NULL)
+      out[i] = g_steal_pointer (&out_info[i].value);
+    else
+      inferred = FALSE;
+    if (out[i] == NULL && ok && node->outputs[i] != NULL)
+      ok = (out[i] = axon_tensor_new (out_info[i].dtype, &out_info[i].shape, error)) != NULL;
+    g_clear_pointer (&out_info[i].value, axon_tensor_unref);
+  }
+  if (!inferred && ok)
+    ok = node->op->eval (node, in, out, error);
+  if (!ok) {
+    g_autofree gchar *what = axon_node_describe (node);
+    g_prefix_error (error, "%s: ", what);
+  }
+  return ok;
+}
+
+typedef struct {
+  AxonTensor **tensors; /* by value index */
+  guint *uses;
+} State;
+
+static void
+release (State *s, AxonValue *value)
+{
+  if (value != NULL && value->type.value == NULL && !value->is_output &&
+      --s->uses[value->index] == 0)
+    g_clear_pointer (&s->tensors[value->index], axon_tensor_unref);
+}
+
+static gboolean
+run_node (State *s, const AxonNode *node, GError **error)
+{
+  g_autofree AxonTensor **in = g_new0 (AxonTensor *, node->n_inputs + 1);
+  g_autofree AxonTensor **out = g_new0 (AxonTensor *, node->n_outputs + 1);
+  gboolean ok;
+  for (guint i = 0; i < node->n_inputs; i++)
+    in[i] = node->inputs[i] == NULL      ? NULL
+            : node->inputs[i]->type.value ? node->inputs[i]->type.value
+                                          : s->tensors[node->inputs[i]->index];
+  ok = axon_eval_node (node, in, out, error);
+  for (guint i = 0; i < node->n_outputs; i++) {
+    AxonValue *value = node->outputs[i];
+    if (value != NULL && (value->users->len > 0 || value->is_output))
+      s->tensors[value->index] = out[i];
+    else
+      g_clear_pointer (&out[i], axon_tensor_unref);
+  }
+  for (guint i = 0; i < node->n_inputs; i++)
+    release (s, node->inputs[i]);
+  return ok;
+}
+
+static gboolean
+run_nodes (State *s, AxonModel *model, AxonEvalHook hook, gpointer user_data, GError **error)
+{
+  for (guint i = 0; i < model->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (model->nodes, i);
+    gint64 start = g_get_monotonic_time ();
+    if (!run_node (s, node, error))
+      return FALSE;
+    if (hook != NULL &&
+        !hook (node, i, (gdouble)(g_get_monotonic_time () - start), user_data, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* @model must be indexed: value->index is its position in model->values. Not
+ * changed while running, so several threads may run it. */
+gboolean
+axon_eval_model (AxonModel *model, AxonTensor *const *inputs, AxonTensor **outputs,
+                 AxonEvalHook hook, gpointer user_data, GError **error)
+{
+  guint n = model->values->len;
+  g_autofree AxonTensor **tensors = g_new0 (AxonTensor *, n + 1);
+  g_autofree guint *uses = g_new0 (guint, n + 1);
+  State s = { tensors, uses };
+  gboolean ok;
+  for (guint i = 0; i < n; i++)
+    uses[i] = ((AxonValue *)g_ptr_array_index (model->values, i))->users->len;
+  for (guint i = 0; i < model->inputs->len; i++) {
+    AxonValue *value = g_ptr_array_index (model->inputs, i);
+    tensors[value->index] = axon_tensor_ref (inputs[i]);
+  }
+  ok = run_nodes (&s, model, hook, user_data, error);
+  for (guint i = 0; ok && i < model->outputs->len; i++) {
+    AxonValue *value = g_ptr_array_index (model->outputs, i);
+    outputs[i] = axon_tensor_ref (value->type.value ? value->type.value : tensors[value->index]);
+  }
+  for (guint i = 0; i < n; i++)
+    g_clear_pointer (&tensors[i], axon_tensor_unref);
+  return ok;
+}

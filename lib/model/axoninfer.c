@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shape inference: one node, then the graph in order. Model bytes never reach an assert here. */
+#include "axongraph.h"
+
+static gboolean
+check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
+{
+  const AxonOp *op = node->op;
+  AxonDType first = node->n_inputs > 0 ? in[0].dtype : AXON_DTYPE_UNDEFINED;
+  if (first == AXON_DTYPE_UNDEFINED)
+    return TRUE;
+  if (op->types != 0 && !(op->types & AXON_DTYPE_BIT (first))) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "input 0 of type %s is not supported",
+                 axon_dtype_get_name (first));
+    return FALSE;
+  }
+  for (guint i = 1; i < MIN (op->same, node->n_inputs); i++)
+    if (in[i].dtype != AXON_DTYPE_UNDEFINED && in[i].dtype != first) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input %u: expected %s as input 0, got %s",
+                   i, axon_dtype_get_name (first), axon_dtype_get_name (in[i].dtype));
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* Fills out[] (n_outputs entries). On success out[].value is owned by the caller. */
+gboolean
+axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gboolean ok;
+  for (guint i = 0; i < node->n_outputs; i++)
+    out[i] = (AxonTypeInfo){ .shape = AXON_SHAPE_UNKNOWN };
+  ok = check_types (node, in, error) && node->op->infer (node, in, out, error);
+  for (guint i = 0; ok && i < node->n_outputs; i++)
+    if (axon_shape_is_static (&out[i].shape) && axon_shape_get_numel (&out[i].shape) < 0) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "output %u is too large", i);
+      ok = FALSE;
+    }
+  if (!ok) {
+    g_autofree gchar *what = axon_node_describe (node);
+    g_prefix_error (error, "%s: ", what);
+    for (guint i = 0; i < node->n_outputs; i++)
+      g_clear_pointer (&out[i].value, axon_tensor_unref);
+  }
+  return ok;
+}
+
+static void
+store_result (AxonModel *model, AxonNode *node, AxonTypeInfo *out)
+{
+  for (guint i = 0; i < node->n_outputs; i++) {
+    AxonValue *value = node->outputs[i];
+    g_autoptr (AxonTensor) constant = g_steal_pointer (&out[i].value);
+    if (value == NULL)
+      continue;
+    value->type.dtype = out[i].dtype;
+    value->type.shape = out[i].shape;
+    if (constant != NULL && !value->is_output) {
+      AxonValue *c = axon_model_add_constant (model, NULL, constant);
+      axon_model_replace_value (model, value, c);
+    }
+  }
+}
+
+static gboolean
+infer_node (AxonModel *model, AxonNode *node, GError **error)
+{
+  g_autofree AxonTypeInfo *in = g_new0 (AxonTypeInfo, node->n_inputs + 1);
+  g_autofree AxonTypeInfo *out = g_new0 (AxonTypeInfo, node->n_outputs + 1);
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] != NULL)
+      in[i] = node->inputs[i]->type;
+    else
+      in[i].shape = AXON_SHAPE_UNKNOWN;
+  if (!axon_node_infer (node, in, out, error))
+    return FALSE;
+  store_result (model, node, out);
+  return TRUE;
+}
+
+/* Types every value; results that follow from shapes alone (Shape, Size) become constants. */
+gboolean
+axon_model_infer_shapes (AxonModel *model, GError **error)
+{
+  for (guint i = 0; i < model->nodes->len; i++)
+    if (!infer_node (model, g_ptr_array_index (model->nodes, i), error))
+      return FALSE;
+  return TRUE;
+}
+
+/**
+ * axon_model_reshape:
+ * @model: a model
+ * @input: index of an input
+ * @shape: the new shape; unknown dimensions stay free
+ * @error: return location
+ *
+ * Changes the shape of an input and of everything behind it.
+ *
+ * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where the rank differs, %AXON_ERROR_MODEL where an
+ *   operator does not accept the new shape. On failure shapes behind the input are partly updated:
+ *   drop the model.
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_model_reshape (AxonModel *model, guint input, const AxonShape *shape, GError **error)
+{
+  AxonValue *value;
+  g_return_val_if_fail (input < model->inputs->len, FALSE);
+  value = g_ptr_array_index (model->inputs, input);
+  if (value->type.shape.rank >= 0 && value->type.shape.rank != shape->rank) {
+    g_autofree gchar *expected = axon_shape_to_string (&value->type.shape);
+    g_autofree gchar *got = axon_shape_to_string (shape);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "input \"%s\": expected a shape of rank %d like %s, got %s", value->name,
+                 value->type.shape.rank, expected, got);
+    return FALSE;
+  }
+  value->type.shape = *shape;
+  return axon_model_infer_shapes (model, error);
+}

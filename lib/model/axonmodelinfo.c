@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What applications may ask a model. */
+#include "axongraph.h"
+
+static AxonValue *
+input_at (AxonModel *model, guint index)
+{
+  g_return_val_if_fail (AXON_IS_MODEL (model) && index < model->inputs->len, NULL);
+  return g_ptr_array_index (model->inputs, index);
+}
+
+static AxonValue *
+output_at (AxonModel *model, guint index)
+{
+  g_return_val_if_fail (AXON_IS_MODEL (model) && index < model->outputs->len, NULL);
+  return g_ptr_array_index (model->outputs, index);
+}
+
+/**
+ * axon_model_get_name:
+ * @model: a model
+ *
+ * Returns: (transfer none): the name of the graph
+ *
+ * Since: 1.0
+ */
+const gchar *
+axon_model_get_name (AxonModel *model)
+{
+  return model->name;
+}
+
+/**
+ * axon_model_get_n_inputs:
+ * @model: a model
+ *
+ * Returns: the number of inputs, initializers not counted
+ *
+ * Since: 1.0
+ */
+guint
+axon_model_get_n_inputs (AxonModel *model)
+{
+  return model->inputs->len;
+}
+
+/**
+ * axon_model_get_n_outputs:
+ * @model: a model
+ *
+ * Returns: the number of outputs
+ *
+ * Since: 1.0
+ */
+guint
+axon_model_get_n_outputs (AxonModel *model)
+{
+  return model->outputs->len;
+}
+
+/**
+ * axon_model_get_input_name:
+ * @model: a model
+ * @index: index of an input
+ *
+ * Returns: (transfer none): its name
+ *
+ * Since: 1.0
+ */
+const gchar *
+axon_model_get_input_name (AxonModel *model, guint index)
+{
+  AxonValue *value = input_at (model, index);
+  return value ? value->name : NULL;
+}
+
+/**
+ * axon_model_get_output_name:
+ * @model: a model
+ * @index: index of an output
+ *
+ * Returns: (transfer none): its name
+ *
+ * Since: 1.0
+ */
+const gchar *
+axon_model_get_output_name (AxonModel *model, guint index)
+{
+  AxonValue *value = output_at (model, index);
+  return value ? value->name : NULL;
+}
+
+/**
+ * axon_model_get_input_dtype:
+ * @model: a model
+ * @index: index of an input
+ *
+ * Returns: its element type
+ *
+ * Since: 1.0
+ */
+AxonDType
+axon_model_get_input_dtype (AxonModel *model, guint index)
+{
+  AxonValue *value = input_at (model, index);
+  return value ? value->type.dtype : AXON_DTYPE_UNDEFINED;
+}
+
+/**
+ * axon_model_get_output_dtype:
+ * @model: a model
+ * @index: index of an output
+ *
+ * Returns: its element type
+ *
+ * Since: 1.0
+ */
+AxonDType
+axon_model_get_output_dtype (AxonModel *model, guint index)
+{
+  AxonValue *value = output_at (model, index);
+  return value ? value->type.dtype : AXON_DTYPE_UNDEFINED;
+}
+
+/**
+ * axon_model_get_input_shape:
+ * @model: a model
+ * @index: index of an input
+ *
+ * Returns: (transfer none): its shape, -1 for free dimensions
+ *
+ * Since: 1.0
+ */
+const AxonShape *
+axon_model_get_input_shape (AxonModel *model, guint index)
+{
+  AxonValue *value = input_at (model, index);
+  return value ? &value->type.shape : NULL;
+}
+
+/**
+ * axon_model_get_output_shape:
+ * @model: a model
+ * @index: index of an output
+ *
+ * Returns: (transfer none): its shape as far as it is known before the inputs are
+ *
+ * Since: 1.0
+ */
+const AxonShape *
+axon_model_get_output_shape (AxonModel *model, guint index)
+{
+  AxonValue *value = output_at (model, index);
+  return value ? &value->type.shape : NULL;
+}
+
+/**
+ * axon_model_get_metadata:
+ * @model: a model
+ * @key: a key of ONNX `metadata_props`
+ *
+ * Returns: (transfer none) (nullable): its value
+ *
+ * Since: 1.0
+ */
+const gchar *
+axon_model_get_metadata (AxonModel *model, const gchar *key)
+{
+  return g_hash_table_lookup (model->metadata, key);
+}
+
+/**
+ * axon_model_get_metadata_keys:
+ * @model: a model
+ *
+ * Returns: (transfer full) (array zero-terminated=1): the keys of ONNX `metadata_props`
+ *
+ * Since: 1.0
+ */
+gchar **
+axon_model_get_metadata_keys (AxonModel *model)
+{
+  guint n;
+  g_autofree gchar **keys = (gchar **)g_hash_table_get_keys_as_array (model->metadata, &n);
+  return g_strdupv (keys);
+}
+
+/**
+ * axon_model_get_n_parameters:
+ * @model: a model
+ *
+ * Returns: the number of elements of all constants
+ *
+ * Since: 1.0
+ */
+guint64
+axon_model_get_n_parameters (AxonModel *model)
+{
+  guint64 n = 0;
+  for (guint i = 0; i < model->values->len; i++) {
+    AxonValue *value = g_ptr_array_index (model->values, i);
+    if (value->type.value != NULL)
+      n += axon_tensor_get_numel (value->type.value);
+  }
+  return n;
+}
+
+/**
+ * axon_model_get_n_nodes:
+ * @model: a model
+ *
+ * Returns: the number of nodes
+ *
+ * Since: 1.0
+ */
+guint
+axon_model_get_n_nodes (AxonModel *model)
+{
+  return model->nodes->len;
+}
+
+/**
+ * axon_model_is_quantized:
+ * @model: a model
+ *
+ * Returns: %TRUE if the model had quantised operators when it was read
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_model_is_quantized (AxonModel *model)
+{
+  return model->quantized;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The graph as text and as a Graphviz drawing. */
+#include "axongraph.h"
+
+static void
+append_value (GString *s, const AxonValue *value)
+{
+  g_autofree gchar *shape = NULL;
+  if (value == NULL) {
+    g_string_append (s, "-");
+    return;
+  }
+  shape = axon_shape_to_string (&value->type.shape);
+  g_string_append_printf (s, "%s:%s%s%s", value->name, axon_dtype_get_name (value->type.dtype),
+                          shape, value->type.value ? "*" : "");
+}
+
+static void
+append_values (GString *s, AxonValue *const *values, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    if (i > 0)
+      g_string_append (s, ", ");
+    append_value (s, values[i]);
+  }
+}
+
+/**
+ * axon_model_to_text:
+ * @model: a model
+ *
+ * Returns: (transfer full): one line per node; constants are marked `*`
+ *
+ * Since: 1.0
+ */
+gchar *
+axon_model_to_text (AxonModel *model)
+{
+  GString *s = g_string_new (NULL);
+  g_string_append_printf (s, "model %s\ninputs  ", model->name);
+  append_values (s, (AxonValue **)model->inputs->pdata, model->inputs->len);
+  g_string_append (s, "\noutputs ");
+  append_values (s, (AxonValue **)model->outputs->pdata, model->outputs->len);
+  g_string_append_c (s, '\n');
+  for (guint i = 0; i < model->nodes->len; i++) {
+    AxonNode *node = g_ptr_array_index (model->nodes, i);
+    append_values (s, node->outputs, node->n_outputs);
+    g_string_append_printf (s, " = %s(", node->op->name);
+    append_values (s, node->inputs, node->n_inputs);
+    g_string_append (s, ")\n");
+  }
+  return g_string_free (s, FALSE);
+}
+
+static gchar *
+dot_escape (const gchar *text)
+{
+  g_autofree gchar *valid = g_utf8_make_valid (text ? text : "", -1);
+  return g_strescape (valid, NULL);
+}
+
+/**
+ * axon_model_to_dot:
+ * @model: a model
+ *
+ * Returns: (transfer full): a Graphviz digraph of the nodes, edges labelled with types
+ *
+ * Since: 1.0
+ */
+gchar *
+axon_model_to_dot (AxonModel *model)
+{
+  GString *s = g_string_new ("digraph axon {\n  node [shape=box, fontname=sans, fontsize=10];\n"
+                             "  edge [fontname=sans, fontsize=8];\n");
+  for (guint i = 0; i < model->inputs->len; i++) {
+    AxonValue *value = g_ptr_array_index (model->inputs, i);
+    g_autofree gchar *name = dot_escape (value->name);
+    value->index = i;
+    g_string_append_printf (s, "  in%u [label=\"%s\", shape=ellipse];\n", i, name);
+  }
+  for (guint i = 0; i < model->nodes->len; i++) {
+    AxonNode *node = g_ptr_array_index (model->nodes, i);
+    g_autofree gchar *name = dot_escape (node->name);
+    node->index = i;
+    g_string_append_printf (s, "  n%u [label=\"%s\\n%s\"];\n", i, node->op->name, name);
+    for (guint k = 0; k < node->n_inputs; k++) {
+      AxonValue *value = node->inputs[k];
+      g_autofree gchar *shape = value ? axon_shape_to_string (&value->type.shape) : NULL;
+      if (value == NULL || value->type.value != NULL)
+        continue;
+      if (value->producer != NULL)
+        g_string_append_printf (s, "  n%u", value->producer->index);
+      else
+        g_string_append_printf (s, "  in%u", value->index);
+      g_string_append_printf (s, " -> n%u [label=\"%s%s\"];\n", i,
+                              axon_dtype_get_name (value->type.dtype), shape);
+    }
+  }
+  for (guint i = 0; i < model->outputs->len; i++) {
+    AxonValue *value = g_ptr_array_index (model->outputs, i);
+    g_autofree gchar *name = dot_escape (value->name);
+    g_string_append_printf (s, "  out%u [label=\"%s\", shape=ellipse];\n", i, name);
+    if (value->producer != NULL)
+      g_string_append_printf (s, "  n%u -> out%u;\n", value->producer->index, i);
+  }
+  g_string_append (s, "}\n");
+  return g_string_free (s, FALSE);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The ONNX reader: the only code that parses model bytes. */
+#pragma once
+
+#include "../model/axongraph.h"
+#include "../ops/axonopset.h"
+
+G_BEGIN_DECLS
+
+AxonModel *axon_onnx_read_file (const gchar *path, AxonOpSet *opset, GCancellable *cancellable,
+                                GError **error);
+AxonModel *axon_onnx_read_bytes (GBytes *bytes, const gchar *directory, AxonOpSet *opset,
+                                 GCancellable *cancellable, GError **error);
+AxonTensor *axon_onnx_read_tensor_file (const gchar *path, gchar **name, GError **error);
+gboolean axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar *path,
+                                      GError **error);
+
+G_END_DECLS

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TensorProto to AxonTensor: exact byte counts, checked sizes, external data only beneath the model's
+ * directory. */
+#include "axononnx-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static gboolean
+read_dims (const Onnx__Tensor *proto, AxonShape *shape, GError **error)
+{
+  *shape = (AxonShape){ 0 };
+  if (proto->n_dims > AXON_MAX_RANK) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 "rank %" G_GSIZE_FORMAT " (at most %d is supported)", proto->n_dims,
+                 AXON_MAX_RANK);
+    return FALSE;
+  }
+  shape->rank = (gint)proto->n_dims;
+  for (gint i = 0; i < shape->rank; i++)
+    shape->dims[i] = proto->dims[i];
+  if (axon_shape_get_numel (shape) < 0) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "negative or too large dimensions");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static int
+open_beneath (const gchar *directory, const gchar *name)
+{
+  struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+                          .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+  int dir = open (directory, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+  if (dir < 0)
+    return -1;
+  fd = (int)syscall (SYS_openat2, dir, name, &how, sizeof how);
+  close (dir);
+  return fd;
+}
+
+static gboolean
+read_all (int fd, guint8 *data, gsize n, goffset offset)
+{
+  while (n > 0) {
+    gssize got = pread (fd, data, n, offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return FALSE;
+    data += got;
+    offset += got;
+    n -= (gsize)got;
+  }
+  return TRUE;
+}
+
+static gboolean
+external_fields (const Onnx__Tensor *proto, const gchar **location, guint64 *offset,
+                 guint64 *length, GError **error)
+{
+  for (gsize i = 0; i < proto->n_external_data; i++) {
+    const gchar *key = proto->external_data[i]->key, *value = proto->external_data[i]->value;
+    gboolean ok = TRUE;
+    if (g_strcmp0 (key, "location") == 0)
+      *location = value;
+    else if (g_strcmp0 (key, "offset") == 0)
+      ok = value && g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, offset, NULL);
+    else if (g_strcmp0 (key, "length") == 0)
+      ok = value && g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, length, NULL);
+    if (!ok) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "external data: bad %s", key);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+load_external (const Onnx__Tensor *proto, const gchar *directory, AxonTensor *tensor,
+               GError **error)
+{
+  const gchar *location = NULL;
+  gsize n_bytes = axon_tensor_get_n_bytes (tensor);
+  guint64 offset = 0, length = n_bytes;
+  struct stat st;
+  int fd;
+  gboolean ok;
+  if (!external_fields (proto, &location, &offset, &length, error))
+    return FALSE;
+  if (location == NULL || directory == NULL || length != n_bytes) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 "external data: expected a location and %" G_GSIZE_FORMAT
+                 " bytes, got \"%s\" with %" G_GUINT64_FORMAT " bytes",
+                 n_bytes, location ? location : "", length);
+    return FALSE;
+  }
+  fd = open_beneath (directory, location);
+  /* A second hard link may name a file of somebody else's choosing. */
+  ok = fd >= 0 && fstat (fd, &st) == 0 && S_ISREG (st.st_mode) && st.st_nlink == 1 &&
+       offset <= (guint64)st.st_size && length <= (guint64)st.st_size - offset &&
+       read_all (fd, axon_tensor_get_data (tensor), n_bytes, (goffset)offset);
+  if (fd >= 0)
+    close (fd);
+  if (!ok)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 "external data file \"%s\" cannot be read: it must be a regular file beneath the "
+                 "model's directory (no links) with %" G_GUINT64_FORMAT
+                 " bytes from offset %" G_GUINT64_FORMAT,
+                 location, length, offset);
+  return ok;
+}
+
+/* Values in typed fields: which field by type is in the comments of onnx.proto's Tensor. */
+static gboolean
+typed_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
+{
+  AxonDType dtype = axon_tensor_get_dtype (tensor);
+  guint8 *data = axon_tensor_get_data (tensor);
+  gsize n = axon_tensor_get_numel (tensor), size = axon_dtype_get_size (dtype), have;
+  gconstpointer source;
+  switch (dtype) {
+  case AXON_DTYPE_F32:
+    source = p->float_data;
+    have = p->n_float_data;
+    break;
+  case AXON_DTYPE_F64:
+    source = p->double_data;
+    have = p->n_double_data;
+    break;
+  case AXON_DTYPE_I64:
+    source = p->int64_data;
+    have = p->n_int64_data;
+    break;
+  case AXON_DTYPE_U32:
+  case AXON_DTYPE_U64:
+    source = p->uint64_data;
+    have = p->n_uint64_data;
+    break;
+  default:
+    source = p->int32_data;
+    have = p->n_int32_data;
+  }
+  if (have != n) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 "expected %" G_GSIZE_FORMAT " elements, got %" G_GSIZE_FORMAT, n, have);
+    return FALSE;
+  }
+  for (gsize i = 0; i < n; i++) {
+    if (source == p->int32_data)
+      memcpy (data + i * size, (const gint32 *)source + i, size); /* little endian: low bytes */
+    else if (dtype == AXON_DTYPE_U32)
+      ((guint32 *)(gpointer)data)[i] = (guint32)((const guint64 *)source)[i];
+    else
+      memcpy (data + i * size, (const guint8 *)source + i * size, size);
+  }
+  return TRUE;
+}
+
+static AxonTensor *
+steal_raw (Onnx__Tensor *proto, AxonWireAllocator *allocator, AxonDType dtype,
+           const AxonShape *shape, GError **error)
+{
+  gpointer data = proto->raw_data.data;
+  AxonTensor *tensor = axon_tensor_new_wrapped (dtype, shape, data, proto->raw_data.len,
+                                                axon_wire_free, data, error);
+  if (tensor != NULL) {
+    allocator->used -= proto->raw_data.len + 16;
+    proto->raw_data.data = NULL;
+    proto->raw_data.len = 0;
+  }
+  return tensor;
+}
+
+AxonTensor *
+axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar *directory,
+                  GError **error)
+{
+  AxonDType dtype = (AxonDType)proto->data_type;
+  gboolean external = proto->has_data_location && proto->data_location == 1;
+  g_autoptr (AxonTensor) tensor = NULL;
+  AxonShape shape;
+  gboolean ok = read_dims (proto, &shape, error);
+  if (ok && proto->has_raw_data && !external && proto->raw_data.len > 0) {
+    tensor = steal_raw (proto, allocator, dtype, &shape, error);
+  } else if (ok) {
+    tensor = axon_tensor_new (dtype, &shape, error);
+    ok = tensor != NULL && (external ? load_external (proto, directory, tensor, error)
+                                     : axon_tensor_get_numel (tensor) == 0 ||
+                                           typed_data (proto, tensor, error));
+  }
+  if (!ok || tensor == NULL) {
+    g_prefix_error (error, "tensor \"%s\": ", proto->name ? proto->name : "");
+    return NULL;
+  }
+  return g_steal_pointer (&tensor);
+}
+
+AxonTensor *
+axon_onnx_read_tensor_file (const gchar *path, gchar **name, GError **error)
+{
+  g_autoptr (GBytes) bytes = axon_onnx_load_file (path, error);
+  AxonWireAllocator allocator;
+  Onnx__Tensor *proto;
+  AxonTensor *tensor = NULL;
+  gsize n;
+  const guint8 *data;
+  if (bytes == NULL)
+    return NULL;
+  data = g_bytes_get_data (bytes, &n);
+  axon_wire_allocator_init (&allocator, n);
+  proto = axon_wire_scan (data, n, AXON_WIRE_TENSOR, NULL)
+              ? onnx__tensor__unpack (&allocator.allocator, n, data)
+              : NULL;
+  if (proto == NULL) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: not an ONNX TensorProto", path);
+    return NULL;
+  }
+  tensor = axon_onnx_tensor (proto, &allocator, NULL, error);
+  if (tensor == NULL)
+    g_prefix_error (error, "%s: ", path);
+  if (name != NULL)
+    *name = g_strdup (proto->name);
+  onnx__tensor__free_unpacked (proto, &allocator.allocator);
+  return tensor;
+}
+
+gboolean
+axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar *path,
+                             GError **error)
+{
+  Onnx__Tensor proto = ONNX__TENSOR__INIT;
+  const AxonShape *shape = axon_tensor_get_shape (tensor);
+  g_autofree guint8 *packed = NULL;
+  gsize n;
+  proto.n_dims = (gsize)shape->rank;
+  proto.dims = (int64_t *)shape->dims;
+  proto.has_data_type = TRUE;
+  proto.data_type = axon_tensor_get_dtype (tensor);
+  proto.name = (char *)name;
+  proto.has_raw_data = TRUE;
+  proto.raw_data.data = axon_tensor_get_data (tensor);
+  proto.raw_data.len = axon_tensor_get_n_bytes (tensor);
+  packed = g_malloc (onnx__tensor__get_packed_size (&proto));
+  n = onnx__tensor__pack (&proto, packed);
+  return g_file_set_contents (path, (gchar *)packed, (gssize)n, error);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* protobuf-c recurses without a limit and allocates what the bytes ask for: this file stands before
+ * it. Iterative, no state, any thread. */
+#include "axonwire-private.h"
+#include "../base/axonerror.h"
+
+#include <stdlib.h>
+
+#define MAX_DEPTH 64
+#define CAP_BASE (64 * 1024 * 1024)
+#define CAP_PER_BYTE 4
+#define HEADER 16 /* keeps malloc's alignment */
+
+typedef enum {
+  MSG_NONE,
+  MSG_MODEL,
+  MSG_GRAPH,
+  MSG_NODE,
+  MSG_ATTRIBUTE,
+  MSG_TENSOR,
+  MSG_VALUE_INFO,
+  MSG_TYPE,
+  MSG_TYPE_TENSOR,
+  MSG_SHAPE,
+  MSG_LEAF,
+} MessageType;
+
+/* Which field of which message holds a message. */
+static const struct {
+  MessageType in;
+  guint field;
+  MessageType is;
+} nesting[] = {
+  { MSG_MODEL, 7, MSG_GRAPH },
+  { MSG_MODEL, 8, MSG_LEAF },
+  { MSG_MODEL, 14, MSG_LEAF },
+  { MSG_GRAPH, 1, MSG_NODE },
+  { MSG_GRAPH, 5, MSG_TENSOR },
+  { MSG_GRAPH, 11, MSG_VALUE_INFO },
+  { MSG_GRAPH, 12, MSG_VALUE_INFO },
+  { MSG_NODE, 5, MSG_ATTRIBUTE },
+  { MSG_ATTRIBUTE, 5, MSG_TENSOR },
+  { MSG_ATTRIBUTE, 6, MSG_GRAPH },
+  { MSG_TENSOR, 13, MSG_LEAF },
+  { MSG_VALUE_INFO, 2, MSG_TYPE },
+  { MSG_TYPE, 1, MSG_TYPE_TENSOR },
+  { MSG_TYPE_TENSOR, 2, MSG_SHAPE },
+  { MSG_SHAPE, 1, MSG_LEAF },
+};
+
+static MessageType
+nested_type (MessageType in, guint64 field)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (nesting); i++)
+    if (nesting[i].in == in && nesting[i].field == field)
+      return nesting[i].is;
+  return MSG_NONE;
+}
+
+static gboolean
+read_varint (const guint8 *data, gsize end, gsize *at, guint64 *value)
+{
+  guint64 v = 0;
+  for (guint shift = 0; shift < 64; shift += 7) {
+    if (*at >= end)
+      return FALSE;
+    v |= (guint64)(data[*at] & 0x7f) << shift;
+    if (!(data[(*at)++] & 0x80)) {
+      *value = v;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+static gboolean
+scan_error (GError **error, gsize at, const gchar *what)
+{
+  g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+               "not a valid ONNX file: %s at byte %" G_GSIZE_FORMAT
+               " (truncated download, or another format?)",
+               what, at);
+  return FALSE;
+}
+
+typedef struct {
+  MessageType type;
+  gsize end;
+} Level;
+
+/* Reads one field at *at; enters it where it holds a message. */
+static gboolean
+scan_field (const guint8 *data, gsize *at, Level *stack, guint *depth, GError **error)
+{
+  Level *level = &stack[*depth];
+  gsize start = *at;
+  guint64 key, length;
+  MessageType inner;
+  if (!read_varint (data, level->end, at, &key) || key >> 3 == 0)
+    return scan_error (error, start, "bad field key");
+  switch (key & 7) {
+  case 0:
+    return read_varint (data, level->end, at, &length) || scan_error (error, start, "bad number");
+  case 1:
+  case 5:
+    length = (key & 7) == 1 ? 8 : 4;
+    break;
+  case 2:
+    if (!read_varint (data, level->end, at, &length))
+      return scan_error (error, start, "bad length");
+    break;
+  default:
+    return scan_error (error, start, "unknown wire type");
+  }
+  if (length > level->end - *at)
+    return scan_error (error, start, "field longer than its message");
+  inner = (key & 7) == 2 ? nested_type (level->type, key >> 3) : MSG_NONE;
+  if (inner == MSG_NONE) {
+    *at += length;
+    return TRUE;
+  }
+  if (*depth + 1 == MAX_DEPTH)
+    return scan_error (error, start, "messages nested deeper than 64 levels");
+  stack[++*depth] = (Level){ inner, *at + length };
+  return TRUE;
+}
+
+gboolean
+axon_wire_scan (const guint8 *data, gsize n, AxonWireRoot root, GError **error)
+{
+  Level stack[MAX_DEPTH];
+  guint depth = 0;
+  gsize at = 0;
+  stack[0] = (Level){ root == AXON_WIRE_MODEL ? MSG_MODEL : MSG_TENSOR, n };
+  while (at < n || depth > 0) {
+    if (at == stack[depth].end)
+      depth--;
+    else if (!scan_field (data, &at, stack, &depth, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void *
+capped_alloc (void *data, size_t size)
+{
+  AxonWireAllocator *self = data;
+  gsize *block;
+  if (size > self->cap - self->used - MIN (HEADER, self->cap - self->used))
+    return NULL;
+  block = malloc (size + HEADER);
+  if (block == NULL)
+    return NULL;
+  *block = size + HEADER;
+  self->used += size + HEADER;
+  return (guint8 *)block + HEADER;
+}
+
+static void
+capped_free (void *data, void *pointer)
+{
+  AxonWireAllocator *self = data;
+  if (pointer == NULL)
+    return;
+  self->used -= *(gsize *)((guint8 *)pointer - HEADER);
+  axon_wire_free (pointer);
+}
+
+void
+axon_wire_free (gpointer data)
+{
+  free ((guint8 *)data - HEADER);
+}
+
+void
+axon_wire_allocator_init (AxonWireAllocator *self, gsize file_size)
+{
+  self->allocator.alloc = capped_alloc;
+  self->allocator.free = capped_free;
+  self->allocator.allocator_data = self;
+  self->used = 0;
+  self->cap = CAP_BASE + CAP_PER_BYTE * file_size;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Concat (4, 11, 13) and Split (2, 11, 13). */
+#include "ops-private.h"
+
+#include <string.h>
+
+gboolean
+axon_infer_concat (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint axis;
+  out[0].dtype = in[0].dtype;
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (in[i].shape.rank < 0)
+      return TRUE;
+  out[0].shape = in[0].shape;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), in[0].shape.rank, &axis, error))
+    return FALSE;
+  for (guint i = 1; i < node->n_inputs; i++) {
+    if (in[i].shape.rank != in[0].shape.rank)
+      FAIL (MODEL, "input %u: expected rank %d, got %d", i, in[0].shape.rank, in[i].shape.rank);
+    for (gint d = 0; d < in[0].shape.rank; d++) {
+      gint64 a = out[0].shape.dims[d], b = in[i].shape.dims[d];
+      if (d == axis)
+        out[0].shape.dims[d] = a < 0 || b < 0 ? -1 : a + b;
+      else if (a >= 0 && b >= 0 && a != b)
+        FAIL (MODEL, "input %u: dimension %d is %" G_GINT64_FORMAT ", expected %" G_GINT64_FORMAT,
+              i, d, b, a);
+      else
+        out[0].shape.dims[d] = MAX (a, b);
+    }
+  }
+  return TRUE;
+}
+
+/* Bytes of one slice from @axis inwards, and the number of such slices. */
+static gsize
+bytes_from (const AxonTensor *t, gint axis)
+{
+  gsize n = axon_dtype_get_size (axon_tensor_get_dtype (t));
+  for (gint d = axis; d < axon_tensor_get_shape (t)->rank; d++)
+    n *= (gsize)axon_tensor_get_dim (t, (guint)d);
+  return n;
+}
+
+static gsize
+count_before (const AxonTensor *t, gint axis)
+{
+  gsize n = 1;
+  for (gint d = 0; d < axis; d++)
+    n *= (gsize)axon_tensor_get_dim (t, (guint)d);
+  return n;
+}
+
+gboolean
+axon_eval_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  gsize at = 0, row, outer;
+  gint axis;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), axon_tensor_get_shape (out[0])->rank,
+                        &axis, error))
+    return FALSE;
+  row = bytes_from (out[0], axis);
+  outer = count_before (out[0], axis);
+  for (guint i = 0; i < node->n_inputs; i++) {
+    gsize part = bytes_from (in[i], axis);
+    for (gsize o = 0; part > 0 && o < outer; o++)
+      memcpy ((guint8 *)axon_tensor_get_data (out[0]) + o * row + at,
+              (guint8 *)axon_tensor_get_data (in[i]) + o * part, part);
+    at += part;
+  }
+  return TRUE;
+}
+
+/* Sizes by attribute (2, 11), by input (13), or equal parts. */
+static gboolean
+infer_split (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  g_autofree gint64 *sizes = g_new0 (gint64, node->n_outputs + 1);
+  const gint64 *attr;
+  gint64 total = 0;
+  gint axis;
+  guint n = 0;
+  gboolean given = FALSE;
+  for (guint i = 0; i < node->n_outputs; i++)
+    out[i].dtype = in[0].dtype;
+  if (in[0].shape.rank < 0)
+    return TRUE;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), in[0].shape.rank, &axis, error))
+    return FALSE;
+  for (guint i = 0; i < node->n_outputs; i++) {
+    out[i].shape = in[0].shape;
+    out[i].shape.dims[axis] = -1;
+  }
+  attr = axon_node_get_ints (node, "split", &n);
+  if (attr != NULL && n == node->n_outputs) {
+    memcpy (sizes, attr, n * sizeof *sizes);
+    given = TRUE;
+  } else if (node->n_inputs > 1 && in[1].dtype != AXON_DTYPE_UNDEFINED) {
+    given = axon_const_ints (&in[1], sizes, node->n_outputs, &n) && n == node->n_outputs;
+    if (!given && in[1].value == NULL)
+      return TRUE;
+  }
+  if (attr != NULL && !given)
+    FAIL (MODEL, "split has %u sizes for %u outputs", n, node->n_outputs);
+  if (in[0].shape.dims[axis] < 0)
+    return TRUE;
+  for (guint i = 0; i < node->n_outputs; i++) {
+    if (!given) /* the last part is smaller where it does not divide (opset 18) */
+      sizes[i] = MIN ((in[0].shape.dims[axis] + node->n_outputs - 1) / node->n_outputs,
+                      in[0].shape.dims[axis] - total);
+    if (sizes[i] < 0)
+      FAIL (MODEL, "split size %u is negative", i);
+    total += sizes[i];
+    out[i].shape.dims[axis] = sizes[i];
+  }
+  if (total != in[0].shape.dims[axis])
+    FAIL (MODEL, "split sizes add up to %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT, total,
+          in[0].shape.dims[axis]);
+  return TRUE;
+}
+
+static gboolean
+eval_split (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  gsize at = 0, row, outer;
+  gint axis;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), axon_tensor_get_shape (in[0])->rank,
+                        &axis, error))
+    return FALSE;
+  row = bytes_from (in[0], axis);
+  outer = count_before (in[0], axis);
+  for (guint i = 0; i < node->n_outputs; i++) {
+    gsize part = out[i] ? bytes_from (out[i], axis) : 0;
+    for (gsize o = 0; part > 0 && o < outer; o++)
+      memcpy ((guint8 *)axon_tensor_get_data (out[i]) + o * part,
+              (guint8 *)axon_tensor_get_data (in[0]) + o * row + at, part);
+    at += part;
+  }
+  return TRUE;
+}
+
+static const AxonOp rows[] = {
+  { "Concat", NULL, 4, 0, 1, AXON_VARIADIC, 1, 1, 0, AXON_VARIADIC,
+    ATTRS (REQUIRED ("axis", AXON_ATTR_INT)), axon_infer_concat, axon_eval_concat, AXON_OP_NONE },
+  { "Split", NULL, 2, 12, 1, 1, 1, AXON_VARIADIC, 0, 1,
+    ATTRS (ATTR_I ("axis", 0), ATTR_INTS ("split")), infer_split, eval_split, AXON_OP_NONE },
+  { "Split", NULL, 13, 0, 1, 2, 1, AXON_VARIADIC, 0, 1,
+    ATTRS (ATTR_I ("axis", 0), ATTR_I ("num_outputs", 0)), infer_split, eval_split, AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (concat, rows)

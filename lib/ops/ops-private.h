@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the operator families share: tables to register, checks, doubles to compute in, windows. */
+#pragma once
+
+#include "axonopset.h"
+
+#define FAIL(code, ...)                                                                            \
+  G_STMT_START                                                                                     \
+  {                                                                                                \
+    g_set_error (error, AXON_ERROR, AXON_ERROR_##code, __VA_ARGS__);                               \
+    return FALSE;                                                                                  \
+  }                                                                                                \
+  G_STMT_END
+
+#define ATTRS(...) ((const AxonAttrSpec[]){ __VA_ARGS__, { 0 } })
+#define ATTR_I(n, d) { .name = n, .type = AXON_ATTR_INT, .i = d }
+#define ATTR_F(n, d) { .name = n, .type = AXON_ATTR_FLOAT, .f = d }
+#define ATTR_S(n, d) { .name = n, .type = AXON_ATTR_STRING, .s = d }
+#define ATTR_INTS(n) { .name = n, .type = AXON_ATTR_INTS }
+#define ATTR_FLOATS(n) { .name = n, .type = AXON_ATTR_FLOATS }
+#define REQUIRED(n, t) { .name = n, .type = t, .required = TRUE }
+
+/* Each family registers its table; axonopset.c lists the families. */
+#define DECLARE_FAMILY(name) void axon_ops_##name (AxonOpSet *set)
+#define DEFINE_FAMILY(name, rows)                                                                  \
+  DECLARE_FAMILY (name);                                                                           \
+  void axon_ops_##name (AxonOpSet *set)                                                            \
+  {                                                                                                \
+    axon_op_set_add (set, rows, G_N_ELEMENTS (rows));                                              \
+  }
+
+/* Checks */
+gboolean axon_check_axis (gint64 axis, gint rank, gint *out, GError **error);
+gboolean axon_check_rank (const AxonTypeInfo *in, guint index, gint min, gint max, GError **error);
+gboolean axon_const_ints (const AxonTypeInfo *info, gint64 *out, guint max, guint *n);
+
+/* Common shape functions */
+gboolean axon_infer_same (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                          GError **error);
+gboolean axon_infer_broadcast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                               GError **error);
+gboolean axon_eval_copy (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                         GError **error);
+
+/* Reference kernels compute in double: exact for every stored type but 64-bit integers. */
+gdouble *axon_load_doubles (const AxonTensor *tensor);
+void axon_store_doubles (AxonTensor *tensor, const gdouble *values);
+gint64 axon_round_even (gdouble v);
+
+/* Row-major strides, 0 where @shape is broadcast to @to. */
+void axon_broadcast_strides (const AxonShape *shape, const AxonShape *to, gint64 *strides);
+void axon_row_strides (const AxonShape *shape, gint64 *strides);
+
+/* Copies elements of @size bytes: dst row-major over @shape, src at offset + sum(index * stride). */
+void axon_strided_copy (gpointer dst, const guint8 *src, gsize size, const AxonShape *shape,
+                        const gint64 *strides);
+
+/* Sliding windows over up to three spatial dimensions; missing leading ones have size 1. */
+typedef struct {
+  gint rank;
+  gint64 in[3], kernel[3], stride[3], dilation[3], pad[3], pad_end[3], out[3];
+} AxonWindow;
+
+gboolean axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x,
+                           const gint64 *kernel, gboolean ceil_mode, GError **error);
+void axon_window_shape (const AxonWindow *w, AxonShape *shape);
+
+/* Kernels and shape functions that quantised operators borrow. */
+gboolean axon_conv_doubles (const AxonNode *node, const gdouble *x, const AxonShape *xs,
+                            const gdouble *k, const AxonShape *ws, const gdouble *b, gdouble *y,
+                            GError **error);
+gboolean axon_infer_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                          GError **error);
+gboolean axon_infer_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                            GError **error);
+gboolean axon_infer_pool (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                          GError **error);
+gboolean axon_infer_global (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                            GError **error);
+gboolean axon_infer_softmax (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                             GError **error);
+gboolean axon_infer_concat (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                            GError **error);
+gboolean axon_eval_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                           GError **error);
+gboolean axon_eval_average_pool (const AxonNode *node, AxonTensor *const *in,
+                                 AxonTensor *const *out, GError **error);
+gboolean axon_eval_global_average (const AxonNode *node, AxonTensor *const *in,
+                                   AxonTensor *const *out, GError **error);
+gboolean axon_eval_softmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                            GError **error);
+gboolean axon_eval_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                           GError **error);
+gboolean axon_eval_sigmoid (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                            GError **error);
+gboolean axon_eval_leaky_relu (const AxonNode *node, AxonTensor *const *in,
+                               AxonTensor *const *out, GError **error);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pad: 2 (attributes), 11, 13 (inputs). Modes constant, reflect, edge; negative pads crop. */
+#include "ops-private.h"
+
+#include <string.h>
+
+static gboolean
+get_pads (const AxonNode *node, const AxonTypeInfo *in, gint rank, gint64 *pads, gboolean *known,
+          GError **error)
+{
+  guint n = 0;
+  *known = TRUE;
+  if (node->op->max_in == 1) {
+    const gint64 *attr = axon_node_get_ints (node, "pads", &n);
+    for (guint i = 0; i < MIN (n, 2 * AXON_MAX_RANK); i++)
+      pads[i] = attr[i];
+  } else if (!axon_const_ints (&in[1], pads, 2 * AXON_MAX_RANK, &n)) {
+    *known = FALSE;
+    return TRUE;
+  }
+  if (n != 2 * (guint)rank)
+    FAIL (MODEL, "pads: expected %d values, got %u", 2 * rank, n);
+  for (guint i = 0; i < n; i++)
+    if (pads[i] > G_MAXINT32 || pads[i] < -G_MAXINT32)
+      FAIL (MODEL, "pad %" G_GINT64_FORMAT " is out of range", pads[i]);
+  return TRUE;
+}
+
+static gboolean
+infer_pad (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 pads[2 * AXON_MAX_RANK];
+  const gchar *mode = axon_node_get_string (node, "mode");
+  gboolean known;
+  axon_infer_same (node, in, out, error);
+  if (!g_str_equal (mode, "constant") && !g_str_equal (mode, "reflect") &&
+      !g_str_equal (mode, "edge"))
+    FAIL (UNSUPPORTED, "mode \"%s\" (supported: constant, reflect, edge)", mode);
+  if (in[0].shape.rank < 0)
+    return TRUE;
+  if (!get_pads (node, in, in[0].shape.rank, pads, &known, error))
+    return FALSE;
+  for (gint d = 0; d < in[0].shape.rank; d++) {
+    gint64 dim = in[0].shape.dims[d], before = known ? pads[d] : 0;
+    gint64 after = known ? pads[d + in[0].shape.rank] : 0;
+    out[0].shape.dims[d] = !known || dim < 0 ? -1 : dim + before + after;
+    if (known && dim >= 0 && out[0].shape.dims[d] < 0)
+      FAIL (MODEL, "pads crop more than dimension %d has", d);
+    if (known && dim >= 0 && g_str_equal (mode, "reflect") && MAX (before, after) >= MAX (dim, 1))
+      FAIL (MODEL, "reflect needs pads below dimension %d (%" G_GINT64_FORMAT ")", d, dim);
+    if (known && dim == 0 && !g_str_equal (mode, "constant") && out[0].shape.dims[d] > 0)
+      FAIL (MODEL, "dimension %d is empty", d);
+  }
+  return TRUE;
+}
+
+/* Source index of @i in a dimension of @n, or -1 for the pad value. */
+static gint64
+source_index (gint64 i, gint64 n, gchar mode)
+{
+  if (i >= 0 && i < n)
+    return i;
+  if (mode == 'e')
+    return i < 0 ? 0 : n - 1;
+  if (mode == 'r')
+    return i < 0 ? -i : 2 * (n - 1) - i;
+  return -1;
+}
+
+static gboolean
+eval_pad (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  const AxonShape *x = axon_tensor_get_shape (in[0]), *y = axon_tensor_get_shape (out[0]);
+  AxonTypeInfo infos[2] = { 0 };
+  gint64 pads[2 * AXON_MAX_RANK], strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
+  gchar mode = axon_node_get_string (node, "mode")[0];
+  AxonDType dtype = axon_tensor_get_dtype (in[0]);
+  gsize n = axon_tensor_get_numel (out[0]), size = axon_dtype_get_size (dtype);
+  guint8 *dst = axon_tensor_get_data (out[0]), value[16] = { 0 };
+  gboolean known;
+  if (node->n_inputs > 1)
+    infos[1] = (AxonTypeInfo){ axon_tensor_get_dtype (in[1]), *axon_tensor_get_shape (in[1]),
+                               in[1] };
+  if (!get_pads (node, infos, x->rank, pads, &known, error))
+    return FALSE;
+  if (node->op->max_in == 1)
+    axon_dtype_store (dtype, value, 0, axon_node_get_float (node, "value"));
+  else if (node->n_inputs > 2 && in[2] != NULL)
+    memcpy (value, axon_tensor_get_data (in[2]), size);
+  axon_row_strides (x, strides);
+  for (gsize i = 0; i < n; i++) {
+    gint64 at = 0;
+    for (gint d = 0; at >= 0 && d < x->rank; d++) {
+      gint64 s = source_index (index[d] - pads[d], x->dims[d], mode);
+      at = s < 0 ? -1 : at + s * strides[d];
+    }
+    memcpy (dst + i * size,
+            at < 0 ? value : (guint8 *)axon_tensor_get_data (in[0]) + (gsize)at * size, size);
+    for (gint d = y->rank - 1; d >= 0 && ++index[d] == y->dims[d]; d--)
+      index[d] = 0;
+  }
+  return TRUE;
+}
+
+static const AxonOp rows[] = {
+  { "Pad", NULL, 2, 10, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
+    ATTRS (ATTR_S ("mode", "constant"), REQUIRED ("pads", AXON_ATTR_INTS), ATTR_F ("value", 0)),
+    infer_pad, eval_pad, AXON_OP_NONE },
+  { "Pad", NULL, 11, 17, 2, 3, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (ATTR_S ("mode", "constant")),
+    infer_pad, eval_pad, AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (pad, rows)

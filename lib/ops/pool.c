@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* MaxPool (1 to 12), AveragePool (1 to 19), GlobalAveragePool, GlobalMaxPool. */
+#include "ops-private.h"
+
+#include <math.h>
+
+static gboolean
+pool_window (AxonWindow *w, const AxonNode *node, const AxonShape *x, GError **error)
+{
+  guint n;
+  const gint64 *kernel = axon_node_get_ints (node, "kernel_shape", &n);
+  if (n != (guint)x->rank - 2)
+    FAIL (MODEL, "kernel_shape: expected %d values, got %u", x->rank - 2, n);
+  return axon_window_init (w, node, x, kernel, axon_node_get_int (node, "ceil_mode") != 0, error);
+}
+
+gboolean
+axon_infer_pool (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  AxonWindow w;
+  axon_infer_same (node, in, out, error);
+  if (node->n_outputs > 1)
+    out[1].dtype = AXON_DTYPE_I64;
+  if (in[0].shape.rank < 0)
+    return TRUE;
+  if (!axon_check_rank (in, 0, 3, 5, error) || !pool_window (&w, node, &in[0].shape, error))
+    return FALSE;
+  for (guint i = 0; i < node->n_outputs; i++)
+    axon_window_shape (&w, &out[i].shape);
+  return TRUE;
+}
+
+typedef struct {
+  gdouble max, sum;
+  gint64 count, argmax;
+} Cell;
+
+/* One output position: everything a pooling operator may want to know about its window. */
+static Cell
+pool_cell (const AxonWindow *w, const gdouble *x, gint64 oz, gint64 oy, gint64 ox)
+{
+  Cell cell = { .max = -INFINITY, .argmax = -1 };
+  for (gint64 kz = 0; kz < w->kernel[0]; kz++)
+    for (gint64 ky = 0; ky < w->kernel[1]; ky++)
+      for (gint64 kx = 0; kx < w->kernel[2]; kx++) {
+        gint64 z = oz * w->stride[0] + kz * w->dilation[0] - w->pad[0];
+        gint64 r = oy * w->stride[1] + ky * w->dilation[1] - w->pad[1];
+        gint64 c = ox * w->stride[2] + kx * w->dilation[2] - w->pad[2];
+        gint64 at = (z * w->in[1] + r) * w->in[2] + c;
+        if (z < 0 || z >= w->in[0] || r < 0 || r >= w->in[1] || c < 0 || c >= w->in[2])
+          continue;
+        if (x[at] > cell.max || cell.argmax < 0) {
+          cell.max = x[at];
+          cell.argmax = at;
+        }
+        cell.sum += x[at];
+        cell.count++;
+      }
+  return cell;
+}
+
+/* With count_include_pad a window counts its padding, but not what ceil_mode adds beyond it. */
+static gint64
+padded_count (const AxonWindow *w, gint64 oz, gint64 oy, gint64 ox)
+{
+  gint64 o[3] = { oz, oy, ox }, count = 1;
+  for (gint d = 0; d < 3; d++) {
+    gint64 n = 0;
+    for (gint64 k = 0; k < w->kernel[d]; k++)
+      n += o[d] * w->stride[d] + k * w->dilation[d] < w->in[d] + w->pad[d] + w->pad_end[d];
+    count *= n;
+  }
+  return count;
+}
+
+static gboolean
+eval_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, gboolean max,
+           GError **error)
+{
+  const AxonShape *xs = axon_tensor_get_shape (in[0]);
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  gint64 *indices = node->n_outputs > 1 && out[1] ? axon_tensor_get_data (out[1]) : NULL;
+  gboolean include_pad = axon_node_get_int (node, "count_include_pad") != 0;
+  gint64 at = 0, plane;
+  AxonWindow w;
+  if (!pool_window (&w, node, xs, error))
+    return FALSE;
+  if (axon_node_get_int (node, "storage_order") != 0)
+    FAIL (UNSUPPORTED, "storage_order 1");
+  plane = w.in[0] * w.in[1] * w.in[2];
+  for (gint64 nc = 0; nc < xs->dims[0] * xs->dims[1]; nc++)
+    for (gint64 oz = 0; oz < w.out[0]; oz++)
+      for (gint64 oy = 0; oy < w.out[1]; oy++)
+        for (gint64 ox = 0; ox < w.out[2]; ox++, at++) {
+          Cell cell = pool_cell (&w, x + nc * plane, oz, oy, ox);
+          gint64 count = include_pad ? padded_count (&w, oz, oy, ox) : cell.count;
+          y[at] = max ? cell.max : cell.sum / (gdouble)MAX (count, 1);
+          if (indices != NULL)
+            indices[at] = nc * plane + cell.argmax;
+        }
+  axon_store_doubles (out[0], y);
+  return TRUE;
+}
+
+static gboolean
+eval_max_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  return eval_pool (node, in, out, TRUE, error);
+}
+
+gboolean
+axon_eval_average_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                   GError **error)
+{
+  return eval_pool (node, in, out, FALSE, error);
+}
+
+gboolean
+axon_infer_global (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  axon_infer_same (node, in, out, error);
+  if (!axon_check_rank (in, 0, 2, AXON_MAX_RANK, error))
+    return FALSE;
+  for (gint i = 2; i < out[0].shape.rank; i++)
+    out[0].shape.dims[i] = 1;
+  return TRUE;
+}
+
+static void
+eval_global (AxonTensor *const *in, AxonTensor *const *out, gboolean max)
+{
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  gsize n = axon_tensor_get_numel (out[0]), each = axon_tensor_get_numel (in[0]) / MAX (n, 1);
+  for (gsize i = 0; i < n; i++) {
+    gdouble sum = 0, top = -INFINITY;
+    for (gsize k = 0; k < each; k++) {
+      sum += x[i * each + k];
+      top = MAX (top, x[i * each + k]);
+    }
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
+                      max ? top : sum / (gdouble)each);
+  }
+}
+
+gboolean
+axon_eval_global_average (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in,
+                          AxonTensor *const *out, G_GNUC_UNUSED GError **error)
+{
+  eval_global (in, out, FALSE);
+  return TRUE;
+}
+
+static gboolean
+eval_global_max (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                 G_GNUC_UNUSED GError **error)
+{
+  eval_global (in, out, TRUE);
+  return TRUE;
+}
+
+#define POOL_ATTRS                                                                                 \
+  ATTR_S ("auto_pad", "NOTSET"), ATTR_I ("ceil_mode", 0), ATTR_INTS ("dilations"),                 \
+      REQUIRED ("kernel_shape", AXON_ATTR_INTS), ATTR_INTS ("pads"), ATTR_INTS ("strides")
+#define F AXON_DTYPES_FLOAT
+
+static const AxonOp rows[] = {
+  { "MaxPool", NULL, 1, 0, 1, 1, 1, 2, F | AXON_DTYPES_BYTE, 1,
+    ATTRS (POOL_ATTRS, ATTR_I ("storage_order", 0)), axon_infer_pool, eval_max_pool, AXON_OP_NONE },
+  { "AveragePool", NULL, 1, 0, 1, 1, 1, 1, F, 1, ATTRS (POOL_ATTRS, ATTR_I ("count_include_pad", 0)),
+    axon_infer_pool, axon_eval_average_pool, AXON_OP_NONE },
+  { "GlobalAveragePool", NULL, 1, 0, 1, 1, 1, 1, F, 1, NULL, axon_infer_global, axon_eval_global_average,
+    AXON_OP_NONE },
+  { "GlobalMaxPool", NULL, 1, 0, 1, 1, 1, 1, F, 1, NULL, axon_infer_global, eval_global_max,
+    AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (pool, rows)

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* QLinearConv and QLinearMatMul (10), and ONNX Runtime's com.microsoft QLinear operators
+ * (onnxruntime docs/ContribOperators.md). All: dequantise, compute, quantise with round half even. */
+#include "ops-private.h"
+
+#include <math.h>
+
+/* y = saturate (round (value / scale) + zero) */
+static void
+quantize_into (AxonTensor *out, gdouble *values, const AxonTensor *scale, const AxonTensor *zero)
+{
+  gdouble s = axon_tensor_get_value (scale, 0), z = zero ? axon_tensor_get_value (zero, 0) : 0;
+  gsize n = axon_tensor_get_numel (out);
+  for (gsize i = 0; i < n; i++) {
+    gdouble q = (gdouble)(gfloat)(values[i] / s);
+    values[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + z : q;
+  }
+  axon_store_doubles (out, values);
+}
+
+/* Per-channel parameters lie along dimension 0 (Conv weights) or along the last (MatMul). */
+static gdouble *
+dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero, gsize inner)
+{
+  gdouble *v = axon_load_doubles (x);
+  gsize n = axon_tensor_get_numel (x), ns = axon_tensor_get_numel (scale);
+  gsize nz = zero ? axon_tensor_get_numel (zero) : 0;
+  for (gsize i = 0; i < n; i++) {
+    gdouble z = nz == 0 ? 0 : axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
+    v[i] = (v[i] - z) * axon_tensor_get_value (scale, ns > 1 ? i / inner % ns : 0);
+  }
+  return v;
+}
+
+static gboolean
+check_count (const AxonTypeInfo *in, guint index, gint64 channels, GError **error)
+{
+  gint64 n = axon_shape_get_numel (&in[index].shape);
+  if (n >= 0 && n != 1 && n != channels)
+    FAIL (MODEL, "input %u: expected 1 or %" G_GINT64_FORMAT " elements, got %" G_GINT64_FORMAT,
+          index, channels, n);
+  return TRUE;
+}
+
+static gboolean
+infer_qlinear_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                    GError **error)
+{
+  AxonTypeInfo conv[3] = { in[0], in[3], { 0 } };
+  AxonNode plain = *node;
+  gint64 channels = in[3].shape.rank > 0 ? in[3].shape.dims[0] : -1;
+  conv[2].dtype = AXON_DTYPE_UNDEFINED;
+  if (node->n_inputs > 8)
+    conv[2] = in[8];
+  plain.n_inputs = node->n_inputs > 8 ? 3 : 2;
+  if (!check_count (in, 4, channels, error) || !check_count (in, 5, channels, error) ||
+      !check_count (in, 1, 1, error) || !check_count (in, 2, 1, error) ||
+      !check_count (in, 6, 1, error) || !check_count (in, 7, 1, error) ||
+      !axon_infer_conv (&plain, conv, out, error))
+    return FALSE;
+  out[0].dtype = in[7].dtype;
+  return TRUE;
+}
+
+static gboolean
+eval_qlinear_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                   GError **error)
+{
+  const AxonShape *ws = axon_tensor_get_shape (in[3]);
+  gsize m = (gsize)ws->dims[0], inner = axon_tensor_get_numel (in[3]) / MAX (m, 1);
+  g_autofree gdouble *x = dequantize (in[0], in[1], in[2], 1);
+  g_autofree gdouble *w = dequantize (in[3], in[4], in[5], inner);
+  g_autofree gdouble *b = g_new0 (gdouble, m + 1);
+  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  gboolean per_channel = axon_tensor_get_numel (in[4]) > 1;
+  for (gsize i = 0; node->n_inputs > 8 && in[8] && i < m; i++) /* B has scale x_scale * w_scale */
+    b[i] = axon_tensor_get_value (in[8], i) * axon_tensor_get_value (in[1], 0) *
+           axon_tensor_get_value (in[4], per_channel ? i : 0);
+  if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), w, ws, b, y, error))
+    return FALSE;
+  quantize_into (out[0], y, in[6], in[7]);
+  return TRUE;
+}
+
+static gboolean
+infer_qlinear_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                      GError **error)
+{
+  AxonTypeInfo pair[2] = { in[0], in[3] };
+  gint64 n = in[3].shape.rank > 0 ? in[3].shape.dims[in[3].shape.rank - 1] : -1;
+  if (!check_count (in, 1, 1, error) || !check_count (in, 4, n, error) ||
+      !check_count (in, 5, n, error) || !axon_infer_matmul (node, pair, out, error))
+    return FALSE;
+  out[0].dtype = in[7].dtype;
+  return TRUE;
+}
+
+/* A tensor of doubles that takes over @values. */
+static AxonTensor *
+wrap (gdouble *values, const AxonShape *shape)
+{
+  gsize n = (gsize)axon_shape_get_numel (shape) * sizeof *values;
+  return axon_tensor_new_wrapped (AXON_DTYPE_F64, shape, values, n, g_free, values, NULL);
+}
+
+static gboolean
+eval_qlinear_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                     GError **error)
+{
+  g_autoptr (AxonTensor) a = wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) b = wrap (dequantize (in[3], in[4], in[5], 1), axon_tensor_get_shape (in[3]));
+  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  if (y == NULL || !axon_eval_matmul (node, (AxonTensor *[]){ a, b }, &y, error))
+    return FALSE;
+  quantize_into (out[0], axon_tensor_get_data (y), in[6], in[7]);
+  return TRUE;
+}
+
+/* QLinearAdd, QLinearMul: A, A_scale, A_zero, B, B_scale, B_zero, C_scale, C_zero */
+static gboolean
+infer_qlinear_pair (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                    GError **error)
+{
+  out[0].dtype = in[0].dtype;
+  if (!axon_shape_broadcast (&in[0].shape, &in[3].shape, &out[0].shape))
+    FAIL (MODEL, "A and B cannot be broadcast");
+  return TRUE;
+}
+
+static gboolean
+eval_qlinear_pair (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                   gboolean multiply)
+{
+  const AxonShape *shape = axon_tensor_get_shape (out[0]);
+  g_autofree gdouble *a = dequantize (in[0], in[1], in[2], 1);
+  g_autofree gdouble *b = dequantize (in[3], in[4], in[5], 1);
+  gsize n = axon_tensor_get_numel (out[0]);
+  g_autofree gdouble *y = g_new (gdouble, n + 1);
+  gint64 sa[AXON_MAX_RANK], sb[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
+  axon_broadcast_strides (axon_tensor_get_shape (in[0]), shape, sa);
+  axon_broadcast_strides (axon_tensor_get_shape (in[3]), shape, sb);
+  for (gsize i = 0; i < n; i++) {
+    gint64 ia = 0, ib = 0;
+    for (gint d = 0; d < shape->rank; d++) {
+      ia += index[d] * sa[d];
+      ib += index[d] * sb[d];
+    }
+    y[i] = multiply ? a[ia] * b[ib] : a[ia] + b[ib];
+    for (gint d = shape->rank - 1; d >= 0 && ++index[d] == shape->dims[d]; d--)
+      index[d] = 0;
+  }
+  quantize_into (out[0], y, in[6], node->n_inputs > 7 ? in[7] : NULL);
+  return TRUE;
+}
+
+static gboolean
+eval_qlinear_add (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                  G_GNUC_UNUSED GError **error)
+{
+  return eval_qlinear_pair (node, in, out, FALSE);
+}
+
+static gboolean
+eval_qlinear_mul (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                  G_GNUC_UNUSED GError **error)
+{
+  return eval_qlinear_pair (node, in, out, TRUE);
+}
+
+/* One tensor: X, X_scale, X_zero, Y_scale, Y_zero around the float kernel @eval. */
+static gboolean
+eval_qlinear_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                    AxonEvalFunc eval, GError **error)
+{
+  g_autoptr (AxonTensor) x = wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  if (axon_node_get_int (node, "channels_last") != 0)
+    FAIL (UNSUPPORTED, "channels_last");
+  if (y == NULL || !eval (node, &x, &y, error))
+    return FALSE;
+  quantize_into (out[0], axon_tensor_get_data (y), in[3], node->n_inputs > 4 ? in[4] : NULL);
+  return TRUE;
+}
+
+#define EVAL(name, kernel)                                                                         \
+  static gboolean eval_qlinear_##name (const AxonNode *node, AxonTensor *const *in,                \
+                                       AxonTensor *const *out, GError **error)                     \
+  {                                                                                                \
+    return eval_qlinear_unary (node, in, out, kernel, error);                                      \
+  }
+EVAL (average_pool, axon_eval_average_pool)
+EVAL (global_average_pool, axon_eval_global_average)
+EVAL (softmax, axon_eval_softmax)
+EVAL (sigmoid, axon_eval_sigmoid)
+EVAL (leaky_relu, axon_eval_leaky_relu)
+
+/* QLinearConcat: Y_scale, Y_zero, then X, X_scale, X_zero for each input */
+static gboolean
+infer_qlinear_concat (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                      GError **error)
+{
+  guint n = (node->n_inputs - 2) / 3;
+  g_autofree AxonTypeInfo *parts = g_new (AxonTypeInfo, n);
+  AxonNode plain = *node;
+  if (node->n_inputs != 2 + 3 * n)
+    FAIL (MODEL, "expected three inputs per tensor");
+  for (guint i = 0; i < n; i++)
+    parts[i] = in[2 + 3 * i];
+  plain.n_inputs = n;
+  return axon_infer_concat (&plain, parts, out, error);
+}
+
+static gboolean
+eval_qlinear_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                     GError **error)
+{
+  guint n = (node->n_inputs - 2) / 3;
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  AxonNode plain = *node;
+  plain.n_inputs = n;
+  for (guint i = 0; i < n; i++) {
+    AxonTensor *const *p = in + 2 + 3 * i;
+    g_ptr_array_add (parts, wrap (dequantize (p[0], p[1], p[2], 1), axon_tensor_get_shape (p[0])));
+  }
+  if (y == NULL || !axon_eval_concat (&plain, (AxonTensor **)parts->pdata, &y, error))
+    return FALSE;
+  quantize_into (out[0], axon_tensor_get_data (y), in[0], in[1]);
+  return TRUE;
+}
+
+#define B AXON_DTYPES_BYTE
+#define MS AXON_DOMAIN_MICROSOFT
+#define CONV_ATTRS                                                                                 \
+  ATTR_S ("auto_pad", "NOTSET"), ATTR_I ("group", 1), ATTR_INTS ("dilations"),                     \
+      ATTR_INTS ("kernel_shape"), ATTR_INTS ("pads"), ATTR_INTS ("strides")
+#define POOL_ATTRS                                                                                 \
+  ATTR_S ("auto_pad", "NOTSET"), ATTR_I ("ceil_mode", 0), ATTR_I ("count_include_pad", 0),         \
+      REQUIRED ("kernel_shape", AXON_ATTR_INTS), ATTR_INTS ("pads"), ATTR_INTS ("strides"),        \
+      ATTR_I ("channels_last", 0)
+
+static const AxonOp rows[] = {
+  { "QLinearConv", NULL, 10, 0, 8, 9, 1, 1, B, 1, ATTRS (CONV_ATTRS), infer_qlinear_conv,
+    eval_qlinear_conv, AXON_OP_NONE },
+  { "QLinearMatMul", NULL, 10, 20, 8, 8, 1, 1, B, 1, NULL, infer_qlinear_matmul,
+    eval_qlinear_matmul, AXON_OP_NONE },
+  { "QLinearAdd", MS, 1, 0, 7, 8, 1, 1, B, 1, NULL, infer_qlinear_pair, eval_qlinear_add,
+    AXON_OP_ELEMENTWISE },
+  { "QLinearMul", MS, 1, 0, 7, 8, 1, 1, B, 1, NULL, infer_qlinear_pair, eval_qlinear_mul,
+    AXON_OP_ELEMENTWISE },
+  { "QLinearAveragePool", MS, 1, 0, 4, 5, 1, 1, B, 1, ATTRS (POOL_ATTRS), axon_infer_pool,
+    eval_qlinear_average_pool, AXON_OP_NONE },
+  { "QLinearGlobalAveragePool", MS, 1, 0, 5, 5, 1, 1, B, 1, ATTRS (ATTR_I ("channels_last", 0)),
+    axon_infer_global, eval_qlinear_global_average_pool, AXON_OP_NONE },
+  { "QLinearSoftmax", MS, 1, 0, 5, 5, 1, 1, B, 1,
+    ATTRS (ATTR_I ("axis", -1), REQUIRED ("opset", AXON_ATTR_INT)), axon_infer_softmax,
+    eval_qlinear_softmax, AXON_OP_NONE },
+  { "QLinearSigmoid", MS, 1, 0, 4, 5, 1, 1, B, 1, NULL, axon_infer_same, eval_qlinear_sigmoid,
+    AXON_OP_ELEMENTWISE },
+  { "QLinearLeakyRelu", MS, 1, 0, 4, 5, 1, 1, B, 1, ATTRS (ATTR_F ("alpha", 0.01)),
+    axon_infer_same, eval_qlinear_leaky_relu, AXON_OP_ELEMENTWISE },
+  { "QLinearConcat", MS, 1, 0, 5, AXON_VARIADIC, 1, 1, 0, 1,
+    ATTRS (REQUIRED ("axis", AXON_ATTR_INT)), infer_qlinear_concat, eval_qlinear_concat,
+    AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (qlinear, rows)

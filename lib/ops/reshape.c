@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Operators that make shapes or only change them: no element is computed. */
+#include "ops-private.h"
+
+#include <string.h>
+
+/* axes: attribute to opset 12, input 1 from 13; NULL where not given. FALSE: not known yet. */
+static gboolean
+get_axes (const AxonNode *node, const AxonTypeInfo *in, gint64 *axes, guint *n)
+{
+  const gint64 *attr;
+  *n = 0;
+  if (node->op->max_in > 1)
+    return node->n_inputs < 2 || in[1].dtype == AXON_DTYPE_UNDEFINED ||
+           axon_const_ints (&in[1], axes, AXON_MAX_RANK, n);
+  attr = axon_node_get_ints (node, "axes", n);
+  *n = MIN (*n, AXON_MAX_RANK);
+  for (guint i = 0; i < *n; i++)
+    axes[i] = attr[i];
+  return TRUE;
+}
+
+static gboolean
+mark_axes (const gint64 *axes, guint n, gint rank, gboolean *marks, GError **error)
+{
+  for (guint i = 0; i < n; i++) {
+    gint axis;
+    if (!axon_check_axis (axes[i], rank, &axis, error))
+      return FALSE;
+    if (marks[axis])
+      FAIL (MODEL, "axis %d is given twice", axis);
+    marks[axis] = TRUE;
+  }
+  return TRUE;
+}
+
+/* Reshape 5, 13, 14: 0 copies a dimension (unless allowzero), one -1 takes the rest. */
+static gboolean
+infer_reshape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 dims[AXON_MAX_RANK], known = 1, total = axon_shape_get_numel (&in[0].shape);
+  gboolean allow_zero = axon_node_get_int (node, "allowzero") != 0;
+  gint rest = -1;
+  guint n;
+  out[0].dtype = in[0].dtype;
+  if (!axon_const_ints (&in[1], dims, AXON_MAX_RANK, &n)) {
+    if (in[1].value != NULL)
+      FAIL (UNSUPPORTED, "reshape to more than %d dimensions", AXON_MAX_RANK);
+    if (axon_shape_is_static (&in[1].shape) && in[1].shape.rank == 1 &&
+        in[1].shape.dims[0] <= AXON_MAX_RANK) {
+      out[0].shape.rank = (gint)in[1].shape.dims[0];
+      for (gint i = 0; i < out[0].shape.rank; i++)
+        out[0].shape.dims[i] = -1;
+    }
+    return TRUE;
+  }
+  out[0].shape.rank = (gint)n;
+  for (guint i = 0; i < n; i++) {
+    gint64 d = dims[i];
+    if (d == 0 && !allow_zero) {
+      if ((gint)i >= in[0].shape.rank && in[0].shape.rank >= 0)
+        FAIL (MODEL, "dimension %u is 0 (copy), but the input has rank %d", i, in[0].shape.rank);
+      d = in[0].shape.rank < 0 ? -1 : in[0].shape.dims[i];
+    } else if (d == -1 && rest < 0) {
+      rest = (gint)i;
+      out[0].shape.dims[i] = -1;
+      continue;
+    } else if (d < 0) {
+      FAIL (MODEL, "dimension %u is %" G_GINT64_FORMAT, i, d);
+    }
+    out[0].shape.dims[i] = d;
+    if (d < 0 || __builtin_mul_overflow (known, d, &known))
+      known = total = -1;
+  }
+  if (total < 0)
+    return TRUE;
+  if (rest >= 0 && known > 0 && total % known == 0)
+    out[0].shape.dims[rest] = total / known;
+  else if (rest >= 0 ? known > 0 || total != 0 : total != known)
+    FAIL (MODEL, "%" G_GINT64_FORMAT " elements do not fit the new shape", total);
+  else if (rest >= 0)
+    out[0].shape.dims[rest] = 0;
+  return TRUE;
+}
+
+static gboolean
+infer_flatten (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 axis = axon_node_get_int (node, "axis"), lead = 1, rest = 1;
+  gint rank = in[0].shape.rank;
+  out[0].dtype = in[0].dtype;
+  if (rank < 0)
+    return TRUE;
+  if (axis < -rank || axis > rank)
+    FAIL (MODEL, "axis %" G_GINT64_FORMAT " is outside [-%d, %d]", axis, rank, rank);
+  if (axis < 0)
+    axis += rank;
+  for (gint i = 0; i < rank; i++) {
+    gint64 *side = i < axis ? &lead : &rest;
+    *side = *side < 0 || in[0].shape.dims[i] < 0 ? -1 : *side * in[0].shape.dims[i];
+  }
+  out[0].shape = AXON_SHAPE (lead, rest);
+  return TRUE;
+}
+
+static gboolean
+infer_squeeze (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 axes[AXON_MAX_RANK];
+  gboolean marks[AXON_MAX_RANK] = { 0 };
+  AxonShape shape = { 0 };
+  guint n;
+  out[0].dtype = in[0].dtype;
+  if (in[0].shape.rank < 0 || !get_axes (node, in, axes, &n))
+    return TRUE;
+  if (!mark_axes (axes, n, in[0].shape.rank, marks, error))
+    return FALSE;
+  for (gint i = 0; i < in[0].shape.rank; i++) {
+    gint64 d = in[0].shape.dims[i];
+    if (n == 0 && d < 0)
+      return TRUE;
+    if (marks[i] && d > 1)
+      FAIL (MODEL, "dimension %d is %" G_GINT64_FORMAT ", only 1 can be squeezed", i, d);
+    if (!(n == 0 ? d == 1 : marks[i]))
+      shape.dims[shape.rank++] = d;
+  }
+  out[0].shape = shape;
+  return TRUE;
+}
+
+static gboolean
+infer_unsqueeze (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 axes[AXON_MAX_RANK];
+  gboolean marks[2 * AXON_MAX_RANK] = { 0 };
+  AxonShape shape = { 0 };
+  gint source = 0;
+  guint n;
+  out[0].dtype = in[0].dtype;
+  if (in[0].shape.rank < 0 || !get_axes (node, in, axes, &n))
+    return TRUE;
+  shape.rank = in[0].shape.rank + (gint)n;
+  if (shape.rank > AXON_MAX_RANK)
+    FAIL (UNSUPPORTED, "rank %d", shape.rank);
+  if (!mark_axes (axes, n, shape.rank, marks, error))
+    return FALSE;
+  for (gint i = 0; i < shape.rank; i++)
+    shape.dims[i] = marks[i] ? 1 : in[0].shape.dims[source++];
+  out[0].shape = shape;
+  return TRUE;
+}
+
+static gboolean
+infer_dropout (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  if (node->n_inputs > 2 && in[2].value != NULL && axon_tensor_get_value (in[2].value, 0) != 0)
+    FAIL (UNSUPPORTED, "training mode");
+  axon_infer_same (node, in, out, error);
+  if (node->n_outputs > 1)
+    out[1].dtype = node->op->since < 10 ? in[0].dtype : AXON_DTYPE_BOOL;
+  return TRUE;
+}
+
+static gboolean
+eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  gsize n = axon_tensor_get_numel (out[0]);
+  for (gsize i = 0; node->n_outputs > 1 && out[1] && i < n; i++)
+    axon_dtype_store (axon_tensor_get_dtype (out[1]), axon_tensor_get_data (out[1]), i, 1);
+  return axon_eval_copy (node, in, out, error);
+}
+
+/* Shape 15: start and end, clamped. */
+static gboolean
+infer_shape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+             G_GNUC_UNUSED GError **error)
+{
+  gint64 rank = in[0].shape.rank, start = axon_node_get_int (node, "start");
+  gint64 end = axon_node_find_attr (node, "end") ? axon_node_get_int (node, "end") : rank;
+  gboolean known = TRUE;
+  out[0].dtype = AXON_DTYPE_I64;
+  if (rank < 0)
+    return TRUE;
+  start = CLAMP (start < 0 ? start + rank : start, 0, rank);
+  end = CLAMP (end < 0 ? end + rank : end, start, rank);
+  out[0].shape = AXON_SHAPE (end - start);
+  for (gint64 i = start; i < end; i++)
+    known = known && in[0].shape.dims[i] >= 0;
+  if (known)
+    out[0].value = axon_tensor_new_i64 (in[0].shape.dims + start, (gsize)(end - start));
+  return TRUE;
+}
+
+static gboolean
+infer_size (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+            G_GNUC_UNUSED GError **error)
+{
+  gint64 n = axon_shape_get_numel (&in[0].shape);
+  out[0].dtype = AXON_DTYPE_I64;
+  out[0].shape = (AxonShape){ 0 };
+  if (n >= 0) {
+    g_autoptr (AxonTensor) t = axon_tensor_new_i64 (&n, 1);
+    out[0].value = axon_tensor_reshape (t, &out[0].shape);
+  }
+  return TRUE;
+}
+
+/* Results that infer already gave: only a caller that skips constant results comes here. */
+static gboolean
+eval_inferred (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  AxonTypeInfo info = { .dtype = AXON_DTYPE_UNDEFINED }, result = { 0 };
+  if (node->n_inputs > 0) {
+    info.dtype = axon_tensor_get_dtype (in[0]);
+    info.shape = *axon_tensor_get_shape (in[0]);
+    info.value = in[0];
+  }
+  if (!axon_node_infer (node, &info, &result, error))
+    return FALSE;
+  memcpy (axon_tensor_get_data (out[0]), axon_tensor_get_data (result.value),
+          axon_tensor_get_n_bytes (out[0]));
+  axon_tensor_unref (result.value);
+  return TRUE;
+}
+
+/* Constant 1, 9, 11, 12, 13: one of several attributes holds the value. */
+static gboolean
+infer_constant (const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in, AxonTypeInfo *out,
+                GError **error)
+{
+  static const gchar *const names[] = { "value", "value_float", "value_int", "value_floats",
+                                        "value_ints" };
+  const AxonAttr *attr = NULL;
+  AxonShape shape = { 0 };
+  for (guint i = 0; attr == NULL && i < G_N_ELEMENTS (names); i++)
+    attr = axon_node_find_attr (node, names[i]);
+  if (attr == NULL)
+    FAIL (UNSUPPORTED, "expected a numeric value attribute");
+  if (attr->type == AXON_ATTR_TENSOR) {
+    out[0].value = axon_tensor_ref (attr->tensor);
+  } else {
+    gboolean ints = attr->type == AXON_ATTR_INT || attr->type == AXON_ATTR_INTS;
+    gboolean list = attr->type == AXON_ATTR_INTS || attr->type == AXON_ATTR_FLOATS;
+    if (list)
+      shape = AXON_SHAPE (attr->n);
+    out[0].value = axon_tensor_new (ints ? AXON_DTYPE_I64 : AXON_DTYPE_F32, &shape, error);
+    if (out[0].value == NULL)
+      return FALSE;
+    for (guint i = 0; i < (list ? attr->n : 1); i++)
+      if (ints)
+        ((gint64 *)axon_tensor_get_data (out[0].value))[i] = list ? attr->ints[i] : attr->i;
+      else
+        ((gfloat *)axon_tensor_get_data (out[0].value))[i] =
+            list ? attr->floats[i] : (gfloat)attr->f;
+  }
+  out[0].dtype = axon_tensor_get_dtype (out[0].value);
+  out[0].shape = *axon_tensor_get_shape (out[0].value);
+  return TRUE;
+}
+
+/* The shape that input @index holds. */
+static gboolean
+shape_from_input (const AxonTypeInfo *in, guint index, AxonShape *shape, GError **error)
+{
+  gint64 dims[AXON_MAX_RANK];
+  guint n;
+  *shape = AXON_SHAPE_UNKNOWN;
+  if (in[index].value == NULL)
+    return TRUE;
+  if (!axon_const_ints (&in[index], dims, AXON_MAX_RANK, &n))
+    FAIL (UNSUPPORTED, "a shape of more than %d dimensions", AXON_MAX_RANK);
+  shape->rank = (gint)n;
+  for (guint i = 0; i < n; i++) {
+    if (dims[i] < 0)
+      FAIL (MODEL, "dimension %u is negative", i);
+    shape->dims[i] = dims[i];
+  }
+  return TRUE;
+}
+
+static gboolean
+infer_constant_of_shape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                         GError **error)
+{
+  const AxonAttr *attr = axon_node_find_attr (node, "value");
+  if (attr != NULL && axon_tensor_get_numel (attr->tensor) != 1)
+    FAIL (MODEL, "attribute \"value\" must have one element");
+  out[0].dtype = attr ? axon_tensor_get_dtype (attr->tensor) : AXON_DTYPE_F32;
+  return shape_from_input (in, 0, &out[0].shape, error);
+}
+
+static gboolean
+eval_constant_of_shape (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in,
+                        AxonTensor *const *out, G_GNUC_UNUSED GError **error)
+{
+  const AxonAttr *attr = axon_node_find_attr (node, "value");
+  gsize n = axon_tensor_get_numel (out[0]);
+  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (out[0]));
+  guint8 *data = axon_tensor_get_data (out[0]);
+  for (gsize i = 0; i < n; i++)
+    if (attr != NULL)
+      memcpy (data + i * size, axon_tensor_get_data (attr->tensor), size);
+    else
+      memset (data + i * size, 0, size);
+  return TRUE;
+}
+
+static gboolean
+infer_expand (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+              GError **error)
+{
+  AxonShape target;
+  out[0].dtype = in[0].dtype;
+  if (!shape_from_input (in, 1, &target, error))
+    return FALSE;
+  if (!axon_shape_broadcast (&in[0].shape, &target, &out[0].shape))
+    FAIL (MODEL, "the input cannot be broadcast to the shape");
+  return TRUE;
+}
+
+static gboolean
+eval_expand (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+             G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *shape = axon_tensor_get_shape (out[0]);
+  gint64 strides[AXON_MAX_RANK];
+  axon_broadcast_strides (axon_tensor_get_shape (in[0]), shape, strides);
+  axon_strided_copy (axon_tensor_get_data (out[0]), axon_tensor_get_data (in[0]),
+                     axon_dtype_get_size (axon_tensor_get_dtype (in[0])), shape, strides);
+  return TRUE;
+}
+
+/* Tile 6, 13. */
+static gboolean
+infer_tile (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+            GError **error)
+{
+  AxonShape repeats;
+  out[0].dtype = in[0].dtype;
+  if (!shape_from_input (in, 1, &repeats, error))
+    return FALSE;
+  if (repeats.rank < 0 || in[0].shape.rank < 0)
+    return TRUE;
+  if (repeats.rank != in[0].shape.rank)
+    FAIL (MODEL, "expected %d repeats, got %d", in[0].shape.rank, repeats.rank);
+  out[0].shape = in[0].shape;
+  for (gint i = 0; i < repeats.rank; i++)
+    if (in[0].shape.dims[i] >= 0 &&
+        __builtin_mul_overflow (in[0].shape.dims[i], repeats.dims[i], &out[0].shape.dims[i]))
+      FAIL (MODEL, "dimension %d is too large", i);
+  return TRUE;
+}
+
+static gboolean
+eval_tile (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+           G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *from = axon_tensor_get_shape (in[0]), *to = axon_tensor_get_shape (out[0]);
+  gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
+  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (in[0]));
+  gsize n = axon_tensor_get_numel (out[0]);
+  guint8 *dst = axon_tensor_get_data (out[0]), *src = axon_tensor_get_data (in[0]);
+  axon_row_strides (from, strides);
+  for (gsize i = 0; i < n; i++) {
+    gint64 at = 0;
+    for (gint d = 0; d < to->rank; d++)
+      at += index[d] % from->dims[d] * strides[d];
+    memcpy (dst + i * size, src + (gsize)at * size, size);
+    for (gint d = to->rank - 1; d >= 0 && ++index[d] == to->dims[d]; d--)
+      index[d] = 0;
+  }
+  return TRUE;
+}
+
+#define VIEW(name, since, until, max_in, attrs, infer)                                             \
+  {                                                                                                \
+    name, NULL, since, until, 1, max_in, 1, 1, 0, 1, attrs, infer, axon_eval_copy, AXON_OP_VIEW    \
+  }
+
+static const AxonOp rows[] = {
+  { "Reshape", NULL, 5, 0, 2, 2, 1, 1, 0, 1, ATTRS (ATTR_I ("allowzero", 0)), infer_reshape,
+    axon_eval_copy, AXON_OP_VIEW },
+  VIEW ("Flatten", 1, 0, 1, ATTRS (ATTR_I ("axis", 1)), infer_flatten),
+  VIEW ("Squeeze", 1, 12, 1, ATTRS (ATTR_INTS ("axes")), infer_squeeze),
+  VIEW ("Squeeze", 13, 0, 2, NULL, infer_squeeze),
+  VIEW ("Unsqueeze", 1, 12, 1, ATTRS (REQUIRED ("axes", AXON_ATTR_INTS)), infer_unsqueeze),
+  VIEW ("Unsqueeze", 13, 0, 2, NULL, infer_unsqueeze),
+  VIEW ("Identity", 1, 0, 1, NULL, axon_infer_same),
+  { "Dropout", NULL, 7, 9, 1, 1, 1, 2, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_F ("ratio", 0.5)),
+    infer_dropout, eval_dropout, AXON_OP_NONE },
+  { "Dropout", NULL, 10, 11, 1, 1, 1, 2, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_F ("ratio", 0.5)),
+    infer_dropout, eval_dropout, AXON_OP_NONE },
+  { "Dropout", NULL, 12, 0, 1, 3, 1, 2, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("seed", 0)),
+    infer_dropout, eval_dropout, AXON_OP_NONE },
+  { "Shape", NULL, 1, 0, 1, 1, 1, 1, 0, 1,
+    ATTRS (ATTR_I ("start", 0), { .name = "end", .type = AXON_ATTR_INT }), infer_shape,
+    eval_inferred, AXON_OP_NONE },
+  { "Size", NULL, 1, 0, 1, 1, 1, 1, 0, 1, NULL, infer_size, eval_inferred, AXON_OP_NONE },
+  { "Constant", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
+    ATTRS ({ .name = "value", .type = AXON_ATTR_TENSOR },
+           { .name = "value_float", .type = AXON_ATTR_FLOAT },
+           { .name = "value_int", .type = AXON_ATTR_INT }, ATTR_FLOATS ("value_floats"),
+           ATTR_INTS ("value_ints")),
+    infer_constant, eval_inferred, AXON_OP_NONE },
+  { "ConstantOfShape", NULL, 9, 0, 1, 1, 1, 1, AXON_DTYPE_BIT (AXON_DTYPE_I64), 1,
+    ATTRS ({ .name = "value", .type = AXON_ATTR_TENSOR }), infer_constant_of_shape,
+    eval_constant_of_shape, AXON_OP_NONE },
+  { "Expand", NULL, 8, 0, 2, 2, 1, 1, 0, 1, NULL, infer_expand, eval_expand, AXON_OP_NONE },
+  { "Tile", NULL, 6, 0, 2, 2, 1, 1, 0, 1, NULL, infer_tile, eval_tile, AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (reshape, rows)

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Elementwise operators of one tensor, Clip and Cast included. */
+#include "ops-private.h"
+
+#include <math.h>
+
+typedef gdouble (*UnaryFunc) (gdouble x, gdouble alpha, gdouble beta);
+
+/* clang-format off */
+#define FN(name, expr)                                                                             \
+  static gdouble fn_##name (gdouble x, G_GNUC_UNUSED gdouble a, G_GNUC_UNUSED gdouble b)           \
+  {                                                                                                \
+    return expr;                                                                                   \
+  }
+FN (abs, fabs (x))
+FN (ceil, ceil (x))
+FN (cos, cos (x))
+FN (elu, x < 0 ? a * (exp (x) - 1) : x)
+FN (erf, erf (x))
+FN (exp, exp (x))
+FN (floor, floor (x))
+FN (hard_sigmoid, fmax (0, fmin (1, a * x + b)))
+FN (hard_swish, x * fmax (0, fmin (1, x / 6 + 0.5)))
+FN (leaky_relu, x < 0 ? a * x : x)
+FN (log, log (x))
+FN (neg, -x)
+FN (reciprocal, 1 / x)
+FN (relu, x > 0 || isnan (x) ? x : 0)
+FN (round, (gdouble)axon_round_even (x))
+FN (selu, x > 0 ? b * x : b * (a * exp (x) - a))
+FN (sigmoid, 1 / (1 + exp (-x)))
+FN (sign, x > 0 ? 1 : x < 0 ? -1 : 0)
+FN (sin, sin (x))
+FN (softplus, log1p (exp (-fabs (x))) + fmax (x, 0))
+FN (softsign, x / (1 + fabs (x)))
+FN (sqrt, sqrt (x))
+FN (tanh, tanh (x))
+FN (mish, x * tanh (log1p (exp (-fabs (x))) + fmax (x, 0)))
+#undef FN
+/* clang-format on */
+
+static gboolean
+eval_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, UnaryFunc fn)
+{
+  gdouble a = axon_node_get_float (node, "alpha");
+  gdouble b = axon_node_get_float (node, g_str_equal (node->op->name, "Selu") ? "gamma" : "beta");
+  AxonDType dtype = axon_tensor_get_dtype (in[0]);
+  gconstpointer x = axon_tensor_get_data (in[0]);
+  gpointer y = axon_tensor_get_data (out[0]);
+  gsize n = axon_tensor_get_numel (in[0]);
+  for (gsize i = 0; i < n; i++)
+    axon_dtype_store (dtype, y, i, fn (axon_dtype_load (dtype, x, i), a, b));
+  return TRUE;
+}
+
+#define EVAL(name)                                                                                 \
+  static gboolean eval_##name (const AxonNode *node, AxonTensor *const *in,                        \
+                               AxonTensor *const *out, G_GNUC_UNUSED GError **error)               \
+  {                                                                                                \
+    return eval_unary (node, in, out, fn_##name);                                                  \
+  }
+/* clang-format off */
+EVAL (abs) EVAL (ceil) EVAL (cos) EVAL (elu) EVAL (erf) EVAL (exp) EVAL (floor)
+EVAL (hard_sigmoid) EVAL (hard_swish) EVAL (leaky_relu) EVAL (log) EVAL (neg) EVAL (reciprocal)
+EVAL (relu) EVAL (round) EVAL (selu) EVAL (sigmoid) EVAL (sign) EVAL (sin) EVAL (softplus)
+EVAL (softsign) EVAL (sqrt) EVAL (tanh) EVAL (mish)
+/* clang-format on */
+
+gboolean
+axon_eval_sigmoid (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                   GError **error)
+{
+  return eval_sigmoid (node, in, out, error);
+}
+
+gboolean
+axon_eval_leaky_relu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                      GError **error)
+{
+  return eval_leaky_relu (node, in, out, error);
+}
+
+/* Clip 6: bounds are attributes; Clip 11: optional scalar inputs. */
+static gboolean
+eval_clip (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+           G_GNUC_UNUSED GError **error)
+{
+  gboolean attrs = node->op->max_in == 1;
+  gdouble lo = attrs ? axon_node_get_float (node, "min")
+               : node->n_inputs > 1 && in[1] ? axon_tensor_get_value (in[1], 0)
+                                             : -INFINITY;
+  gdouble hi = attrs ? axon_node_get_float (node, "max")
+               : node->n_inputs > 2 && in[2] ? axon_tensor_get_value (in[2], 0)
+                                             : INFINITY;
+  AxonDType dtype = axon_tensor_get_dtype (in[0]);
+  gsize n = axon_tensor_get_numel (in[0]);
+  for (gsize i = 0; i < n; i++) {
+    gdouble x = axon_dtype_load (dtype, axon_tensor_get_data (in[0]), i);
+    x = x < lo ? lo : x;
+    axon_dtype_store (dtype, axon_tensor_get_data (out[0]), i, x > hi ? hi : x);
+  }
+  return TRUE;
+}
+
+static gboolean
+infer_clip (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  for (guint i = 1; i < node->n_inputs; i++)
+    if (in[i].shape.rank > 0 && axon_shape_get_numel (&in[i].shape) != 1)
+      FAIL (MODEL, "input %u: expected a scalar", i);
+  return axon_infer_same (node, in, out, error);
+}
+
+static gboolean
+infer_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  AxonDType to = (AxonDType)axon_node_get_int (node, "to");
+  if (axon_dtype_get_size (to) == 0)
+    FAIL (UNSUPPORTED, "cast to type %d", (int)to);
+  out[0].dtype = to;
+  out[0].shape = in[0].shape;
+  return TRUE;
+}
+
+static gboolean
+eval_cast (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+           G_GNUC_UNUSED GError **error)
+{
+  AxonDType from = axon_tensor_get_dtype (in[0]), to = axon_tensor_get_dtype (out[0]);
+  gsize n = axon_tensor_get_numel (in[0]);
+  gconstpointer x = axon_tensor_get_data (in[0]);
+  gpointer y = axon_tensor_get_data (out[0]);
+  for (gsize i = 0; i < n; i++) {
+    if (!axon_dtype_is_float (from) && axon_dtype_get_size (to) == 8 && to == AXON_DTYPE_I64)
+      ((gint64 *)y)[i] = axon_dtype_load_int (from, x, i);
+    else
+      axon_dtype_store (to, y, i, axon_dtype_load (from, x, i));
+  }
+  return TRUE;
+}
+
+#define UNARY(name, since, types, fn, attrs)                                                       \
+  {                                                                                                \
+    name, NULL, since, 0, 1, 1, 1, 1, types, 1, attrs, axon_infer_same, fn, AXON_OP_ELEMENTWISE    \
+  }
+#define F AXON_DTYPES_FLOAT
+#define N AXON_DTYPES_NUMERIC
+
+static const AxonOp rows[] = {
+  UNARY ("Abs", 6, N, eval_abs, NULL),
+  UNARY ("Ceil", 6, F, eval_ceil, NULL),
+  UNARY ("Cos", 7, F, eval_cos, NULL),
+  UNARY ("Elu", 6, F, eval_elu, ATTRS (ATTR_F ("alpha", 1))),
+  UNARY ("Erf", 9, N, eval_erf, NULL),
+  UNARY ("Exp", 6, F, eval_exp, NULL),
+  UNARY ("Floor", 6, F, eval_floor, NULL),
+  UNARY ("HardSigmoid", 6, F, eval_hard_sigmoid, ATTRS (ATTR_F ("alpha", 0.2), ATTR_F ("beta", 0.5))),
+  UNARY ("HardSwish", 14, F, eval_hard_swish, NULL),
+  UNARY ("LeakyRelu", 6, F, eval_leaky_relu, ATTRS (ATTR_F ("alpha", 0.01))),
+  UNARY ("Log", 6, F, eval_log, NULL),
+  UNARY ("Mish", 18, F, eval_mish, NULL),
+  UNARY ("Neg", 6, N, eval_neg, NULL),
+  UNARY ("Reciprocal", 6, F, eval_reciprocal, NULL),
+  UNARY ("Relu", 6, N, eval_relu, NULL),
+  UNARY ("Round", 11, F, eval_round, NULL),
+  UNARY ("Selu", 6, F, eval_selu,
+         ATTRS (ATTR_F ("alpha", 1.67326319217681884765625), ATTR_F ("gamma", 1.05070102214813232421875))),
+  UNARY ("Sigmoid", 6, F, eval_sigmoid, NULL),
+  UNARY ("Sign", 9, N, eval_sign, NULL),
+  UNARY ("Sin", 7, F, eval_sin, NULL),
+  UNARY ("Softplus", 1, F, eval_softplus, NULL),
+  UNARY ("Softsign", 1, F, eval_softsign, NULL),
+  UNARY ("Sqrt", 6, F, eval_sqrt, NULL),
+  UNARY ("Tanh", 6, F, eval_tanh, NULL),
+  { "Clip", NULL, 6, 10, 1, 1, 1, 1, F, 1,
+    ATTRS (ATTR_F ("min", -3.402823466e+38), ATTR_F ("max", 3.402823466e+38)), infer_clip, eval_clip,
+    AXON_OP_ELEMENTWISE },
+  { "Clip", NULL, 11, 0, 1, 3, 1, 1, N, 3, NULL, infer_clip, eval_clip, AXON_OP_ELEMENTWISE },
+  { "Cast", NULL, 6, 0, 1, 1, 1, 1, AXON_DTYPES_ALL, 1,
+    ATTRS (REQUIRED ("to", AXON_ATTR_INT), ATTR_I ("saturate", 1)), infer_cast, eval_cast,
+    AXON_OP_ELEMENTWISE },
+};
+
+DEFINE_FAMILY (unary, rows)

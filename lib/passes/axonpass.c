@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The pass manager, the ordered table of common passes, and matchers for device passes. */
+#include "axonpass.h"
+
+const AxonPass axon_common_passes[] = {
+  { "fold-constants", axon_pass_fold_constants },
+  { "remove-identity", axon_pass_remove_identity },
+  { "fold-batch-norm", axon_pass_fold_batch_norm },
+  { "remove-dead-code", axon_pass_remove_dead_code },
+};
+const guint axon_n_common_passes = G_N_ELEMENTS (axon_common_passes);
+
+gboolean
+axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
+                 GCancellable *cancellable, GError **error)
+{
+  for (guint i = 0; i < n_passes; i++) {
+    if (g_cancellable_set_error_if_cancelled (cancellable, error))
+      return FALSE;
+    if (!passes[i].run (model, error)) {
+      g_prefix_error (error, "pass %s: ", passes[i].name);
+      return FALSE;
+    }
+    g_assert (axon_model_verify (model, NULL));
+  }
+  return TRUE;
+}
+
+gboolean
+axon_node_is_in (const AxonNode *node, const gchar *domain, const gchar *name)
+{
+  return g_str_equal (node->op->name, name) && g_strcmp0 (node->op->domain, domain) == 0;
+}
+
+gboolean
+axon_node_is (const AxonNode *node, const gchar *name)
+{
+  return axon_node_is_in (node, NULL, name);
+}
+
+/* The node of type @name that makes input @index. */
+AxonNode *
+axon_match_input (const AxonNode *node, guint index, const gchar *name)
+{
+  AxonValue *value = axon_node_get_input (node, index);
+  AxonNode *producer = value ? value->producer : NULL;
+  return producer != NULL && axon_node_is (producer, name) ? producer : NULL;
+}
+
+AxonNode *
+axon_match_only_user (const AxonValue *value, const gchar *name)
+{
+  AxonNode *user = axon_value_get_only_user (value);
+  return user != NULL && (name == NULL || axon_node_is (user, name)) ? user : NULL;
+}
+
+gboolean
+axon_match_scalar (const AxonValue *value, gdouble *scalar)
+{
+  if (!axon_value_is_constant (value) || axon_tensor_get_numel (value->type.value) != 1)
+    return FALSE;
+  *scalar = axon_tensor_get_value (value->type.value, 0);
+  return TRUE;
+}
+
+/* Users of output 0 take input 0 instead; @heir (nullable) inherits the names. A node whose output
+ * is an output of the graph hands its name to its producer. */
+void
+axon_bypass_node (AxonModel *model, AxonNode *node, AxonNode *heir)
+{
+  AxonValue *from = node->outputs[0], *to = node->inputs[0];
+  if (heir != NULL)
+    axon_node_add_origins (heir, node);
+  if (from->is_output) {
+    guint index;
+    g_ptr_array_find (model->outputs, from, &index);
+    axon_model_set_output (model, index, to);
+  }
+  axon_model_replace_value (model, from, to);
+  axon_model_remove_node (model, node);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Passes: functions over a model. A pass keeps meaning; names of original nodes survive in origins. */
+#pragma once
+
+#include "../model/axongraph.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const gchar *name;
+  gboolean (*run) (AxonModel *model, GError **error);
+} AxonPass;
+
+/* What every device keeps: run on a clone, in order. */
+extern const AxonPass axon_common_passes[];
+extern const guint axon_n_common_passes;
+
+gboolean axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
+                          GCancellable *cancellable, GError **error);
+
+gboolean axon_pass_fold_constants (AxonModel *model, GError **error);
+gboolean axon_pass_remove_identity (AxonModel *model, GError **error);
+gboolean axon_pass_fold_batch_norm (AxonModel *model, GError **error);
+gboolean axon_pass_remove_dead_code (AxonModel *model, GError **error);
+
+/* Shared matchers */
+gboolean axon_node_is (const AxonNode *node, const gchar *name);
+gboolean axon_node_is_in (const AxonNode *node, const gchar *domain, const gchar *name);
+AxonNode *axon_match_input (const AxonNode *node, guint index, const gchar *name);
+AxonNode *axon_match_only_user (const AxonValue *value, const gchar *name);
+gboolean axon_match_scalar (const AxonValue *value, gdouble *scalar);
+void axon_bypass_node (AxonModel *model, AxonNode *node, AxonNode *heir);
+
+G_END_DECLS

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Finds and loads device plugins. Libraries stay resident: GTypes cannot be registered twice. */
+#pragma once
+
+#include "axonplugin.h"
+
+/* Directories that are searched, in order: AXON_PLUGIN_PATH (ignored when privileged), built-in. */
+gchar **axon_loader_get_path (void);
+
+/* Names of device plugins that lie there, sorted. */
+gchar **axon_loader_list (void);
+
+/* The entry of device @name, or NULL with what was searched and why each library failed. */
+const AxonPluginInfo *axon_loader_open (const gchar *name, GError **error);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "axonloader-private.h"
+
+#include "config.h"
+#include <gmodule.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "libaxon-"
+#define SUFFIX "." G_MODULE_SUFFIX
+
+gchar **
+axon_loader_get_path (void)
+{
+  g_autoptr (GPtrArray) dirs = g_ptr_array_new ();
+  const gchar *env = secure_getenv ("AXON_PLUGIN_PATH");
+  g_auto (GStrv) parts = g_strsplit (env ? env : "", G_SEARCHPATH_SEPARATOR_S, -1);
+  for (guint i = 0; parts[i] != NULL; i++)
+    if (g_path_is_absolute (parts[i])) /* never from the current directory */
+      g_ptr_array_add (dirs, g_strdup (parts[i]));
+  g_ptr_array_add (dirs, g_strdup (AXON_PLUGIN_DIR));
+  g_ptr_array_add (dirs, NULL);
+  return (gchar **)g_ptr_array_free (g_steal_pointer (&dirs), FALSE);
+}
+
+static int
+compare_names (const void *a, const void *b)
+{
+  return strcmp (*(const gchar *const *)a, *(const gchar *const *)b);
+}
+
+gchar **
+axon_loader_list (void)
+{
+  g_auto (GStrv) path = axon_loader_get_path ();
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) list = g_ptr_array_new ();
+  for (guint i = 0; path[i] != NULL; i++) {
+    g_autoptr (GDir) dir = g_dir_open (path[i], 0, NULL);
+    const gchar *file;
+    while (dir != NULL && (file = g_dir_read_name (dir)) != NULL) {
+      gsize n = strlen (file);
+      gchar *name;
+      if (!g_str_has_prefix (file, PREFIX) || !g_str_has_suffix (file, SUFFIX))
+        continue;
+      name = g_ascii_strup (file + strlen (PREFIX), (gssize)(n - strlen (PREFIX) - strlen (SUFFIX)));
+      if (strchr (name, '.') != NULL || !g_hash_table_add (names, name))
+        g_free (name);
+      else
+        g_ptr_array_add (list, name);
+    }
+  }
+  qsort (list->pdata, list->len, sizeof (gpointer), compare_names);
+  g_ptr_array_add (list, NULL);
+  return (gchar **)g_ptr_array_free (g_steal_pointer (&list), FALSE);
+}
+
+static const AxonPluginInfo *
+open_file (const gchar *file, const gchar *name, GString *report)
+{
+  const AxonPluginInfo *(*entry) (void);
+  const AxonPluginInfo *info;
+  GModule *module = g_module_open (file, G_MODULE_BIND_LOCAL);
+  if (module == NULL) {
+    g_string_append_printf (report, "; %s", g_module_error ());
+    return NULL;
+  }
+  g_module_make_resident (module);
+  if (!g_module_symbol (module, "axon_plugin_entry", (gpointer *)&entry)) {
+    g_string_append_printf (report, "; %s: no symbol axon_plugin_entry", file);
+    return NULL;
+  }
+  info = entry ();
+  if (info == NULL || info->abi != AXON_PLUGIN_ABI || info->struct_size < sizeof *info ||
+      g_strcmp0 (info->name, name) != 0) {
+    g_string_append_printf (report, "; %s: made for plugin interface %u of device %s, not %u of %s",
+                            file, info ? info->abi : 0, info && info->name ? info->name : "?",
+                            AXON_PLUGIN_ABI, name);
+    return NULL;
+  }
+  return info;
+}
+
+const AxonPluginInfo *
+axon_loader_open (const gchar *name, GError **error)
+{
+  g_auto (GStrv) path = axon_loader_get_path ();
+  g_auto (GStrv) known = axon_loader_list ();
+  g_autofree gchar *lower = g_ascii_strdown (name, -1);
+  g_autofree gchar *near = axon_nearest_name (name, (const gchar *const *)known);
+  g_autofree gchar *dirs = g_strjoinv (", ", path);
+  g_autofree gchar *names = g_strjoinv (", ", known);
+  g_autoptr (GString) report = g_string_new (NULL);
+  for (guint i = 0; path[i] != NULL && strchr (lower, '/') == NULL; i++) {
+    g_autofree gchar *base = g_strconcat (PREFIX, lower, SUFFIX, NULL);
+    g_autofree gchar *file = g_build_filename (path[i], base, NULL);
+    const AxonPluginInfo *info;
+    if (!g_file_test (file, G_FILE_TEST_IS_REGULAR))
+      continue;
+    info = open_file (file, name, report);
+    if (info != NULL)
+      return info;
+  }
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+               "device \"%s\" is not available%s: available are %s; searched %s%s", name, near,
+               *names ? names : "none", dirs, report->str);
+  return NULL;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "axonproperty.h"
+
+#include <string.h>
+
+static GVariant *
+parse_bool (const gchar *text)
+{
+  static const gchar *const yes[] = { "YES", "true", "TRUE", "yes", "1", NULL };
+  static const gchar *const no[] = { "NO", "false", "FALSE", "no", "0", NULL };
+  if (g_strv_contains (yes, text))
+    return g_variant_new_boolean (TRUE);
+  return g_strv_contains (no, text) ? g_variant_new_boolean (FALSE) : NULL;
+}
+
+static GVariant *
+parse_int (const AxonPropertySpec *spec, const gchar *text)
+{
+  gint64 v;
+  if (spec->type == AXON_PROPERTY_STREAMS && g_str_equal (text, "AUTO"))
+    return g_variant_new_int32 (-1);
+  if (!g_ascii_string_to_signed (text, 10, spec->min, spec->max, &v, NULL))
+    return NULL;
+  return g_variant_new_int32 ((gint32)v);
+}
+
+static GVariant *
+parse_text (const AxonPropertySpec *spec, const gchar *text)
+{
+  g_auto (GStrv) choices = NULL;
+  switch (spec->type) {
+  case AXON_PROPERTY_STRING:
+    return g_variant_new_string (text);
+  case AXON_PROPERTY_BOOL:
+    return parse_bool (text);
+  case AXON_PROPERTY_INT:
+  case AXON_PROPERTY_STREAMS:
+    return parse_int (spec, text);
+  case AXON_PROPERTY_CHOICE:
+    choices = g_strsplit (spec->choices, " ", -1);
+    return g_strv_contains ((const gchar *const *)choices, text) ? g_variant_new_string (text)
+                                                                 : NULL;
+  default:
+    return NULL;
+  }
+}
+
+/* Any numeric or text value as text, so that one parser judges them all. */
+static gchar *
+variant_text (GVariant *value)
+{
+  if (g_variant_is_of_type (value, G_VARIANT_TYPE_STRING))
+    return g_variant_dup_string (value, NULL);
+  if (g_variant_is_of_type (value, G_VARIANT_TYPE_BOOLEAN))
+    return g_strdup (g_variant_get_boolean (value) ? "YES" : "NO");
+  return g_variant_print (value, FALSE);
+}
+
+static gchar *
+describe_accepted (const AxonPropertySpec *spec)
+{
+  switch (spec->type) {
+  case AXON_PROPERTY_BOOL:
+    return g_strdup ("YES or NO");
+  case AXON_PROPERTY_INT:
+    return g_strdup_printf ("a number from %d to %d", spec->min, spec->max);
+  case AXON_PROPERTY_STREAMS:
+    return g_strdup_printf ("AUTO or a number from %d to %d", spec->min, spec->max);
+  case AXON_PROPERTY_CHOICE:
+    return g_strdup_printf ("one of %s", spec->choices);
+  default:
+    return g_strdup ("a string");
+  }
+}
+
+AxonConfig *
+axon_config_new (const AxonPropertySpec *specs, guint n_specs)
+{
+  AxonConfig *config = g_new0 (AxonConfig, 1);
+  config->specs = specs;
+  config->n_specs = n_specs;
+  config->values = g_new0 (GVariant *, n_specs + 1);
+  for (guint i = 0; i < n_specs; i++)
+    if (specs[i].default_text != NULL) {
+      GVariant *value = parse_text (&specs[i], specs[i].default_text);
+      g_assert (value != NULL);
+      config->values[i] = g_variant_ref_sink (value);
+    }
+  return config;
+}
+
+AxonConfig *
+axon_config_copy (const AxonConfig *config)
+{
+  AxonConfig *copy = g_memdup2 (config, sizeof *config);
+  copy->values = g_memdup2 (config->values, (config->n_specs + 1) * sizeof *config->values);
+  for (guint i = 0; i < config->n_specs; i++)
+    if (copy->values[i] != NULL)
+      g_variant_ref (copy->values[i]);
+  return copy;
+}
+
+void
+axon_config_free (AxonConfig *config)
+{
+  for (guint i = 0; i < config->n_specs; i++)
+    g_clear_pointer (&config->values[i], g_variant_unref);
+  g_free (config->values);
+  g_free (config);
+}
+
+const AxonPropertySpec *
+axon_config_find_spec (const AxonConfig *config, const gchar *key)
+{
+  for (guint i = 0; i < config->n_specs; i++)
+    if (g_str_equal (config->specs[i].key, key))
+      return &config->specs[i];
+  return NULL;
+}
+
+static void
+set_unknown_key (const AxonConfig *config, const gchar *key, GError **error)
+{
+  g_autofree const gchar **keys = g_new0 (const gchar *, config->n_specs + 1);
+  g_autofree gchar *near = NULL;
+  for (guint i = 0; i < config->n_specs; i++)
+    keys[i] = config->specs[i].key;
+  near = axon_nearest_name (key, keys);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "unknown property \"%s\"%s", key, near);
+}
+
+gboolean
+axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError **error)
+{
+  const AxonPropertySpec *spec = axon_config_find_spec (config, key);
+  g_autofree gchar *text = variant_text (value);
+  g_autofree gchar *accepted = NULL;
+  GVariant *parsed;
+  if (spec == NULL) {
+    set_unknown_key (config, key, error);
+    return FALSE;
+  }
+  if (!(spec->flags & AXON_PROPERTY_READ_WRITE)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" is read-only", key);
+    return FALSE;
+  }
+  parsed = parse_text (spec, text);
+  if (parsed == NULL) {
+    accepted = describe_accepted (spec);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\": expected %s, got \"%s\"",
+                 key, accepted, text);
+    return FALSE;
+  }
+  g_clear_pointer (&config->values[spec - config->specs], g_variant_unref);
+  config->values[spec - config->specs] = g_variant_ref_sink (parsed);
+  return TRUE;
+}
+
+/* @values: a{sv} or NULL. All problems in one message. */
+gboolean
+axon_config_overlay (AxonConfig *config, GVariant *values, GError **error)
+{
+  g_autoptr (GString) problems = g_string_new (NULL);
+  GVariantIter iter;
+  const gchar *key;
+  GVariant *value;
+  if (values == NULL)
+    return TRUE;
+  g_variant_iter_init (&iter, values);
+  while (g_variant_iter_loop (&iter, "{&sv}", &key, &value)) {
+    g_autoptr (GError) problem = NULL;
+    if (!axon_config_set (config, key, value, &problem))
+      g_string_append_printf (problems, "%s%s", problems->len ? "; " : "", problem->message);
+  }
+  if (problems->len == 0)
+    return TRUE;
+  g_set_error_literal (error, AXON_ERROR, AXON_ERROR_ARGUMENT, problems->str);
+  return FALSE;
+}
+
+GVariant *
+axon_config_get (const AxonConfig *config, const gchar *key)
+{
+  const AxonPropertySpec *spec = axon_config_find_spec (config, key);
+  return spec ? config->values[spec - config->specs] : NULL;
+}
+
+gint
+axon_config_get_int (const AxonConfig *config, const gchar *key)
+{
+  GVariant *value = axon_config_get (config, key);
+  return value ? g_variant_get_int32 (value) : 0;
+}
+
+gboolean
+axon_config_get_bool (const AxonConfig *config, const gchar *key)
+{
+  GVariant *value = axon_config_get (config, key);
+  return value != NULL && g_variant_get_boolean (value);
+}
+
+const gchar *
+axon_config_get_string (const AxonConfig *config, const gchar *key)
+{
+  GVariant *value = axon_config_get (config, key);
+  return value ? g_variant_get_string (value, NULL) : "";
+}
+
+gchar *
+axon_property_value_to_text (const AxonPropertySpec *spec, GVariant *value)
+{
+  if (spec->type == AXON_PROPERTY_STRINGS) {
+    g_autofree const gchar **list = g_variant_get_strv (value, NULL);
+    return g_strjoinv (" ", (gchar **)list);
+  }
+  if (spec->type == AXON_PROPERTY_RANGE) {
+    gint lo, hi, step;
+    g_variant_get (value, "(iii)", &lo, &hi, &step);
+    return g_strdup_printf ("%d %d %d", lo, hi, step);
+  }
+  if (spec->type == AXON_PROPERTY_STREAMS && g_variant_get_int32 (value) == -1)
+    return g_strdup ("AUTO");
+  return variant_text (value);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Threads: workers hold a reference on the queue, not on the executor. Whoever drops the executor
+ * joins them, except a worker itself, which is left to end on its own. */
+#include "axonexecutor.h"
+
+typedef struct {
+  AxonTask task;
+  gpointer user_data;
+} Item;
+
+typedef struct {
+  gatomicrefcount ref_count;
+  GMutex lock;
+  GCond wake;
+  GQueue items; /* lock */
+  gboolean stop; /* lock */
+} Queue;
+
+struct _AxonExecutor {
+  gatomicrefcount ref_count;
+  gchar *name;
+  guint n_streams;
+  GThread **threads;
+  Queue *queue;
+};
+
+typedef struct {
+  Queue *queue;
+  guint stream;
+} Worker;
+
+static void
+queue_unref (Queue *queue)
+{
+  if (!g_atomic_ref_count_dec (&queue->ref_count))
+    return;
+  g_mutex_clear (&queue->lock);
+  g_cond_clear (&queue->wake);
+  g_free (queue);
+}
+
+static Item *
+queue_pop (Queue *queue)
+{
+  Item *item;
+  g_mutex_lock (&queue->lock);
+  while (g_queue_is_empty (&queue->items) && !queue->stop)
+    g_cond_wait (&queue->wake, &queue->lock);
+  item = g_queue_pop_head (&queue->items);
+  g_mutex_unlock (&queue->lock);
+  return item;
+}
+
+static gpointer
+worker_main (gpointer data)
+{
+  Worker worker = *(Worker *)data;
+  Item *item;
+  g_free (data);
+  while ((item = queue_pop (worker.queue)) != NULL) {
+    item->task (worker.stream, item->user_data);
+    g_free (item);
+  }
+  queue_unref (worker.queue);
+  return NULL;
+}
+
+AxonExecutor *
+axon_executor_new (const gchar *name, guint n_streams)
+{
+  AxonExecutor *e = g_new0 (AxonExecutor, 1);
+  g_atomic_ref_count_init (&e->ref_count);
+  e->name = g_strdup (name);
+  e->n_streams = n_streams;
+  e->threads = g_new0 (GThread *, n_streams + 1);
+  e->queue = g_new0 (Queue, 1);
+  g_atomic_ref_count_init (&e->queue->ref_count);
+  g_mutex_init (&e->queue->lock);
+  g_cond_init (&e->queue->wake);
+  for (guint i = 0; i < n_streams; i++) {
+    Worker *worker = g_new (Worker, 1);
+    *worker = (Worker){ e->queue, i };
+    g_atomic_ref_count_inc (&e->queue->ref_count);
+    e->threads[i] = g_thread_new (name, worker_main, worker);
+  }
+  return e;
+}
+
+AxonExecutor *
+axon_executor_ref (AxonExecutor *executor)
+{
+  g_atomic_ref_count_inc (&executor->ref_count);
+  return executor;
+}
+
+void
+axon_executor_unref (AxonExecutor *e)
+{
+  if (!g_atomic_ref_count_dec (&e->ref_count))
+    return;
+  g_mutex_lock (&e->queue->lock);
+  e->queue->stop = TRUE;
+  g_cond_broadcast (&e->queue->wake);
+  g_mutex_unlock (&e->queue->lock);
+  for (guint i = 0; i < e->n_streams; i++)
+    if (e->threads[i] == g_thread_self ())
+      g_thread_unref (e->threads[i]);
+    else
+      g_thread_join (e->threads[i]);
+  queue_unref (e->queue);
+  g_free (e->threads);
+  g_free (e->name);
+  g_free (e);
+}
+
+guint
+axon_executor_get_n_streams (AxonExecutor *executor)
+{
+  return executor->n_streams;
+}
+
+void
+axon_executor_run (AxonExecutor *executor, AxonTask task, gpointer user_data)
+{
+  Item *item;
+  if (executor->n_streams == 0) {
+    task (0, user_data);
+    return;
+  }
+  item = g_new (Item, 1);
+  *item = (Item){ task, user_data };
+  g_mutex_lock (&executor->queue->lock);
+  g_queue_push_tail (&executor->queue->items, item);
+  g_cond_signal (&executor->queue->wake);
+  g_mutex_unlock (&executor->queue->lock);
+}
+
+typedef struct {
+  AxonTask task;
+  gpointer user_data;
+  GMutex lock;
+  GCond done_cond;
+  gboolean done;
+} Waited;
+
+static void
+run_waited (guint stream, gpointer data)
+{
+  Waited *w = data;
+  w->task (stream, w->user_data);
+  g_mutex_lock (&w->lock);
+  w->done = TRUE;
+  g_cond_signal (&w->done_cond);
+  g_mutex_unlock (&w->lock);
+}
+
+void
+axon_executor_run_and_wait (AxonExecutor *executor, AxonTask task, gpointer user_data)
+{
+  Waited w = { .task = task, .user_data = user_data };
+  g_mutex_init (&w.lock);
+  g_cond_init (&w.done_cond);
+  axon_executor_run (executor, run_waited, &w);
+  g_mutex_lock (&w.lock);
+  while (!w.done)
+    g_cond_wait (&w.done_cond, &w.lock);
+  g_mutex_unlock (&w.lock);
+  g_mutex_clear (&w.lock);
+  g_cond_clear (&w.done_cond);
+}
+
+/* The table keeps named executors for the life of the process, so their number is bounded. */
+static GMutex manager_lock;
+static GHashTable *manager_table; /* manager_lock: name -> executor, one reference each */
+
+AxonExecutor *
+axon_executor_manager_get (const gchar *name, guint n_streams)
+{
+  AxonExecutor *e;
+  g_mutex_lock (&manager_lock);
+  if (manager_table == NULL)
+    manager_table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
+                                           (GDestroyNotify)axon_executor_unref);
+  e = g_hash_table_lookup (manager_table, name);
+  if (e == NULL || e->n_streams != n_streams) {
+    e = axon_executor_new (name, n_streams);
+    g_hash_table_insert (manager_table, g_strdup (name), e);
+  }
+  axon_executor_ref (e);
+  g_mutex_unlock (&manager_lock);
+  return e;
+}

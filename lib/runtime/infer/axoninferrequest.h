@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "axoncompiledmodel.h"
+
+G_BEGIN_DECLS
+
+#define AXON_TYPE_INFER_REQUEST (axon_infer_request_get_type ())
+G_DECLARE_FINAL_TYPE (AxonInferRequest, axon_infer_request, AXON, INFER_REQUEST, GObject)
+
+/**
+ * AxonInferCallback:
+ * @request: the request, idle again: it may be started from here
+ * @error: (nullable): why it failed
+ * @user_data: as given
+ *
+ * Called once per successful start, in a thread of the device.
+ *
+ * Since: 1.0
+ */
+typedef void (*AxonInferCallback) (AxonInferRequest *request, const GError *error,
+                                   gpointer user_data);
+
+/**
+ * AxonProfilingInfo:
+ * @node_name: original name
+ * @node_type: operator
+ * @exec_type: implementation that ran it
+ * @real_time_us: microseconds in the last run
+ *
+ * Since: 1.0
+ */
+typedef struct {
+  const gchar *node_name;
+  const gchar *node_type;
+  const gchar *exec_type;
+  gdouble real_time_us;
+} AxonProfilingInfo;
+
+gboolean axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index,
+                                              AxonTensor *tensor, GError **error);
+gboolean axon_infer_request_set_output_tensor (AxonInferRequest *request, guint index,
+                                               AxonTensor *tensor, GError **error);
+AxonTensor *axon_infer_request_get_input_tensor (AxonInferRequest *request, guint index);
+AxonTensor *axon_infer_request_get_output_tensor (AxonInferRequest *request, guint index);
+gboolean axon_infer_request_infer (AxonInferRequest *request, GError **error);
+gboolean axon_infer_request_start_async (AxonInferRequest *request, GError **error);
+gboolean axon_infer_request_wait (AxonInferRequest *request, GError **error);
+gboolean axon_infer_request_wait_for (AxonInferRequest *request, guint milliseconds, gboolean *done,
+                                      GError **error);
+void axon_infer_request_cancel (AxonInferRequest *request);
+void axon_infer_request_set_callback (AxonInferRequest *request, AxonInferCallback callback,
+                                      gpointer user_data, GDestroyNotify notify);
+guint axon_infer_request_get_n_profiling (AxonInferRequest *request);
+const AxonProfilingInfo *axon_infer_request_get_profiling (AxonInferRequest *request, guint index);
+
+/* For plugins, while the request runs */
+AxonTensor *axon_infer_request_peek_input (AxonInferRequest *request, guint index);
+AxonTensor *axon_infer_request_prepare_output (AxonInferRequest *request, guint index,
+                                               const AxonShape *shape, GError **error);
+void axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTensor *tensor);
+gboolean axon_infer_request_is_cancelled (AxonInferRequest *request);
+/* @info is kept by pointer: it belongs to the compiled model. */
+void axon_infer_request_set_profiling (AxonInferRequest *request, guint n,
+                                       const AxonProfilingInfo *info, const gdouble *times);
+
+G_END_DECLS

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Host memory: owned (64-byte aligned) and wrapped. */
+#include "axonmemory-private.h"
+
+#include <stdlib.h>
+
+#define ALIGNMENT 64
+
+typedef struct {
+  AxonMemory parent;
+  gpointer data;
+  GDestroyNotify notify;
+  gpointer user_data;
+} HostMemory;
+
+static gpointer
+host_map (AxonMemory *memory)
+{
+  return ((HostMemory *)memory)->data;
+}
+
+static void
+host_free (AxonMemory *memory)
+{
+  HostMemory *host = (HostMemory *)memory;
+  if (host->notify != NULL)
+    host->notify (host->user_data);
+  g_free (host);
+}
+
+static const AxonMemoryClass host_class = { "host", host_map, host_free };
+
+/* Never aborts: NULL when memory is exhausted, for sizes come from models and caps. */
+AxonMemory *
+axon_memory_new_host (gsize n_bytes)
+{
+  gpointer data = NULL;
+  gsize padded;
+  if (!g_size_checked_add (&padded, n_bytes, ALIGNMENT) ||
+      posix_memalign (&data, ALIGNMENT, padded) != 0)
+    return NULL;
+  return axon_memory_new_wrapped (data, n_bytes, free, data);
+}
+
+AxonMemory *
+axon_memory_new_wrapped (gpointer data, gsize n_bytes, GDestroyNotify notify, gpointer user_data)
+{
+  HostMemory *host = g_new0 (HostMemory, 1);
+  host->parent.klass = &host_class;
+  host->parent.n_bytes = n_bytes;
+  g_atomic_ref_count_init (&host->parent.ref_count);
+  host->data = data;
+  host->notify = notify;
+  host->user_data = user_data;
+  return &host->parent;
+}
+
+AxonMemory *
+axon_memory_ref (AxonMemory *memory)
+{
+  g_atomic_ref_count_inc (&memory->ref_count);
+  return memory;
+}
+
+void
+axon_memory_unref (AxonMemory *memory)
+{
+  if (g_atomic_ref_count_dec (&memory->ref_count))
+    memory->klass->free (memory);
+}
+
+gboolean
+axon_memory_is_shared (AxonMemory *memory)
+{
+  return !g_atomic_ref_count_compare (&memory->ref_count, 1);
+}

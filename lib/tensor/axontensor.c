@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* AxonTensor: owns a reference on its memory; does not know devices. Any thread. */
+#include "axontensor.h"
+#include "axonmemory-private.h"
+
+#include <string.h>
+
+struct _AxonTensor {
+  gatomicrefcount ref_count;
+  AxonDType dtype;
+  AxonShape shape;
+  gsize numel;
+  gpointer data; /* the memory's host address, looked up once */
+  AxonMemory *memory;
+};
+
+G_DEFINE_BOXED_TYPE (AxonTensor, axon_tensor, axon_tensor_ref, axon_tensor_unref)
+
+static gboolean
+checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_bytes, GError **error)
+{
+  gint64 numel = axon_shape_get_numel (shape);
+  gsize size = axon_dtype_get_size (dtype);
+  if (size != 0 && numel >= 0 && (guint64)numel <= (guint64)G_MAXSSIZE / size) {
+    *n_bytes = (gsize)numel * size;
+    return TRUE;
+  }
+  g_autofree gchar *text = axon_shape_to_string (shape);
+  if (size == 0)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "tensors of type %s cannot be stored",
+                 axon_dtype_get_name (dtype));
+  else
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "tensor shape %s is not static or too large", text);
+  return FALSE;
+}
+
+static AxonTensor *
+tensor_new (AxonDType dtype, const AxonShape *shape, AxonMemory *memory)
+{
+  AxonTensor *t = g_new0 (AxonTensor, 1);
+  g_atomic_ref_count_init (&t->ref_count);
+  t->dtype = dtype;
+  t->shape = *shape;
+  t->numel = (gsize)axon_shape_get_numel (shape);
+  t->memory = memory;
+  t->data = memory->klass->map (memory);
+  return t;
+}
+
+/**
+ * axon_tensor_new:
+ * @dtype: the element type
+ * @shape: a static shape
+ * @error: return location
+ *
+ * Makes a tensor on new host memory, 64-byte aligned, elements undefined.
+ *
+ * Returns: (transfer full) (nullable): the tensor; %NULL with %AXON_ERROR_MEMORY where memory is
+ *   exhausted, %AXON_ERROR_ARGUMENT or %AXON_ERROR_UNSUPPORTED for a shape or type that cannot be
+ *
+ * Since: 1.0
+ */
+AxonTensor *
+axon_tensor_new (AxonDType dtype, const AxonShape *shape, GError **error)
+{
+  gsize n_bytes;
+  AxonMemory *memory;
+  g_return_val_if_fail (shape != NULL, NULL);
+  if (!checked_size (dtype, shape, &n_bytes, error))
+    return NULL;
+  memory = axon_memory_new_host (n_bytes);
+  if (memory == NULL) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
+                 "out of memory: a tensor needs %" G_GSIZE_FORMAT " bytes", n_bytes);
+    return NULL;
+  }
+  return tensor_new (dtype, shape, memory);
+}
+
+/**
+ * axon_tensor_new_wrapped: (skip)
+ * @dtype: the element type
+ * @shape: a static shape
+ * @data: the elements; used in place, never freed
+ * @n_bytes: bytes at @data; exactly what @dtype and @shape need
+ * @notify: (nullable): called with @user_data when the last tensor on this memory is gone
+ * @user_data: for @notify
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): the tensor. On error @notify is not called.
+ *
+ * Since: 1.0
+ */
+AxonTensor *
+axon_tensor_new_wrapped (AxonDType dtype, const AxonShape *shape, gpointer data, gsize n_bytes,
+                         GDestroyNotify notify, gpointer user_data, GError **error)
+{
+  gsize needed;
+  if (!checked_size (dtype, shape, &needed, error))
+    return NULL;
+  if (needed != n_bytes) {
+    g_autofree gchar *text = axon_shape_to_string (shape);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "tensor %s%s needs %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT,
+                 axon_dtype_get_name (dtype), text, needed, n_bytes);
+    return NULL;
+  }
+  return tensor_new (dtype, shape, axon_memory_new_wrapped (data, n_bytes, notify, user_data));
+}
+
+/**
+ * axon_tensor_new_from_bytes:
+ * @dtype: the element type
+ * @shape: a static shape
+ * @bytes: exactly the elements, row-major, native byte order; not copied, so never written to
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): the tensor, or %NULL with %AXON_ERROR_ARGUMENT
+ *
+ * Since: 1.0
+ */
+AxonTensor *
+axon_tensor_new_from_bytes (AxonDType dtype, const AxonShape *shape, GBytes *bytes, GError **error)
+{
+  gsize n_bytes;
+  gconstpointer data = g_bytes_get_data (bytes, &n_bytes);
+  AxonTensor *tensor = axon_tensor_new_wrapped (dtype, shape, (gpointer)data, n_bytes,
+                                                (GDestroyNotify)g_bytes_unref, bytes, error);
+  if (tensor != NULL)
+    g_bytes_ref (bytes);
+  return tensor;
+}
+
+/**
+ * axon_tensor_new_i64: (skip)
+ * @values: (array length=n_values): the elements
+ * @n_values: how many
+ *
+ * Returns: (transfer full): a one-dimensional i64 tensor
+ */
+AxonTensor *
+axon_tensor_new_i64 (const gint64 *values, gsize n_values)
+{
+  gint64 *copy = g_memdup2 (values, n_values * sizeof *values);
+  AxonShape shape = AXON_SHAPE ((gint64)n_values);
+  return tensor_new (AXON_DTYPE_I64, &shape,
+                     axon_memory_new_wrapped (copy, n_values * sizeof *values, g_free, copy));
+}
+
+/**
+ * axon_tensor_reshape:
+ * @tensor: a tensor
+ * @shape: a static shape with as many elements
+ *
+ * Returns: (transfer full): a tensor of @shape on the same memory
+ *
+ * Since: 1.0
+ */
+AxonTensor *
+axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape)
+{
+  g_return_val_if_fail (axon_shape_get_numel (shape) == (gint64)tensor->numel, NULL);
+  return tensor_new (tensor->dtype, shape, axon_memory_ref (tensor->memory));
+}
+
+/**
+ * axon_tensor_convert:
+ * @tensor: a tensor
+ * @dtype: the wanted element type
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): a tensor with the elements converted, saturating to integers;
+ *   @tensor itself, with a reference, where it has @dtype already
+ *
+ * Since: 1.0
+ */
+AxonTensor *
+axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error)
+{
+  AxonTensor *out;
+  if (tensor->dtype == dtype)
+    return axon_tensor_ref (tensor);
+  out = axon_tensor_new (dtype, &tensor->shape, error);
+  for (gsize i = 0; out != NULL && i < tensor->numel; i++)
+    axon_dtype_store (dtype, out->data, i, axon_dtype_load (tensor->dtype, tensor->data, i));
+  return out;
+}
+
+/**
+ * axon_tensor_ref:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer full): @tensor
+ *
+ * Since: 1.0
+ */
+AxonTensor *
+axon_tensor_ref (AxonTensor *tensor)
+{
+  g_atomic_ref_count_inc (&tensor->ref_count);
+  return tensor;
+}
+
+/**
+ * axon_tensor_unref:
+ * @tensor: (transfer full): a tensor
+ *
+ * Since: 1.0
+ */
+void
+axon_tensor_unref (AxonTensor *tensor)
+{
+  if (!g_atomic_ref_count_dec (&tensor->ref_count))
+    return;
+  axon_memory_unref (tensor->memory);
+  g_free (tensor);
+}
+
+/**
+ * axon_tensor_get_dtype:
+ * @tensor: a tensor
+ *
+ * Returns: the element type
+ *
+ * Since: 1.0
+ */
+AxonDType
+axon_tensor_get_dtype (const AxonTensor *tensor)
+{
+  return tensor->dtype;
+}
+
+/**
+ * axon_tensor_get_shape:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer none): the shape
+ *
+ * Since: 1.0
+ */
+const AxonShape *
+axon_tensor_get_shape (const AxonTensor *tensor)
+{
+  return &tensor->shape;
+}
+
+/**
+ * axon_tensor_get_dim:
+ * @tensor: a tensor
+ * @index: a dimension, outermost first
+ *
+ * Returns: that dimension, 1 beyond the rank
+ *
+ * Since: 1.0
+ */
+gint64
+axon_tensor_get_dim (const AxonTensor *tensor, guint index)
+{
+  return (gint)index < tensor->shape.rank ? tensor->shape.dims[index] : 1;
+}
+
+/**
+ * axon_tensor_get_numel:
+ * @tensor: a tensor
+ *
+ * Returns: the number of elements
+ *
+ * Since: 1.0
+ */
+gsize
+axon_tensor_get_numel (const AxonTensor *tensor)
+{
+  return tensor->numel;
+}
+
+/**
+ * axon_tensor_get_n_bytes:
+ * @tensor: a tensor
+ *
+ * Returns: the size of the elements in bytes
+ *
+ * Since: 1.0
+ */
+gsize
+axon_tensor_get_n_bytes (const AxonTensor *tensor)
+{
+  return tensor->numel * axon_dtype_get_size (tensor->dtype);
+}
+
+/**
+ * axon_tensor_get_data: (skip)
+ * @tensor: a tensor
+ *
+ * Returns: (transfer none): the elements, row-major
+ *
+ * Since: 1.0
+ */
+gpointer
+axon_tensor_get_data (const AxonTensor *tensor)
+{
+  return tensor->data;
+}
+
+/**
+ * axon_tensor_get_bytes:
+ * @tensor: a tensor
+ *
+ * Returns: (transfer full): the elements without a copy; keeps @tensor alive
+ *
+ * Since: 1.0
+ */
+GBytes *
+axon_tensor_get_bytes (AxonTensor *tensor)
+{
+  return g_bytes_new_with_free_func (tensor->data, axon_tensor_get_n_bytes (tensor),
+                                     (GDestroyNotify)axon_tensor_unref, axon_tensor_ref (tensor));
+}
+
+/**
+ * axon_tensor_is_shared: (skip)
+ * @tensor: a tensor
+ *
+ * Returns: %TRUE if another reference on the tensor or on its memory exists
+ */
+gboolean
+axon_tensor_is_shared (const AxonTensor *tensor)
+{
+  return !g_atomic_ref_count_compare ((gatomicrefcount *)&tensor->ref_count, 1) ||
+         axon_memory_is_shared (tensor->memory);
+}
+
+/**
+ * axon_tensor_get_value:
+ * @tensor: a tensor
+ * @index: an element, counted row-major
+ *
+ * Returns: the element as a double; slow, for tests and messages
+ *
+ * Since: 1.0
+ */
+gdouble
+axon_tensor_get_value (const AxonTensor *tensor, gsize index)
+{
+  g_return_val_if_fail (index < tensor->numel, 0);
+  return axon_dtype_load (tensor->dtype, tensor->data, index);
+}
+
+/**
+ * axon_tensor_to_string:
+ * @tensor: a tensor
+ * @max_values: how many elements to print at most
+ *
+ * Returns: (transfer full): text such as `f32[2,2] 1 2 3 4`
+ *
+ * Since: 1.0
+ */
+gchar *
+axon_tensor_to_string (const AxonTensor *tensor, guint max_values)
+{
+  g_autofree gchar *shape = axon_shape_to_string (&tensor->shape);
+  g_autoptr (GString) s = g_string_new (axon_dtype_get_name (tensor->dtype));
+  g_string_append (s, shape);
+  for (gsize i = 0; i < MIN (tensor->numel, max_values); i++) {
+    gchar buffer[G_ASCII_DTOSTR_BUF_SIZE];
+    g_string_append_printf (
+        s, " %s",
+        g_ascii_formatd (buffer, sizeof buffer, "%.6g", axon_tensor_get_value (tensor, i)));
+  }
+  if (tensor->numel > max_values)
+    g_string_append (s, " ...");
+  return g_string_free (g_steal_pointer (&s), FALSE);
+}

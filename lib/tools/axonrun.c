@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* axon-run: one model on given inputs. */
+#include "run-private.h"
+
+#include <string.h>
+
+static struct {
+  gchar *device, *expect, *suite, *save, *color, *fit, *mean, *scale, *size;
+  gchar **config, **inputs, **files;
+  gdouble rtol, atol, pad;
+  gboolean print;
+} opt = { .rtol = -1, .atol = -1 };
+
+static const GOptionEntry entries[] = {
+  { "device", 'd', 0, G_OPTION_ARG_STRING, &opt.device, N_ ("Device (default CPU)"), "NAME" },
+  { "config", 'c', 0, G_OPTION_ARG_STRING_ARRAY, &opt.config, N_ ("Property of the device"),
+    "KEY=VALUE" },
+  { "input", 'i', 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.inputs,
+    N_ ("Input from a .pb, .npy or picture file; by position or NAME="), "[NAME=]FILE" },
+  { "expect", 'e', 0, G_OPTION_ARG_FILENAME, &opt.expect,
+    N_ ("Take inputs from and compare with a test_data_set folder"), "DIR" },
+  { "suite", 0, 0, G_OPTION_ARG_FILENAME, &opt.suite,
+    N_ ("Run every folder below DIR that is laid out as an ONNX backend test"), "DIR" },
+  { "save", 'o', 0, G_OPTION_ARG_FILENAME, &opt.save, N_ ("Save outputs as .npy in DIR"), "DIR" },
+  { "print", 'p', 0, G_OPTION_ARG_NONE, &opt.print, N_ ("Print outputs"), NULL },
+  { "rtol", 0, 0, G_OPTION_ARG_DOUBLE, &opt.rtol,
+    N_ ("Tolerance relative to each element (default 1e-3, f16 1e-2)"), "X" },
+  { "atol", 0, 0, G_OPTION_ARG_DOUBLE, &opt.atol,
+    N_ ("Tolerance relative to the largest magnitude (default 1e-4, f16 1e-3)"), "X" },
+  { "size", 0, 0, G_OPTION_ARG_STRING, &opt.size, N_ ("Picture size for models that leave it free"),
+    "WxH" },
+  { "color", 0, 0, G_OPTION_ARG_STRING, &opt.color, N_ ("Picture: rgb, bgr or gray"), "ORDER" },
+  { "fit", 0, 0, G_OPTION_ARG_STRING, &opt.fit,
+    N_ ("Picture: stretch, letterbox, top-left or crop"), "HOW" },
+  { "pad", 0, 0, G_OPTION_ARG_DOUBLE, &opt.pad, N_ ("Picture: value of letterbox bars"), "X" },
+  { "mean", 0, 0, G_OPTION_ARG_STRING, &opt.mean, N_ ("Picture: subtracted, one or per channel"),
+    "X[,X,X]" },
+  { "scale", 0, 0, G_OPTION_ARG_STRING, &opt.scale, N_ ("Picture: divisor, one or per channel"),
+    "X[,X,X]" },
+  { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "MODEL.onnx" },
+  G_OPTION_ENTRY_NULL
+};
+
+GPtrArray *
+run_load_tensors (const gchar *dir, const gchar *prefix, GError **error)
+{
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  for (guint i = 0;; i++) {
+    g_autofree gchar *base = g_strdup_printf ("%s_%u.pb", prefix, i);
+    g_autofree gchar *path = g_build_filename (dir, base, NULL);
+    AxonTensor *tensor;
+    if (!g_file_test (path, G_FILE_TEST_EXISTS))
+      return g_steal_pointer (&list);
+    tensor = axon_core_read_tensor (axon_core_get_default (), path, NULL, error);
+    if (tensor == NULL)
+      return NULL;
+    g_ptr_array_add (list, tensor);
+  }
+}
+
+GPtrArray *
+run_model (AxonModel *model, GPtrArray *inputs, const RunOptions *options, GError **error)
+{
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, options->device, options->config, NULL,
+      options->quiet ? NULL : tool_progress, NULL, error);
+  g_autoptr (AxonInferRequest) request = NULL;
+  g_autoptr (GPtrArray) outputs = NULL;
+  if (compiled == NULL)
+    return NULL;
+  if (inputs->len != axon_compiled_model_get_n_inputs (compiled)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 _ ("the model has %u inputs, %u tensors were given (see --input)"),
+                 axon_compiled_model_get_n_inputs (compiled), inputs->len);
+    return NULL;
+  }
+  request = axon_compiled_model_create_infer_request (compiled);
+  for (guint i = 0; i < inputs->len; i++)
+    if (!axon_infer_request_set_input_tensor (request, i, g_ptr_array_index (inputs, i), error))
+      return NULL;
+  if (!axon_infer_request_infer (request, error))
+    return NULL;
+  outputs = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  for (guint i = 0; i < axon_compiled_model_get_n_outputs (compiled); i++)
+    g_ptr_array_add (outputs, axon_infer_request_get_output_tensor (request, i));
+  return g_steal_pointer (&outputs);
+}
+
+gboolean
+run_expect (AxonModel *model, const gchar *dir, const RunOptions *options, GError **error)
+{
+  g_autoptr (GPtrArray) inputs = run_load_tensors (dir, "input", error);
+  g_autoptr (GPtrArray) expected = inputs ? run_load_tensors (dir, "output", error) : NULL;
+  g_autoptr (GPtrArray) outputs = expected ? run_model (model, inputs, options, error) : NULL;
+  gboolean ok = TRUE;
+  if (outputs == NULL)
+    return FALSE;
+  if (expected->len != outputs->len) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 _ ("%s: expected outputs for %u tensors, the model has %u"), dir, expected->len,
+                 outputs->len);
+    return FALSE;
+  }
+  for (guint i = 0; i < outputs->len; i++) {
+    g_autoptr (GString) report = g_string_new (NULL);
+    gboolean same = run_compare (g_ptr_array_index (expected, i), g_ptr_array_index (outputs, i),
+                                 &options->tolerance, report);
+    if (!options->quiet)
+      g_print ("%s %s: %s\n", same ? "agrees " : "DIFFERS", axon_model_get_output_name (model, i),
+               report->str);
+    if (!same && ok)
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("output \"%s\" differs: %s"),
+                   axon_model_get_output_name (model, i), report->str);
+    ok = ok && same;
+  }
+  return ok;
+}
+
+static guint
+parse_floats (const gchar *text, gfloat *values)
+{
+  g_auto (GStrv) parts = g_strsplit (text ? text : "", ",", 4);
+  guint n = 0;
+  for (; parts[n] != NULL; n++)
+    values[n] = (gfloat)g_ascii_strtod (parts[n], NULL);
+  return n;
+}
+
+static AxonPreprocess *
+make_preprocess (void)
+{
+  static const gchar *const fits[] = { "stretch", "letterbox", "top-left", "crop" };
+  AxonPreprocess *pp = axon_preprocess_new ();
+  gfloat values[4];
+  AxonShape size = { 0 };
+  guint fit = 0;
+  while (opt.fit != NULL && fit < 3 && !g_str_equal (fits[fit], opt.fit))
+    fit++;
+  if (opt.color != NULL)
+    axon_preprocess_set_color (pp, opt.color);
+  if (opt.size != NULL && axon_shape_from_string (opt.size, &size, NULL) && size.rank == 2)
+    axon_preprocess_set_size (pp, (gint)size.dims[0], (gint)size.dims[1]);
+  axon_preprocess_set_fit (pp, (AxonImageFit)fit, opt.pad);
+  axon_preprocess_set_mean (pp, values, parse_floats (opt.mean, values));
+  axon_preprocess_set_scale (pp, values, parse_floats (opt.scale, values));
+  return pp;
+}
+
+static gint
+find_input (AxonModel *model, const gchar *name, gsize length)
+{
+  for (guint i = 0; i < axon_model_get_n_inputs (model); i++)
+    if (strlen (axon_model_get_input_name (model, i)) == length &&
+        strncmp (axon_model_get_input_name (model, i), name, length) == 0)
+      return (gint)i;
+  return -1;
+}
+
+static GPtrArray *
+load_inputs (AxonModel *model, GError **error)
+{
+  guint n = axon_model_get_n_inputs (model), next = 0;
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  g_autoptr (AxonPreprocess) pp = make_preprocess ();
+  g_ptr_array_set_size (list, (gint)n);
+  for (guint i = 0; opt.inputs != NULL && opt.inputs[i] != NULL; i++) {
+    const gchar *file = opt.inputs[i], *equals = strrchr (file, '=');
+    gint index = equals ? find_input (model, file, (gsize)(equals - file)) : -1;
+    AxonTensor *tensor;
+    if (index >= 0)
+      file = equals + 1;
+    else
+      index = (gint)next++;
+    if (index >= (gint)n || list->pdata[index] != NULL) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("\"%s\": there is no such input"),
+                   opt.inputs[i]);
+      return NULL;
+    }
+    tensor = g_str_has_suffix (file, ".pb") || g_str_has_suffix (file, ".npy")
+                 ? axon_core_read_tensor (axon_core_get_default (), file, NULL, error)
+                 : run_load_picture (model, (guint)index, file, pp, error);
+    if (tensor == NULL)
+      return NULL;
+    list->pdata[index] = tensor;
+  }
+  for (guint i = 0; i < n; i++)
+    if (list->pdata[i] == NULL) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("input \"%s\" is not given"),
+                   axon_model_get_input_name (model, i));
+      return NULL;
+    }
+  return g_steal_pointer (&list);
+}
+
+static gboolean
+show_outputs (AxonModel *model, GPtrArray *outputs, GError **error)
+{
+  for (guint i = 0; i < outputs->len; i++) {
+    AxonTensor *tensor = g_ptr_array_index (outputs, i);
+    g_autofree gchar *text = axon_tensor_to_string (tensor, opt.print ? 100000 : 8);
+    g_print ("%s %s\n", axon_model_get_output_name (model, i), text);
+    if (opt.save != NULL) {
+      g_autofree gchar *base = g_strdup_printf ("output_%u.npy", i);
+      g_autofree gchar *path = g_build_filename (opt.save, base, NULL);
+      g_mkdir_with_parents (opt.save, 0777);
+      if (!axon_tensor_save_npy (tensor, path, error))
+        return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+run_inputs (AxonModel *model, const RunOptions *options, GError **error)
+{
+  g_autoptr (GPtrArray) inputs = load_inputs (model, error);
+  g_autoptr (GPtrArray) outputs = inputs ? run_model (model, inputs, options, error) : NULL;
+  return outputs != NULL && show_outputs (model, outputs, error);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  g_autoptr (AxonModel) model = NULL;
+  RunOptions options = { 0 };
+  GError *error = NULL;
+  gboolean ok;
+  tool_init ();
+  g_option_context_set_translation_domain (context, GETTEXT_PACKAGE);
+  g_option_context_set_summary (context, _ ("Runs an ONNX model on given inputs."));
+  g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    return tool_fail (error);
+  options.device = opt.device ? opt.device : (gchar *)"CPU";
+  options.tolerance = (RunTolerance){ opt.rtol, opt.atol, FALSE, FALSE };
+  options.config = tool_parse_config (opt.config, &error);
+  if (options.config == NULL)
+    return tool_fail (error);
+  g_variant_ref_sink (options.config);
+  if (opt.suite != NULL)
+    return run_suite (opt.suite, &options);
+  if (opt.files == NULL || opt.files[1] != NULL) {
+    g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
+    g_printerr ("%s", help);
+    return 1;
+  }
+  model = axon_core_read_model (axon_core_get_default (), opt.files[0], NULL, &error);
+  if (model == NULL)
+    return tool_fail (error);
+  options.tolerance.quantized = axon_model_is_quantized (model);
+  ok = opt.expect ? run_expect (model, opt.expect, &options, &error)
+                  : run_inputs (model, &options, &error);
+  g_variant_unref (options.config);
+  return ok ? 0 : tool_fail (error);
+}

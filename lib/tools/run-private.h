@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The parts of axon-run. */
+#pragma once
+
+#include "toolcommon.h"
+
+typedef struct {
+  gdouble rtol;      /* of the expected element; < 0: by type */
+  gdouble atol;      /* of the largest expected magnitude; < 0: by type */
+  gboolean absolute; /* atol is absolute, as in the ONNX backend tests */
+  gboolean quantized;
+} RunTolerance;
+
+typedef struct {
+  gchar *device;
+  GVariant *config; /* (nullable) */
+  RunTolerance tolerance;
+  gboolean quiet;
+} RunOptions;
+
+/* Compares and describes what it found in @report. */
+gboolean run_compare (const AxonTensor *expected, const AxonTensor *got,
+                      const RunTolerance *tolerance, GString *report);
+
+/* Reads input_i.pb and output_i.pb (i from 0) of a test_data_set folder. */
+GPtrArray *run_load_tensors (const gchar *dir, const gchar *prefix, GError **error);
+
+/* Runs @model once on @inputs; returns the outputs. */
+GPtrArray *run_model (AxonModel *model, GPtrArray *inputs, const RunOptions *options,
+                      GError **error);
+
+/* Runs and compares with the folder; prints figures. */
+gboolean run_expect (AxonModel *model, const gchar *dir, const RunOptions *options,
+                     GError **error);
+
+int run_suite (const gchar *dir, const RunOptions *options);
+
+/* A picture as tensor for input @index of @model, by axon.ImageToTensor. */
+AxonTensor *run_load_picture (AxonModel *model, guint index, const gchar *path,
+                              AxonPreprocess *preprocess, GError **error);
