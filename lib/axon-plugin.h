@@ -6,6 +6,7 @@
 
 #include "eval/axoneval.h"
 #include "model/axongraph.h"
+#include "ops/axonopset.h"
 #include "passes/axonpass.h"
 #include "plan/axonplan.h"
 #include "runtime/core/axonplugin.h"

@@ -97,3 +97,12 @@ axon_op_set_get_op (AxonOpSet *set, guint index)
 {
   return g_ptr_array_index (set->ops, index);
 }
+
+const AxonOp *
+axon_builtin_op (const gchar *domain, const gchar *name, gint opset)
+{
+  static gsize once;
+  if (g_once_init_enter (&once))
+    g_once_init_leave (&once, (gsize)axon_op_set_new ());
+  return axon_op_set_lookup ((AxonOpSet *)once, domain, name, opset);
+}

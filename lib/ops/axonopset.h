@@ -17,6 +17,9 @@ const AxonOp *axon_op_set_lookup (AxonOpSet *set, const gchar *domain, const gch
 guint axon_op_set_get_n_ops (AxonOpSet *set);
 const AxonOp *axon_op_set_get_op (AxonOpSet *set, guint index);
 
+/* A row of the built-in tables, for passes that make nodes. Any thread. */
+const AxonOp *axon_builtin_op (const gchar *domain, const gchar *name, gint opset);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonOpSet, axon_op_set_free)
 
 G_END_DECLS

@@ -181,17 +181,6 @@ frame_inputs (AxonModel *model, AxonValue **in)
   return axon_model_add_value (model, "axon.image.tensor");
 }
 
-static const AxonOp *
-image_op (void)
-{
-  static gsize once;
-  if (g_once_init_enter (&once)) {
-    g_autoptr (AxonOpSet) set = axon_op_set_new ();
-    g_once_init_leave (&once, (gsize)axon_op_set_lookup (set, AXON_DOMAIN_AXON, "ImageToTensor", 1));
-  }
-  return (const AxonOp *)once;
-}
-
 /* Takes size, layout and type from the input they are for. */
 static gboolean
 adopt_input (AxonPreprocess *self, const AxonValue *value, gboolean *nhwc, gint *width,
@@ -288,7 +277,7 @@ axon_preprocess_build (AxonPreprocess *self, AxonModel *model, guint input, GErr
                                      &width, &height, &dtype, error))
     return NULL;
   tensor = frame_inputs (result, in);
-  node = axon_model_add_node (result, image_op (), 1, "axon.image", in, 4, &tensor, 1);
+  node = axon_model_add_node (result, axon_builtin_op (AXON_DOMAIN_AXON, "ImageToTensor", 1), 1, "axon.image", in, 4, &tensor, 1);
   g_ptr_array_add (node->origins, g_strdup (node->name));
   set_attributes (self, node, nhwc, width, height, dtype);
   if (model != NULL)

@@ -36,10 +36,11 @@ parse_text (const AxonPropertySpec *spec, const gchar *text)
   case AXON_PROPERTY_INT:
   case AXON_PROPERTY_STREAMS:
     return parse_int (spec, text);
-  case AXON_PROPERTY_CHOICE:
+  case AXON_PROPERTY_CHOICE: /* no choices: only the empty string */
     choices = g_strsplit (spec->choices, " ", -1);
-    return g_strv_contains ((const gchar *const *)choices, text) ? g_variant_new_string (text)
-                                                                 : NULL;
+    if (choices[0] == NULL ? *text != '\0' : !g_strv_contains ((const gchar *const *)choices, text))
+      return NULL;
+    return g_variant_new_string (text);
   default:
     return NULL;
   }
@@ -67,7 +68,7 @@ describe_accepted (const AxonPropertySpec *spec)
   case AXON_PROPERTY_STREAMS:
     return g_strdup_printf ("AUTO or a number from %d to %d", spec->min, spec->max);
   case AXON_PROPERTY_CHOICE:
-    return g_strdup_printf ("one of %s", spec->choices);
+    return g_strdup_printf (*spec->choices ? "one of %s" : "an empty string%s", spec->choices);
   default:
     return g_strdup ("a string");
   }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One stream's view of a plan. Used by one thread at a time; a run allocates nothing of ours. */
+#include "cpuplan.h"
+#include "onednn/cpudnn.h"
+
+#include <stdlib.h>
+
+/* Caller: the stream's thread. */
+CpuInstance *
+cpu_instance_new (const CpuPlan *plan, GError **error)
+{
+  CpuInstance *instance = g_new0 (CpuInstance, 1);
+  gpointer arena = NULL;
+  if (posix_memalign (&arena, 4096, plan->arena_size + 64) != 0) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
+                 "out of memory: the plan needs %" G_GSIZE_FORMAT " bytes", plan->arena_size);
+    g_free (instance);
+    return NULL;
+  }
+  instance->plan = plan;
+  instance->arena = arena;
+  instance->inputs = g_new0 (gpointer, plan->model->inputs->len + 1);
+  instance->outputs = g_new0 (gpointer, plan->model->outputs->len + 1);
+  instance->step_data = g_new0 (gpointer, plan->steps->len + 1);
+  for (guint i = 0; i < plan->steps->len; i++)
+    instance->step_data[i] =
+        cpu_dnn_step_new_instance (g_ptr_array_index (plan->steps, i), instance);
+  return instance;
+}
+
+void
+cpu_instance_free (CpuInstance *instance)
+{
+  for (guint i = 0; i < instance->plan->steps->len; i++)
+    cpu_dnn_step_free_instance (g_ptr_array_index (instance->plan->steps, i),
+                                instance->step_data[i]);
+  free (instance->arena);
+  g_free (instance->inputs);
+  g_free (instance->outputs);
+  g_free (instance->step_data);
+  g_free (instance);
+}
+
+static gboolean
+bind (CpuInstance *instance, AxonInferRequest *request, GError **error)
+{
+  const AxonModel *model = instance->plan->model;
+  for (guint i = 0; i < model->inputs->len; i++)
+    instance->inputs[i] = axon_tensor_get_data (axon_infer_request_peek_input (request, i));
+  for (guint i = 0; i < model->outputs->len; i++) {
+    const AxonValue *value = g_ptr_array_index (model->outputs, i);
+    AxonTensor *out =
+        axon_infer_request_prepare_output (request, i, &value->type.shape, error);
+    if (out == NULL)
+      return FALSE;
+    instance->outputs[i] = axon_tensor_get_data (out);
+  }
+  return TRUE;
+}
+
+/* Walks the plan. @times (nullable): microseconds per step. */
+gboolean
+cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *times, GError **error)
+{
+  GError *failure = NULL;
+  gboolean ok = TRUE;
+  if (!bind (instance, request, error))
+    return FALSE;
+  instance->request = request;
+  instance->error = &failure;
+  for (guint i = 0; i < instance->plan->steps->len; i++) {
+    const CpuStep *step = g_ptr_array_index (instance->plan->steps, i);
+    gint64 start = times ? g_get_monotonic_time () : 0;
+    step->run (step, instance);
+    if (times != NULL)
+      times[i] = (gdouble)(g_get_monotonic_time () - start);
+    if (failure != NULL) {
+      g_propagate_error (error, failure);
+      ok = FALSE;
+      break;
+    }
+    if (axon_infer_request_is_cancelled (request)) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
+      ok = FALSE;
+      break;
+    }
+  }
+  instance->error = NULL;
+  return ok;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compiled model of device CPU: a small cache of plans by concrete input shapes, and one instance of
+ * a plan per stream. The lock guards both lists; it is taken once per run, not per step. */
+#include "cpumodel.h"
+#include "onednn/cpudnn.h"
+
+#include <omp.h>
+
+#define MAX_PLANS 8
+
+typedef struct {
+  gatomicrefcount ref_count;
+  AxonShape *shapes; /* of the inputs */
+  CpuPlan *plan;
+  GPtrArray *idle; /* lock: CpuInstance */
+  guint64 used;    /* lock: for least-recently-used */
+} Entry;
+
+typedef struct {
+  AxonCompiledModel parent_instance;
+  AxonModel *model; /* after common passes */
+  guint threads;
+  gboolean profile;
+  GMutex lock;
+  GPtrArray *entries; /* lock: Entry, one reference each */
+  guint64 clock;      /* lock */
+} CpuModel;
+
+typedef AxonCompiledModelClass CpuModelClass;
+static GType cpu_model_get_type (void);
+G_DEFINE_TYPE (CpuModel, cpu_model, AXON_TYPE_COMPILED_MODEL)
+
+static void
+entry_unref (gpointer data)
+{
+  Entry *entry = data;
+  if (!g_atomic_ref_count_dec (&entry->ref_count))
+    return;
+  g_ptr_array_unref (entry->idle);
+  cpu_plan_free (entry->plan);
+  g_free (entry->shapes);
+  g_free (entry);
+}
+
+static Entry *
+entry_new (CpuModel *self, const AxonShape *shapes, GCancellable *cancellable,
+           AxonProgressFunc progress, gpointer user_data, GError **error)
+{
+  guint n = self->model->inputs->len;
+  g_autoptr (AxonModel) special = axon_model_specialize (self->model, shapes, error);
+  g_autoptr (AxonModel) lowered = special ? cpu_lower_model (special, cancellable, error) : NULL;
+  CpuPlan *plan = lowered ? cpu_plan_new (lowered, self->threads, cancellable, progress, user_data,
+                                          error)
+                          : NULL;
+  Entry *entry;
+  if (plan == NULL)
+    return NULL;
+  entry = g_new0 (Entry, 1);
+  g_atomic_ref_count_init (&entry->ref_count);
+  entry->shapes = g_memdup2 (shapes, (n + 1) * sizeof *shapes);
+  entry->plan = plan;
+  entry->idle = g_ptr_array_new_with_free_func ((GDestroyNotify)cpu_instance_free);
+  return entry;
+}
+
+static gboolean
+entry_fits (const CpuModel *self, const Entry *entry, const AxonShape *shapes)
+{
+  for (guint i = 0; i < self->model->inputs->len; i++)
+    if (!axon_shape_equal (&entry->shapes[i], &shapes[i]))
+      return FALSE;
+  return TRUE;
+}
+
+/* lock held */
+static Entry *
+find_entry (CpuModel *self, const AxonShape *shapes)
+{
+  for (guint i = 0; i < self->entries->len; i++) {
+    Entry *entry = g_ptr_array_index (self->entries, i);
+    if (entry_fits (self, entry, shapes)) {
+      entry->used = ++self->clock;
+      g_atomic_ref_count_inc (&entry->ref_count);
+      return entry;
+    }
+  }
+  return NULL;
+}
+
+/* lock held. A plan that still runs keeps its own reference. */
+static void
+drop_oldest (CpuModel *self)
+{
+  guint oldest = 0;
+  for (guint i = 1; i < self->entries->len; i++)
+    if (((Entry *)g_ptr_array_index (self->entries, i))->used <
+        ((Entry *)g_ptr_array_index (self->entries, oldest))->used)
+      oldest = i;
+  g_ptr_array_remove_index_fast (self->entries, oldest);
+}
+
+static Entry *
+get_entry (CpuModel *self, const AxonShape *shapes, GCancellable *cancellable,
+           AxonProgressFunc progress, gpointer user_data, GError **error)
+{
+  Entry *entry, *other;
+  g_mutex_lock (&self->lock);
+  entry = find_entry (self, shapes);
+  g_mutex_unlock (&self->lock);
+  if (entry != NULL)
+    return entry;
+  entry = entry_new (self, shapes, cancellable, progress, user_data, error);
+  if (entry == NULL)
+    return NULL;
+  g_mutex_lock (&self->lock);
+  other = find_entry (self, shapes); /* another stream was faster */
+  if (other == NULL) {
+    if (self->entries->len == MAX_PLANS)
+      drop_oldest (self);
+    g_atomic_ref_count_inc (&entry->ref_count);
+    entry->used = ++self->clock;
+    g_ptr_array_add (self->entries, entry);
+  }
+  g_mutex_unlock (&self->lock);
+  if (other != NULL) {
+    entry_unref (entry);
+    entry = other;
+  }
+  return entry;
+}
+
+static void
+input_shapes (CpuModel *self, AxonInferRequest *request, AxonShape *shapes)
+{
+  static const AxonShape any = { .rank = 0 };
+  for (guint i = 0; i < self->model->inputs->len; i++)
+    shapes[i] = axon_model_input_is_any_size (self->model, i)
+                    ? any
+                    : *axon_tensor_get_shape (axon_infer_request_peek_input (request, i));
+}
+
+/* Runs OpenMP regions of this thread, ours and oneDNN's, with the stream's share of processors. */
+static void
+set_threads (guint threads)
+{
+  static _Thread_local guint current;
+  if (current != threads) {
+    omp_set_num_threads ((int)threads);
+    current = threads;
+  }
+}
+
+static gboolean
+cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request,
+                 G_GNUC_UNUSED guint stream, GError **error)
+{
+  CpuModel *self = (CpuModel *)compiled;
+  AxonShape shapes[self->model->inputs->len + 1];
+  g_autofree gdouble *times = NULL;
+  CpuInstance *instance = NULL;
+  Entry *entry;
+  gboolean ok;
+  set_threads (self->threads);
+  input_shapes (self, request, shapes);
+  entry = get_entry (self, shapes, NULL, NULL, NULL, error);
+  if (entry == NULL)
+    return FALSE;
+  g_mutex_lock (&self->lock);
+  if (entry->idle->len > 0)
+    instance = g_ptr_array_steal_index_fast (entry->idle, entry->idle->len - 1);
+  g_mutex_unlock (&self->lock);
+  if (instance == NULL)
+    instance = cpu_instance_new (entry->plan, error);
+  if (instance == NULL) {
+    entry_unref (entry);
+    return FALSE;
+  }
+  if (self->profile)
+    times = g_new0 (gdouble, entry->plan->steps->len + 1);
+  ok = cpu_instance_run (instance, request, times, error);
+  if (ok && times != NULL)
+    axon_infer_request_set_profiling (request, entry->plan->steps->len,
+                                      (AxonProfilingInfo *)(gpointer)entry->plan->info->data,
+                                      times);
+  g_mutex_lock (&self->lock);
+  g_ptr_array_add (entry->idle, instance);
+  g_mutex_unlock (&self->lock);
+  entry_unref (entry);
+  return ok;
+}
+
+static void
+cpu_model_finalize (GObject *object)
+{
+  CpuModel *self = (CpuModel *)object;
+  g_ptr_array_unref (self->entries);
+  g_clear_object (&self->model);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (cpu_model_parent_class)->finalize (object);
+}
+
+static void
+cpu_model_class_init (CpuModelClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = cpu_model_finalize;
+  klass->infer = cpu_model_infer;
+}
+
+static void
+cpu_model_init (CpuModel *self)
+{
+  g_mutex_init (&self->lock);
+  self->entries = g_ptr_array_new_with_free_func (entry_unref);
+}
+
+/* TRUE if no input that matters has a free dimension. */
+static gboolean
+known_shapes (const AxonModel *model, AxonShape *shapes)
+{
+  for (guint i = 0; i < model->inputs->len; i++) {
+    shapes[i] = ((AxonValue *)g_ptr_array_index (model->inputs, i))->type.shape;
+    if (axon_model_input_is_any_size ((AxonModel *)model, i))
+      shapes[i] = (AxonShape){ .rank = 0 };
+    else if (!axon_shape_is_static (&shapes[i]))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+AxonCompiledModel *
+cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
+               const AxonConfig *config, AxonExecutor *executor, guint threads,
+               GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
+               GError **error)
+{
+  g_autoptr (AxonCompiledModel) compiled = g_object_new (cpu_model_get_type (), NULL);
+  CpuModel *self = (CpuModel *)compiled;
+  g_autofree AxonShape *shapes = g_new0 (AxonShape, transformed->inputs->len + 1);
+  Entry *entry;
+  axon_compiled_model_setup (compiled, plugin, original, config, executor);
+  self->model = g_object_ref (transformed);
+  self->threads = threads;
+  self->profile = axon_config_get_bool (config, "PERF_COUNT");
+  if (known_shapes (transformed, shapes)) {
+    entry = get_entry (self, shapes, cancellable, progress, user_data, error);
+    if (entry == NULL)
+      return NULL;
+    entry_unref (entry);
+  }
+  if (progress != NULL)
+    progress (1, "compiled", user_data);
+  return g_steal_pointer (&compiled);
+}

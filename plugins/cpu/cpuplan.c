@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Builds plans: kernel choice per node, representations of values, liveness, arena. */
+#include "cpuplan.h"
+#include "onednn/cpudnn.h"
+
+#define ALIGNMENT 64
+
+static void
+step_free (gpointer data)
+{
+  CpuStep *step = data;
+  if (step->destroy != NULL)
+    step->destroy (step->data);
+  g_free (step->in);
+  g_free (step->out);
+  g_free (step);
+}
+
+static void
+tensor_free (gpointer data)
+{
+  CpuTensor *tensor = data;
+  cpu_md_free (tensor->md);
+  g_free (tensor);
+}
+
+static void
+buffer_free (gpointer data)
+{
+  CpuBuffer *buffer = data;
+  if (buffer->tensor != NULL)
+    axon_tensor_unref (buffer->tensor);
+  else if (buffer->place == CPU_CONSTANT)
+    free (buffer->data);
+  g_free (buffer);
+}
+
+static CpuBuffer *
+buffer_new (CpuPlan *plan, CpuPlace place, gsize n_bytes)
+{
+  CpuBuffer *buffer = g_new0 (CpuBuffer, 1);
+  buffer->place = place;
+  buffer->n_bytes = n_bytes;
+  buffer->first = G_MAXUINT;
+  g_ptr_array_add (plan->buffers, buffer);
+  return buffer;
+}
+
+/* A dense row-major layout has no descriptor. */
+static CpuMd *
+normalise (const CpuMd *md, const AxonShape *shape)
+{
+  gint64 strides[AXON_MAX_RANK], dense = 1;
+  gboolean plain = md == NULL || cpu_md_get_strides (md, shape, strides);
+  for (gint i = shape->rank - 1; md != NULL && plain && i >= 0; i--) {
+    plain = shape->dims[i] <= 1 || strides[i] == dense;
+    dense *= MAX (shape->dims[i], 1);
+  }
+  return plain ? NULL : cpu_md_copy (md);
+}
+
+static CpuTensor *
+tensor_new (CpuPlan *plan, AxonDType dtype, const AxonShape *shape, const CpuMd *md,
+            CpuBuffer *buffer)
+{
+  CpuTensor *t = g_new0 (CpuTensor, 1);
+  t->dtype = dtype;
+  t->shape = *shape;
+  t->md = normalise (md, shape);
+  t->buffer = buffer;
+  g_ptr_array_add (plan->tensors, t);
+  return t;
+}
+
+static gsize
+bytes_of (AxonDType dtype, const AxonShape *shape, const CpuMd *md)
+{
+  return md ? cpu_md_get_bytes (md)
+            : (gsize)axon_shape_get_numel (shape) * axon_dtype_get_size (dtype);
+}
+
+CpuTensor *
+cpu_plan_scratch (CpuPlan *plan, AxonDType dtype, const AxonShape *shape, const CpuMd *md)
+{
+  return tensor_new (plan, dtype, shape, md,
+                     buffer_new (plan, CPU_ARENA, bytes_of (dtype, shape, md)));
+}
+
+CpuTensor *
+cpu_plan_scratch_bytes (CpuPlan *plan, gsize n_bytes)
+{
+  AxonShape shape = AXON_SHAPE ((gint64)n_bytes);
+  return cpu_plan_scratch (plan, AXON_DTYPE_U8, &shape, NULL);
+}
+
+/* Takes over @data (posix_memalign or malloc). */
+CpuTensor *
+cpu_plan_constant_md (CpuPlan *plan, AxonDType dtype, const AxonShape *shape, const CpuMd *md,
+                      gpointer data)
+{
+  CpuBuffer *buffer = buffer_new (plan, CPU_CONSTANT, bytes_of (dtype, shape, md));
+  buffer->data = data;
+  return tensor_new (plan, dtype, shape, md, buffer);
+}
+
+CpuTensor *
+cpu_plan_constant (CpuPlan *plan, AxonDType dtype, const AxonShape *shape, gpointer data)
+{
+  return cpu_plan_constant_md (plan, dtype, shape, NULL, data);
+}
+
+static GPtrArray *
+reps_of (CpuPlan *plan, const AxonValue *value)
+{
+  if (plan->reps[value->index] == NULL)
+    plan->reps[value->index] = g_ptr_array_new ();
+  return plan->reps[value->index];
+}
+
+/* What the producer wrote, in whatever layout. */
+CpuTensor *
+cpu_plan_input (CpuPlan *plan, const AxonNode *node, guint index)
+{
+  const AxonValue *value = axon_node_get_input (node, index);
+  GPtrArray *reps;
+  if (value == NULL)
+    return NULL;
+  reps = reps_of (plan, value);
+  if (reps->len == 0) { /* a constant, met for the first time */
+    CpuBuffer *buffer = buffer_new (plan, CPU_CONSTANT, 0);
+    g_assert (value->type.value != NULL);
+    buffer->tensor = axon_tensor_ref (value->type.value);
+    buffer->data = axon_tensor_get_data (value->type.value);
+    buffer->pending = G_MAXUINT / 2;
+    g_ptr_array_add (reps,
+                     tensor_new (plan, value->type.dtype, &value->type.shape, NULL, buffer));
+  }
+  return g_ptr_array_index (reps, 0);
+}
+
+static gboolean
+same_layout (const CpuTensor *t, const CpuMd *md)
+{
+  CpuMd *wanted = normalise (md, &t->shape);
+  gboolean same = t->md == NULL ? wanted == NULL : wanted != NULL && cpu_md_equal (t->md, wanted);
+  cpu_md_free (wanted);
+  return same;
+}
+
+/* The input in layout @md (NULL: row-major); a conversion is made once and kept. */
+CpuTensor *
+cpu_plan_input_as (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md)
+{
+  CpuTensor *first = cpu_plan_input (plan, node, index), *converted;
+  GPtrArray *reps;
+  if (first == NULL)
+    return NULL;
+  reps = reps_of (plan, axon_node_get_input (node, index));
+  for (guint i = 0; i < reps->len; i++)
+    if (same_layout (g_ptr_array_index (reps, i), md))
+      return g_ptr_array_index (reps, i);
+  converted = cpu_plan_convert (plan, first, md);
+  g_ptr_array_add (reps, converted);
+  return converted;
+}
+
+CpuTensor *
+cpu_plan_convert (CpuPlan *plan, CpuTensor *tensor, const CpuMd *md)
+{
+  CpuTensor *converted;
+  if (same_layout (tensor, md))
+    return tensor;
+  converted = cpu_plan_scratch (plan, tensor->dtype, &tensor->shape, md);
+  cpu_dnn_add_reorder (plan, tensor, converted);
+  return converted;
+}
+
+CpuTensor *
+cpu_plan_output (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md)
+{
+  const AxonValue *value = node->outputs[index];
+  CpuTensor *t = cpu_plan_scratch (plan, value->type.dtype, &value->type.shape, md);
+  t->buffer->pending = value->users->len + (value->is_output ? G_MAXUINT / 4 : 0);
+  g_ptr_array_add (reps_of (plan, value), t);
+  return t;
+}
+
+/* The output stands on @source's memory: a view, or a result computed in place. */
+CpuTensor *
+cpu_plan_alias (CpuPlan *plan, const AxonNode *node, guint index, CpuTensor *source,
+                const CpuMd *md)
+{
+  const AxonValue *value = node->outputs[index];
+  CpuTensor *t = tensor_new (plan, value->type.dtype, &value->type.shape, md, source->buffer);
+  t->offset = source->offset;
+  t->buffer->pending += value->users->len + (value->is_output ? G_MAXUINT / 4 : 0);
+  g_ptr_array_add (reps_of (plan, value), t);
+  return t;
+}
+
+/* TRUE while building the node that uses @tensor's memory last: it may be overwritten. */
+gboolean
+cpu_plan_is_last_use (G_GNUC_UNUSED CpuPlan *plan, const CpuTensor *tensor)
+{
+  return tensor->buffer->place == CPU_ARENA && tensor->buffer->pending == 1;
+}
+
+static void
+touch (CpuTensor *const *tensors, guint n, guint step)
+{
+  for (guint i = 0; i < n; i++) {
+    CpuBuffer *b = tensors[i] ? tensors[i]->buffer : NULL;
+    if (b == NULL)
+      continue;
+    b->first = MIN (b->first, step);
+    b->last = MAX (b->last, step);
+  }
+}
+
+CpuStep *
+cpu_plan_add_step (CpuPlan *plan, CpuStepFunc run, gpointer data, GDestroyNotify destroy,
+                   const gchar *impl, CpuTensor *const *in, guint n_in, CpuTensor *const *out,
+                   guint n_out)
+{
+  CpuStep *step = g_new0 (CpuStep, 1);
+  AxonProfilingInfo info = { plan->node ? plan->node->name : "output",
+                             plan->node ? plan->node->op->name : "Reorder", impl, 0 };
+  step->run = run;
+  step->data = data;
+  step->destroy = destroy;
+  step->in = g_memdup2 (in, n_in * sizeof *in);
+  step->out = g_memdup2 (out, n_out * sizeof *out);
+  step->n_in = n_in;
+  step->n_out = n_out;
+  step->index = plan->steps->len;
+  touch (in, n_in, step->index);
+  touch (out, n_out, step->index);
+  g_ptr_array_add (plan->steps, step);
+  g_array_append_val (plan->info, info);
+  return step;
+}
+
+const AxonTensor *
+cpu_node_constant (const AxonNode *node, guint index)
+{
+  const AxonValue *value = axon_node_get_input (node, index);
+  return value ? value->type.value : NULL;
+}
+
+static gboolean
+matches (const CpuKernel *kernel, const AxonNode *node)
+{
+  return kernel->name == NULL || (g_strcmp0 (kernel->domain, node->op->domain) == 0 &&
+                                  g_str_equal (kernel->name, node->op->name));
+}
+
+/* What would run @node, by the table alone (transfer full). */
+gchar *
+cpu_plan_find_impl (const AxonNode *node)
+{
+  for (guint i = 0; i < cpu_n_kernels; i++)
+    if (matches (&cpu_kernels[i], node))
+      return g_strdup (cpu_kernels[i].impl);
+  return g_strdup ("none");
+}
+
+static gboolean
+build_node (CpuPlan *plan, const AxonNode *node, GError **error)
+{
+  gboolean built = FALSE;
+  plan->node = node;
+  for (guint i = 0; !built && i < cpu_n_kernels; i++) {
+    GError *refusal = NULL;
+    if (!matches (&cpu_kernels[i], node))
+      continue;
+    built = cpu_kernels[i].build (plan, node, &refusal);
+    if (!built && refusal != NULL) {
+      g_propagate_error (error, refusal);
+      return FALSE;
+    }
+  }
+  g_assert (built); /* the reference kernel takes every node */
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] != NULL && node->inputs[i]->type.value == NULL)
+      cpu_plan_input (plan, node, i)->buffer->pending--;
+  plan->node = NULL;
+  return TRUE;
+}
+
+static void
+add_inputs (CpuPlan *plan)
+{
+  for (guint i = 0; i < plan->model->inputs->len; i++) {
+    AxonValue *value = g_ptr_array_index (plan->model->inputs, i);
+    CpuBuffer *buffer = buffer_new (plan, CPU_INPUT, 0);
+    buffer->index = i;
+    buffer->pending = value->users->len;
+    g_ptr_array_add (reps_of (plan, value),
+                     tensor_new (plan, value->type.dtype, &value->type.shape, NULL, buffer));
+  }
+}
+
+static void
+copy_bytes (const CpuStep *step, const CpuInstance *instance)
+{
+  memcpy (cpu_tensor_data (instance, step->out[0]), cpu_tensor_data (instance, step->in[0]),
+          (gsize)axon_shape_get_numel (&step->out[0]->shape) *
+              axon_dtype_get_size (step->out[0]->dtype));
+}
+
+/* Outputs are row-major in the caller's memory. What a step writes last goes there directly. */
+static void
+add_outputs (CpuPlan *plan)
+{
+  for (guint i = 0; i < plan->model->outputs->len; i++) {
+    AxonValue *value = g_ptr_array_index (plan->model->outputs, i);
+    AxonValue *inputs[] = { value };
+    AxonNode probe = { .inputs = inputs, .n_inputs = 1 };
+    CpuTensor *t = cpu_plan_input (plan, &probe, 0), *out;
+    if (t->md == NULL && t->buffer->place == CPU_ARENA && t->offset == 0 &&
+        t->buffer->n_bytes == bytes_of (t->dtype, &t->shape, NULL)) {
+      t->buffer->place = CPU_OUTPUT;
+      t->buffer->index = i;
+      continue;
+    }
+    out = tensor_new (plan, t->dtype, &t->shape, NULL, buffer_new (plan, CPU_OUTPUT, 0));
+    out->buffer->index = i;
+    if (t->md != NULL)
+      cpu_dnn_add_reorder (plan, t, out);
+    else
+      cpu_plan_add_step (plan, copy_bytes, NULL, NULL, "copy", &t, 1, &out, 1);
+  }
+}
+
+static void
+plan_memory (CpuPlan *plan)
+{
+  g_autofree AxonArenaItem *items = g_new0 (AxonArenaItem, plan->buffers->len + 1);
+  g_autoptr (GPtrArray) arena = g_ptr_array_new ();
+  for (guint i = 0; i < plan->buffers->len; i++) {
+    CpuBuffer *b = g_ptr_array_index (plan->buffers, i);
+    if (b->place != CPU_ARENA || b->first == G_MAXUINT)
+      continue;
+    items[arena->len] = (AxonArenaItem){ b->n_bytes, b->first, b->last, 0 };
+    g_ptr_array_add (arena, b);
+  }
+  plan->arena_size = axon_plan_arena (items, arena->len, ALIGNMENT);
+  for (guint i = 0; i < arena->len; i++)
+    ((CpuBuffer *)g_ptr_array_index (arena, i))->offset = items[i].offset;
+}
+
+/* @model: static shapes but for frames. Keeps a reference. */
+CpuPlan *
+cpu_plan_new (AxonModel *model, guint n_threads, GCancellable *cancellable,
+              AxonProgressFunc progress, gpointer user_data, GError **error)
+{
+  CpuPlan *plan = g_new0 (CpuPlan, 1);
+  plan->model = g_object_ref (model);
+  plan->n_threads = n_threads;
+  plan->steps = g_ptr_array_new_with_free_func (step_free);
+  plan->tensors = g_ptr_array_new_with_free_func (tensor_free);
+  plan->buffers = g_ptr_array_new_with_free_func (buffer_free);
+  plan->reps = g_new0 (GPtrArray *, model->values->len + 1);
+  plan->info = g_array_new (FALSE, FALSE, sizeof (AxonProfilingInfo));
+  for (guint i = 0; i < model->values->len; i++)
+    ((AxonValue *)g_ptr_array_index (model->values, i))->index = i;
+  add_inputs (plan);
+  for (guint i = 0; i < model->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (model->nodes, i);
+    if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
+        !build_node (plan, node, error)) {
+      cpu_plan_free (plan);
+      return NULL;
+    }
+    if (progress != NULL)
+      progress (0.1 + 0.9 * i / model->nodes->len, node->name, user_data);
+  }
+  add_outputs (plan);
+  plan_memory (plan);
+  return plan;
+}
+
+void
+cpu_plan_free (CpuPlan *plan)
+{
+  for (guint i = 0; i < plan->model->values->len; i++)
+    g_clear_pointer (&plan->reps[i], g_ptr_array_unref);
+  g_free (plan->reps);
+  g_ptr_array_unref (plan->steps);
+  g_ptr_array_unref (plan->tensors);
+  g_ptr_array_unref (plan->buffers);
+  g_array_unref (plan->info);
+  g_object_unref (plan->model);
+  g_free (plan);
+}

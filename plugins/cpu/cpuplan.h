@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The CPU plan: a flat array of steps over one planned arena.
+ *
+ * CpuPlan is immutable once built and shared by all streams. CpuInstance is one stream's view of it:
+ * arena and oneDNN memory handles, made when the stream first runs the plan. Only builders (kernels/
+ * and onednn/) add steps. */
+#pragma once
+
+#include <axon/axon.h>
+#include <axon/axon-plugin.h>
+
+typedef struct _CpuMd CpuMd; /* a oneDNN memory descriptor: layout that is not row-major */
+typedef struct _CpuPlan CpuPlan;
+typedef struct _CpuStep CpuStep;
+typedef struct _CpuInstance CpuInstance;
+
+typedef enum { CPU_ARENA, CPU_CONSTANT, CPU_INPUT, CPU_OUTPUT } CpuPlace;
+
+/* Memory that tensors stand on. */
+typedef struct {
+  CpuPlace place;
+  gsize n_bytes, offset; /* offset: in the arena */
+  guint index;           /* of the input or output */
+  gpointer data;         /* constants; owned if owned is set */
+  AxonTensor *tensor;    /* constants that belong to the model */
+  guint first, last;     /* steps */
+  guint pending;         /* uses that are still to be built */
+} CpuBuffer;
+
+/* One representation of a value: type, shape, layout, memory. */
+typedef struct {
+  AxonDType dtype;
+  AxonShape shape;
+  CpuMd *md; /* NULL: dense row-major */
+  CpuBuffer *buffer;
+  gsize offset; /* bytes into the buffer */
+} CpuTensor;
+
+/* Where tensors lie while a step runs. */
+typedef void (*CpuStepFunc) (const CpuStep *step, const CpuInstance *instance);
+
+struct _CpuStep {
+  CpuStepFunc run;
+  gpointer data; /* the kernel's own, immutable */
+  GDestroyNotify destroy;
+  CpuTensor **in, **out;
+  guint n_in, n_out;
+  guint index;
+  gboolean may_fail; /* run may set instance->error */
+};
+
+struct _CpuInstance {
+  const CpuPlan *plan;
+  guint8 *arena;
+  gpointer *step_data;    /* per step: what a stream keeps for it (oneDNN memories) */
+  gpointer *inputs;       /* of the current run */
+  gpointer *outputs;
+  AxonInferRequest *request;
+  GError **error;         /* of the current run */
+};
+
+struct _CpuPlan {
+  AxonModel *model;
+  GPtrArray *steps;   /* CpuStep */
+  GPtrArray *tensors; /* CpuTensor, owned */
+  GPtrArray *buffers; /* CpuBuffer, owned */
+  GPtrArray **reps;   /* by value index: CpuTensor, first is what the producer wrote */
+  GArray *info;       /* AxonProfilingInfo per step */
+  gsize arena_size;
+  guint n_threads;
+  const AxonNode *node; /* while building */
+};
+
+/* Builders: TRUE if the node was taken. FALSE without error: the next row of the table is asked. */
+typedef gboolean (*CpuBuildFunc) (CpuPlan *plan, const AxonNode *node, GError **error);
+
+typedef struct {
+  const gchar *domain, *name; /* name NULL: any operator */
+  const gchar *impl;          /* what axon-inspect shows */
+  CpuBuildFunc build;
+} CpuKernel;
+
+extern const CpuKernel cpu_kernels[];
+extern const guint cpu_n_kernels;
+
+/* Building */
+CpuTensor *cpu_plan_input (CpuPlan *plan, const AxonNode *node, guint index);
+CpuTensor *cpu_plan_input_as (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md);
+CpuTensor *cpu_plan_output (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md);
+CpuTensor *cpu_plan_alias (CpuPlan *plan, const AxonNode *node, guint index, CpuTensor *source,
+                           const CpuMd *md);
+CpuTensor *cpu_plan_scratch (CpuPlan *plan, AxonDType dtype, const AxonShape *shape,
+                             const CpuMd *md);
+CpuTensor *cpu_plan_scratch_bytes (CpuPlan *plan, gsize n_bytes);
+CpuTensor *cpu_plan_constant (CpuPlan *plan, AxonDType dtype, const AxonShape *shape,
+                              gpointer data);
+CpuTensor *cpu_plan_constant_md (CpuPlan *plan, AxonDType dtype, const AxonShape *shape,
+                                 const CpuMd *md, gpointer data);
+CpuTensor *cpu_plan_convert (CpuPlan *plan, CpuTensor *tensor, const CpuMd *md);
+gboolean cpu_plan_is_last_use (CpuPlan *plan, const CpuTensor *tensor);
+CpuStep *cpu_plan_add_step (CpuPlan *plan, CpuStepFunc run, gpointer data, GDestroyNotify destroy,
+                            const gchar *impl, CpuTensor *const *in, guint n_in,
+                            CpuTensor *const *out, guint n_out);
+const AxonTensor *cpu_node_constant (const AxonNode *node, guint index);
+
+/* Running */
+static inline gpointer
+cpu_tensor_data (const CpuInstance *instance, const CpuTensor *t)
+{
+  const CpuBuffer *b = t->buffer;
+  guint8 *base = b->place == CPU_ARENA      ? instance->arena + b->offset
+                 : b->place == CPU_CONSTANT ? b->data
+                 : b->place == CPU_INPUT    ? instance->inputs[b->index]
+                                            : instance->outputs[b->index];
+  return base + t->offset;
+}
+
+CpuPlan *cpu_plan_new (AxonModel *model, guint n_threads, GCancellable *cancellable,
+                       AxonProgressFunc progress, gpointer user_data, GError **error);
+void cpu_plan_free (CpuPlan *plan);
+gchar *cpu_plan_find_impl (const AxonNode *node);
+CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);
+void cpu_instance_free (CpuInstance *instance);
+gboolean cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *times,
+                           GError **error);

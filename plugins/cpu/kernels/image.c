@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* axon.ImageToTensor, fast: two source rows are blended into floats, columns are gathered from them,
+ * colours are converted and normalised, all within one row of the tensor. The frame is read once. */
+#include "kernels.h"
+
+#include <axon/axon.h>
+#include <math.h>
+#include <string.h>
+
+/* Row buffers, grown to the widest frame a stream has met; freed with its thread. */
+typedef struct {
+  gsize n_bytes;
+  guint8 *data;
+} Scratch;
+
+static void
+scratch_free (gpointer data)
+{
+  g_free (((Scratch *)data)->data);
+  g_free (data);
+}
+
+static GPrivate thread_scratch = G_PRIVATE_INIT (scratch_free);
+
+static guint8 *
+get_scratch (gsize n_bytes)
+{
+  Scratch *s = g_private_get (&thread_scratch);
+  if (s == NULL) {
+    s = g_new0 (Scratch, 1);
+    g_private_set (&thread_scratch, s);
+  }
+  if (s->n_bytes < n_bytes) {
+    s->data = g_realloc (s->data, n_bytes);
+    s->n_bytes = n_bytes;
+  }
+  return s->data;
+}
+
+CPU_CLONES static void
+blend_bytes (gfloat *restrict out, const guint8 *restrict a, const guint8 *restrict b, gint n,
+             gfloat f)
+{
+  for (gint i = 0; i < n; i++) {
+    gfloat va = a[i], vb = b[i];
+    out[i] = va + (vb - va) * f;
+  }
+}
+
+CPU_CLONES static void
+gather_row (gfloat *restrict out, const gfloat *restrict row, const gint32 *restrict x0,
+            const gint32 *restrict x1, const gfloat *restrict f, gint n)
+{
+  for (gint i = 0; i < n; i++)
+    out[i] = row[x0[i]] + (row[x1[i]] - row[x0[i]]) * f[i];
+}
+
+/* y, u, v rows become r, g, b rows, clipped. m: luma scale, luma offset, then the five factors. */
+CPU_CLONES static void
+convert_yuv (gfloat *restrict y, gfloat *restrict u, gfloat *restrict v, gint n,
+             const gfloat *restrict m)
+{
+  gfloat ys = m[0], yo = m[1], rv = m[2], gu = m[3], gv = m[4], bu = m[5];
+  for (gint i = 0; i < n; i++) {
+    gfloat l = y[i] * ys + yo, cu = u[i] - 128, cv = v[i] - 128;
+    gfloat r = l + rv * cv, g = l - gu * cu - gv * cv, b = l + bu * cu;
+    r = r > 0 ? r : 0;
+    g = g > 0 ? g : 0;
+    b = b > 0 ? b : 0;
+    y[i] = r < 255 ? r : 255;
+    u[i] = g < 255 ? g : 255;
+    v[i] = b < 255 ? b : 255;
+  }
+}
+
+CPU_CLONES static void
+normalise_row (gfloat *restrict out, const gfloat *restrict in, gint n, gfloat mean, gfloat scale)
+{
+  for (gint i = 0; i < n; i++)
+    out[i] = (in[i] - mean) * scale;
+}
+
+CPU_CLONES static void
+to_gray (gfloat *restrict r, const gfloat *restrict g, const gfloat *restrict b, gint n)
+{
+  for (gint i = 0; i < n; i++)
+    r[i] = 0.299f * r[i] + 0.587f * g[i] + 0.114f * b[i];
+}
+
+typedef struct {
+  AxonImageTarget target;
+  const AxonImageInfo *info;
+  AxonImageGeometry g;
+  const guint8 *plane[AXON_IMAGE_MAX_PLANES];
+  gint32 *x0, *x1, *c0, *c1; /* element offsets of taps: luma or packed, chroma */
+  gfloat *fx, *row, *chroma[2], *rgb[3], *line;
+  gfloat matrix[6];
+  gboolean yuv;
+} Job;
+
+static void
+set_matrix (Job *j)
+{
+  gdouble kr = (gdouble)j->info->kr_1e6 / 1e6, kb = (gdouble)j->info->kb_1e6 / 1e6;
+  gdouble kg = 1 - kr - kb, c = j->info->full_range ? 1 : 255. / 224;
+  gdouble s = j->info->full_range ? 1 : 255. / 219;
+  gdouble m[6] = { s, j->info->full_range ? 0 : -16 * s, 2 * (1 - kr) * c,
+                   2 * kb * (1 - kb) / kg * c, 2 * kr * (1 - kr) / kg * c, 2 * (1 - kb) * c };
+  for (gint i = 0; i < 6; i++)
+    j->matrix[i] = (gfloat)m[i];
+}
+
+static void
+set_taps (Job *j, gint pixel_stride, gint chroma_stride)
+{
+  for (gint i = 0; i < j->g.dst_width; i++) {
+    gdouble x = j->g.x + (i + 0.5) * j->g.scale_x - 0.5, base = floor (x);
+    gint lo = (gint)CLAMP (base, 0, (gdouble)j->info->width - 1);
+    gint hi = (gint)CLAMP (base + 1, 0, (gdouble)j->info->width - 1);
+    j->fx[i] = (gfloat)(x - base);
+    j->x0[i] = lo * pixel_stride;
+    j->x1[i] = hi * pixel_stride;
+    j->c0[i] = lo / 2 * chroma_stride;
+    j->c1[i] = hi / 2 * chroma_stride;
+  }
+}
+
+static gboolean
+job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
+{
+  gsize bytes[AXON_IMAGE_MAX_PLANES], w, n;
+  guint8 *p;
+  AxonTensor *info = axon_infer_request_peek_input (instance->request, step->in[0]->buffer->index);
+  j->info = axon_tensor_get_data (info);
+  for (guint i = 0; i < AXON_IMAGE_MAX_PLANES; i++) {
+    AxonTensor *t =
+        axon_infer_request_peek_input (instance->request, step->in[1 + i]->buffer->index);
+    j->plane[i] = axon_tensor_get_data (t);
+    bytes[i] = axon_tensor_get_n_bytes (t);
+  }
+  if (!axon_image_info_check (j->info, bytes, instance->error))
+    return FALSE;
+  axon_image_geometry_init (&j->g, j->info, j->target.fit, j->target.width, j->target.height);
+  j->yuv = j->info->format == AXON_IMAGE_FORMAT_NV12 || j->info->format == AXON_IMAGE_FORMAT_I420;
+  w = (gsize)j->info->width * 4 + 16;
+  n = (gsize)j->target.width + 16;
+  p = get_scratch ((2 * w + 4 * n) * sizeof (gfloat) + 5 * n * 4);
+  j->row = (gfloat *)(gpointer)p;
+  j->chroma[0] = j->row + w;
+  j->chroma[1] = j->chroma[0] + w / 2;
+  j->rgb[0] = j->row + 2 * w;
+  j->rgb[1] = j->rgb[0] + n;
+  j->rgb[2] = j->rgb[1] + n;
+  j->line = j->rgb[2] + n;
+  j->fx = j->line + n;
+  j->x0 = (gint32 *)(gpointer)(j->fx + n);
+  j->x1 = j->x0 + n;
+  j->c0 = j->x1 + n;
+  j->c1 = j->c0 + n;
+  set_taps (j, (gint)axon_image_format_get_pixel_stride ((AxonImageFormat)j->info->format),
+            j->info->format == AXON_IMAGE_FORMAT_NV12 ? 2 : 1);
+  set_matrix (j);
+  return TRUE;
+}
+
+static void
+blend_plane (Job *j, gint plane, gint64 y0, gint64 y1, gfloat f, gint n, gfloat *out)
+{
+  blend_bytes (out, j->plane[plane] + y0 * j->info->stride[plane],
+               j->plane[plane] + y1 * j->info->stride[plane], n, f);
+}
+
+static void
+yuv_row (Job *j, gint64 y0, gint64 y1, gfloat f)
+{
+  gint width = (gint)j->info->width, half = (width + 1) / 2, n = j->g.dst_width;
+  gboolean nv12 = j->info->format == AXON_IMAGE_FORMAT_NV12;
+  const gfloat *u = j->chroma[0], *v = nv12 ? j->chroma[0] + 1 : j->chroma[1];
+  blend_plane (j, 0, y0, y1, f, width, j->row);
+  blend_plane (j, 1, y0 / 2, y1 / 2, f, nv12 ? 2 * half : half, j->chroma[0]);
+  if (!nv12)
+    blend_plane (j, 2, y0 / 2, y1 / 2, f, half, j->chroma[1]);
+  gather_row (j->rgb[0], j->row, j->x0, j->x1, j->fx, n);
+  gather_row (j->rgb[1], u, j->c0, j->c1, j->fx, n);
+  gather_row (j->rgb[2], v, j->c0, j->c1, j->fx, n);
+  convert_yuv (j->rgb[0], j->rgb[1], j->rgb[2], n, j->matrix);
+}
+
+static void
+packed_row (Job *j, gint64 y0, gint64 y1, gfloat f)
+{
+  gint step = (gint)axon_image_format_get_pixel_stride ((AxonImageFormat)j->info->format);
+  gboolean bgr = j->info->format == AXON_IMAGE_FORMAT_BGR || j->info->format == AXON_IMAGE_FORMAT_BGRX;
+  blend_plane (j, 0, y0, y1, f, (gint)j->info->width * step, j->row);
+  for (gint c = 0; c < 3; c++)
+    gather_row (j->rgb[c], j->row + (step == 1 ? 0 : bgr ? 2 - c : c), j->x0, j->x1, j->fx,
+                j->g.dst_width);
+}
+
+/* One channel of one row, at its place in the tensor, bars included. */
+static void
+store_row (Job *j, gpointer out, gint y, gint c, const gfloat *values)
+{
+  const AxonImageTarget *t = &j->target;
+  gfloat pad = (t->pad - t->mean[c]) * t->scale[c];
+  gint right = j->g.dst_x + j->g.dst_width;
+  gsize at = t->nhwc ? (gsize)y * (gsize)t->width * (gsize)t->channels + (gsize)c
+                     : ((gsize)c * (gsize)t->height + (gsize)y) * (gsize)t->width;
+  gboolean direct = t->dtype == AXON_DTYPE_F32 && !t->nhwc;
+  gfloat *line = direct ? (gfloat *)out + at : j->line;
+  for (gint x = 0; x < (values ? j->g.dst_x : t->width); x++)
+    line[x] = pad;
+  for (gint x = right; values && x < t->width; x++)
+    line[x] = pad;
+  if (values != NULL)
+    normalise_row (line + j->g.dst_x, values, j->g.dst_width, t->mean[c], t->scale[c]);
+  for (gint x = 0; !direct && x < t->width; x++) {
+    gdouble v = (gdouble)line[x];
+    axon_dtype_store (t->dtype, out, at + (gsize)(x * (t->nhwc ? t->channels : 1)),
+                      axon_dtype_is_float (t->dtype) ? v : floor (v + 0.5));
+  }
+}
+
+static void
+run_image (const CpuStep *step, const CpuInstance *instance)
+{
+  Job j = { .target = *(const AxonImageTarget *)step->data };
+  gpointer out = cpu_tensor_data (instance, step->out[0]);
+  if (!job_init (&j, instance, step))
+    return;
+  for (gint y = 0; y < j.target.height; y++) {
+    gint row = y - j.g.dst_y;
+    gboolean inside = row >= 0 && row < j.g.dst_height;
+    gdouble sy = j.g.y + (row + 0.5) * j.g.scale_y - 0.5, base = floor (sy);
+    gint64 y0 = (gint64)CLAMP (base, 0, (gdouble)j.info->height - 1);
+    gint64 y1 = (gint64)CLAMP (base + 1, 0, (gdouble)j.info->height - 1);
+    if (inside && j.yuv)
+      yuv_row (&j, y0, y1, (gfloat)(sy - base));
+    else if (inside)
+      packed_row (&j, y0, y1, (gfloat)(sy - base));
+    if (inside && j.target.channels == 1)
+      to_gray (j.rgb[0], j.rgb[1], j.rgb[2], j.g.dst_width);
+    for (gint c = 0; c < j.target.channels; c++)
+      store_row (&j, out, y, c, inside ? j.rgb[j.target.bgr ? 2 - c : c] : NULL);
+  }
+}
+
+gboolean
+cpu_build_image (CpuPlan *plan, const AxonNode *node, GError **error)
+{
+  CpuTensor *in[1 + AXON_IMAGE_MAX_PLANES], *dst;
+  AxonImageTarget target;
+  if (!axon_image_target_init (&target, node, error))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (in); i++) {
+    in[i] = cpu_plan_input (plan, node, i);
+    if (in[i]->buffer->place != CPU_INPUT)
+      return FALSE;
+  }
+  dst = cpu_plan_output (plan, node, 0, NULL);
+  cpu_plan_add_step (plan, run_image, g_memdup2 (&target, sizeof target), g_free, "own", in,
+                     G_N_ELEMENTS (in), &dst, 1);
+  return TRUE;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Views, and the reference kernel for what has no better one. */
+#include "kernels.h"
+
+gboolean
+cpu_build_view (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  if (axon_value_is_constant (node->inputs[0]))
+    return FALSE;
+  cpu_plan_alias (plan, node, 0, cpu_plan_input_as (plan, node, 0, NULL), NULL);
+  return TRUE;
+}
+
+static AxonTensor *
+wrap (const CpuInstance *instance, const CpuTensor *t)
+{
+  gsize n = (gsize)axon_shape_get_numel (&t->shape) * axon_dtype_get_size (t->dtype);
+  return axon_tensor_new_wrapped (t->dtype, &t->shape, cpu_tensor_data (instance, t), n, NULL,
+                                  NULL, NULL);
+}
+
+static void
+run_reference (const CpuStep *step, const CpuInstance *instance)
+{
+  const AxonNode *node = step->data;
+  g_autofree AxonTensor **in = g_new0 (AxonTensor *, step->n_in + 1);
+  g_autofree AxonTensor **out = g_new0 (AxonTensor *, step->n_out + 1);
+  for (guint i = 0; i < step->n_in; i++)
+    in[i] = step->in[i] ? wrap (instance, step->in[i]) : NULL;
+  for (guint i = 0; i < step->n_out; i++)
+    out[i] = step->out[i] ? wrap (instance, step->out[i]) : NULL;
+  if (!node->op->eval (node, in, out, instance->error)) {
+    g_autofree gchar *what = axon_node_describe (node);
+    g_prefix_error (instance->error, "%s: ", what);
+  }
+  for (guint i = 0; i < step->n_in; i++)
+    g_clear_pointer (&in[i], axon_tensor_unref);
+  for (guint i = 0; i < step->n_out; i++)
+    g_clear_pointer (&out[i], axon_tensor_unref);
+}
+
+gboolean
+cpu_build_reference (CpuPlan *plan, const AxonNode *node, GError **error)
+{
+  g_autofree CpuTensor **in = g_new0 (CpuTensor *, node->n_inputs + 1);
+  g_autofree CpuTensor **out = g_new0 (CpuTensor *, node->n_outputs + 1);
+  for (guint i = 0; i < node->n_inputs; i++)
+    in[i] = cpu_plan_input_as (plan, node, i, NULL);
+  for (guint i = 0; i < node->n_outputs; i++) {
+    if (node->outputs[i] == NULL)
+      continue;
+    if (!axon_shape_is_static (&node->outputs[i]->type.shape)) {
+      g_autofree gchar *what = axon_node_describe (node);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                   "%s: the shape of output %u depends on data (device TEMPLATE runs this)", what,
+                   i);
+      return FALSE;
+    }
+    out[i] = cpu_plan_output (plan, node, i, NULL);
+  }
+  cpu_plan_add_step (plan, run_reference, (gpointer)node, NULL, "reference", in, node->n_inputs,
+                     out, node->n_outputs);
+  return TRUE;
+}

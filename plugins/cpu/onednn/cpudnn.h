@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The oneDNN room as the rest of the plugin sees it: no oneDNN type passes here. Files of this folder
+ * are the only ones that include its header. */
+#pragma once
+
+#include "../cpuplan.h"
+
+/* Layouts */
+gsize cpu_md_get_bytes (const CpuMd *md);
+CpuMd *cpu_md_copy (const CpuMd *md);
+void cpu_md_free (CpuMd *md);
+gboolean cpu_md_equal (const CpuMd *a, const CpuMd *b);
+CpuMd *cpu_md_channels_last (AxonDType dtype, const AxonShape *shape);
+/* Row strides in elements; FALSE for blocked layouts. md NULL: row-major of @shape. */
+gboolean cpu_md_get_strides (const CpuMd *md, const AxonShape *shape, gint64 *strides);
+CpuMd *cpu_md_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides);
+gboolean cpu_dnn_has_type (AxonDType dtype);
+
+/* Adds a conversion step from one layout or type to another. */
+void cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
+void cpu_dnn_step_free_instance (const CpuStep *step, gpointer data);
+gpointer cpu_dnn_step_new_instance (const CpuStep *step, const CpuInstance *instance);
+
+/* Builders */
+gboolean cpu_dnn_build_conv (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_conv_transpose (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_matmul (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_pool (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_global_pool (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_unary (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_binary (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_prelu (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_concat (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_resize (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_batch_norm (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_reduce (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_transpose (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_depth_to_space (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, GError **error);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Activations and residual additions move into the convolution before them, as an ordered list:
+ * attribute axon.posts ("Relu", "Clip", "Swish", "sum" ...) and two numbers each in axon.post_args.
+ * The residual is the node's last input. */
+#include "cpupasses.h"
+#include "../cpueltwise.h"
+
+#include <string.h>
+
+#define MAX_POSTS 4
+
+static const gchar *const fusible[] = { "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "Mish",
+                                        "HardSwish", "Clip", NULL };
+
+static gboolean
+takes_posts (const AxonNode *node)
+{
+  return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose")) &&
+         axon_value_is_constant (node->inputs[1]) &&
+         node->outputs[0]->type.dtype == AXON_DTYPE_F32;
+}
+
+static void
+append_post (AxonNode *node, const gchar *name, gfloat alpha, gfloat beta)
+{
+  const AxonAttr *old = axon_node_find_attr (node, "axon.posts");
+  guint n_args, n = old ? old->n : 0;
+  const gfloat *args = axon_node_get_floats (node, "axon.post_args", &n_args);
+  gfloat all[2 * MAX_POSTS] = { 0 };
+  gchar **names = g_new0 (gchar *, n + 2);
+  AxonAttr *attr;
+  for (guint i = 0; i < n; i++)
+    names[i] = g_strdup (old->strings[i]);
+  names[n] = g_strdup (name);
+  if (args != NULL)
+    memcpy (all, args, 2 * n * sizeof *args);
+  all[2 * n] = alpha;
+  all[2 * n + 1] = beta;
+  attr = axon_node_add_attr (node, "axon.posts", AXON_ATTR_STRINGS);
+  attr->strings = names;
+  attr->n = n + 1;
+  axon_node_set_floats (node, "axon.post_args", all, 2 * (n + 1));
+}
+
+static guint
+count_posts (const AxonNode *node)
+{
+  const AxonAttr *posts = axon_node_find_attr (node, "axon.posts");
+  return posts ? posts->n : 0;
+}
+
+static gboolean
+has_sum (const AxonNode *node)
+{
+  const AxonAttr *posts = axon_node_find_attr (node, "axon.posts");
+  return posts != NULL && g_strv_contains ((const gchar *const *)posts->strings, "sum");
+}
+
+static gboolean
+fuse_unary (AxonModel *model, AxonNode *conv)
+{
+  AxonNode *user = axon_match_only_user (conv->outputs[0], NULL);
+  gfloat alpha, beta;
+  if (user == NULL || user->op->domain != NULL || !g_strv_contains (fusible, user->op->name) ||
+      !cpu_eltwise_args (user, &alpha, &beta))
+    return FALSE;
+  append_post (conv, user->op->name, alpha, beta);
+  axon_bypass_node (model, user, conv);
+  return TRUE;
+}
+
+/* x * sigmoid (x): swish */
+static gboolean
+fuse_swish (AxonModel *model, AxonNode *conv)
+{
+  AxonValue *y = conv->outputs[0];
+  AxonNode *sigmoid = NULL, *mul = NULL;
+  if (y->users->len != 2 || y->is_output)
+    return FALSE;
+  for (guint i = 0; i < 2; i++) {
+    AxonNode *user = g_ptr_array_index (y->users, i);
+    if (axon_node_is (user, "Sigmoid"))
+      sigmoid = user;
+    else if (axon_node_is (user, "Mul"))
+      mul = user;
+  }
+  if (sigmoid == NULL || mul == NULL || axon_match_only_user (sigmoid->outputs[0], "Mul") != mul)
+    return FALSE;
+  append_post (conv, "Swish", 1, 0);
+  axon_node_add_origins (conv, sigmoid);
+  axon_node_set_input (mul, mul->inputs[0] == y ? 1 : 0, NULL);
+  axon_node_set_input (mul, 0, y);
+  axon_model_remove_node (model, sigmoid);
+  axon_bypass_node (model, mul, conv);
+  return TRUE;
+}
+
+/* @value must be made before @conv runs: not from @conv itself. Its place in the list tells. */
+static gboolean
+is_made_before (const AxonModel *model, const AxonValue *value, const AxonNode *conv)
+{
+  guint at_value, at_conv;
+  if (value->producer == NULL)
+    return value->is_input;
+  return g_ptr_array_find (model->nodes, value->producer, &at_value) &&
+         g_ptr_array_find (model->nodes, conv, &at_conv) && at_value < at_conv;
+}
+
+static gboolean
+fuse_sum (AxonModel *model, AxonNode *conv)
+{
+  AxonValue *y = conv->outputs[0], *other;
+  AxonNode *add = axon_match_only_user (y, NULL);
+  if (add == NULL || !(axon_node_is (add, "Add") || axon_node_is (add, "Sum")) ||
+      add->n_inputs != 2 || has_sum (conv) || !axon_node_is (conv, "Conv"))
+    return FALSE;
+  other = add->inputs[add->inputs[0] == y ? 1 : 0];
+  if (!axon_shape_equal (&other->type.shape, &y->type.shape) || other->type.value != NULL ||
+      other == y || !axon_shape_is_static (&y->type.shape) ||
+      !is_made_before (model, other, conv))
+    return FALSE;
+  append_post (conv, "sum", 0, 0);
+  conv->inputs = g_renew (AxonValue *, conv->inputs, 5);
+  while (conv->n_inputs < 4)
+    conv->inputs[conv->n_inputs++] = NULL;
+  axon_node_set_input (conv, 3, other);
+  if (add->inputs[0] != y) { /* bypass keeps input 0 */
+    axon_node_set_input (add, 1, NULL);
+    axon_node_set_input (add, 0, y);
+  }
+  axon_bypass_node (model, add, conv);
+  return TRUE;
+}
+
+gboolean
+cpu_pass_fuse_activation (AxonModel *model, G_GNUC_UNUSED GError **error)
+{
+  for (guint i = 0; i < model->nodes->len; i++) {
+    AxonNode *node = g_ptr_array_index (model->nodes, i);
+    while (takes_posts (node) && count_posts (node) < MAX_POSTS &&
+           (fuse_unary (model, node) || fuse_swish (model, node) || fuse_sum (model, node)))
+      g_ptr_array_find (model->nodes, node, &i);
+  }
+  return TRUE;
+}
