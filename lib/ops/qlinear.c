@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* QLinearConv and QLinearMatMul (10), and ONNX Runtime's com.microsoft QLinear operators
- * (onnxruntime docs/ContribOperators.md). All: dequantise, compute, quantise with round half even. */
+ * (onnxruntime docs/ContribOperators.md). Dequantise, compute, quantise with round half even, in single
+ * precision where the tensors are: 8-bit results hang on ties. QLinearConv sums integers and scales once. */
 #include "ops-private.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@ quantize_into (AxonTensor *out, gdouble *values, const AxonTensor *scale, const 
   gdouble s = axon_tensor_get_value (scale, 0), z = zero ? axon_tensor_get_value (zero, 0) : 0;
   gsize n = axon_tensor_get_numel (out);
   for (gsize i = 0; i < n; i++) {
-    gdouble q = (gdouble)(gfloat)(values[i] / s);
+    gdouble q = (gdouble)((gfloat)values[i] / (gfloat)s);
     values[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + z : q;
   }
   axon_store_doubles (out, values);
@@ -27,7 +28,8 @@ dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero
   gsize nz = zero ? axon_tensor_get_numel (zero) : 0;
   for (gsize i = 0; i < n; i++) {
     gdouble z = nz == 0 ? 0 : axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
-    v[i] = (v[i] - z) * axon_tensor_get_value (scale, ns > 1 ? i / inner % ns : 0);
+    v[i] = (gdouble)((gfloat)(v[i] - z) *
+                     (gfloat)axon_tensor_get_value (scale, ns > 1 ? i / inner % ns : 0));
   }
   return v;
 }
@@ -62,23 +64,41 @@ infer_qlinear_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *
   return TRUE;
 }
 
+/* Integers: x - zero point. */
+static gdouble *
+centre (const AxonTensor *x, const AxonTensor *zero, gsize inner)
+{
+  gdouble *v = axon_load_doubles (x);
+  gsize n = axon_tensor_get_numel (x), nz = axon_tensor_get_numel (zero);
+  for (gsize i = 0; i < n; i++)
+    v[i] -= axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
+  return v;
+}
+
+/* y = saturate (round (sum * (x_scale * w_scale / y_scale)) + y_zero), sums exact. */
 static gboolean
 eval_qlinear_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                    GError **error)
 {
   const AxonShape *ws = axon_tensor_get_shape (in[3]);
   gsize m = (gsize)ws->dims[0], inner = axon_tensor_get_numel (in[3]) / MAX (m, 1);
-  g_autofree gdouble *x = dequantize (in[0], in[1], in[2], 1);
-  g_autofree gdouble *w = dequantize (in[3], in[4], in[5], inner);
-  g_autofree gdouble *b = g_new0 (gdouble, m + 1);
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  gsize n = axon_tensor_get_numel (out[0]), plane;
+  g_autofree gdouble *x = centre (in[0], in[2], 1), *w = centre (in[3], in[5], inner);
+  g_autofree gdouble *b = node->n_inputs > 8 && in[8] ? axon_load_doubles (in[8]) : NULL;
+  g_autofree gdouble *y = g_new0 (gdouble, n + 1);
   gboolean per_channel = axon_tensor_get_numel (in[4]) > 1;
-  for (gsize i = 0; node->n_inputs > 8 && in[8] && i < m; i++) /* B has scale x_scale * w_scale */
-    b[i] = axon_tensor_get_value (in[8], i) * axon_tensor_get_value (in[1], 0) *
-           axon_tensor_get_value (in[4], per_channel ? i : 0);
+  gdouble zero = axon_tensor_get_value (in[7], 0);
   if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), w, ws, b, y, error))
     return FALSE;
-  quantize_into (out[0], y, in[6], in[7]);
+  plane = n / MAX ((gsize)axon_tensor_get_dim (out[0], 0) * m, 1);
+  for (gsize i = 0; i < n; i++) {
+    gfloat scale = (gfloat)axon_tensor_get_value (in[1], 0) *
+                   (gfloat)axon_tensor_get_value (in[4], per_channel ? i / plane % m : 0) /
+                   (gfloat)axon_tensor_get_value (in[6], 0);
+    gdouble q = (gdouble)((gfloat)y[i] * scale);
+    y[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + zero : q;
+  }
+  axon_store_doubles (out[0], y);
   return TRUE;
 }
 

@@ -84,7 +84,7 @@ eval_quantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *o
   gsize n = axon_tensor_get_numel (in[0]);
   for (gsize i = 0; i < n; i++) {
     /* Divide in single precision as the specification's f32 tensors do, for the same ties. */
-    gdouble q = (gdouble)(gfloat)(x[i] / param_scale (&p, i));
+    gdouble q = (gdouble)((gfloat)x[i] / (gfloat)param_scale (&p, i));
     x[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + param_zero (&p, i) : q;
   }
   axon_store_doubles (out[0], x);

@@ -42,11 +42,11 @@ typedef struct {
 } Params;
 
 CPU_CLONES static void
-quantize_u8 (guint8 *restrict y, const gfloat *restrict x, gsize n, gfloat inverse, gfloat zero,
+quantize_u8 (guint8 *restrict y, const gfloat *restrict x, gsize n, gfloat scale, gfloat zero,
              gfloat lo, gfloat hi)
 {
   for (gsize i = 0; i < n; i++) {
-    gfloat v = rintf (x[i] * inverse) + zero;
+    gfloat v = rintf (x[i] / scale) + zero;
     v = v > lo ? v : lo;
     v = v < hi ? v : hi;
     y[i] = (guint8)(gint32)v;
@@ -54,11 +54,11 @@ quantize_u8 (guint8 *restrict y, const gfloat *restrict x, gsize n, gfloat inver
 }
 
 CPU_CLONES static void
-quantize_i8 (gint8 *restrict y, const gfloat *restrict x, gsize n, gfloat inverse, gfloat zero,
+quantize_i8 (gint8 *restrict y, const gfloat *restrict x, gsize n, gfloat scale, gfloat zero,
              gfloat lo, gfloat hi)
 {
   for (gsize i = 0; i < n; i++) {
-    gfloat v = rintf (x[i] * inverse) + zero;
+    gfloat v = rintf (x[i] / scale) + zero;
     v = v > lo ? v : lo;
     v = v < hi ? v : hi;
     y[i] = (gint8)(gint32)v;
@@ -140,7 +140,7 @@ cpu_build_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **
       !cpu_quant_scalar (node, 2, &zero) || scale == 0)
     return FALSE;
   set_range (&p, to, (gfloat)zero, node);
-  p.a = 1 / (gfloat)scale;
+  p.a = (gfloat)scale;
   src = cpu_dense_input (plan, node, 0, to, &md);
   add_dense (plan, node, run_quantize, &p, src, md);
   return TRUE;

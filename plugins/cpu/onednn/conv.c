@@ -73,7 +73,7 @@ conv_pd (const ConvShape *c, gboolean bias, dnnl_primitive_attr_t attr, gboolean
   dnnl_deconvolution_desc_t deconv;
   const void *desc = c->transposed ? (void *)&deconv : (void *)&conv;
   dnnl_memory_desc_init_by_tag (&w, c->w_rank, c->w_dims, dnn_type (c->w_type), dnnl_format_tag_any);
-  dnnl_memory_desc_init_by_tag (&b, 1, oc, dnnl_f32, dnnl_x);
+  dnnl_memory_desc_init_by_tag (&b, 1, oc, c->x_type == AXON_DTYPE_F32 ? dnnl_f32 : dnnl_s32, dnnl_x);
   if ((c->transposed ? dnnl_dilated_deconvolution_forward_desc_init (
                            &deconv, dnnl_forward_inference, dnnl_deconvolution_direct, &src, &w,
                            bias ? &b : NULL, &dst, win->stride, win->dilation, win->pad,
@@ -149,7 +149,7 @@ static CpuTensor *
 pack_bias (CpuPlan *plan, const AxonTensor *bias)
 {
   AxonShape shape = AXON_SHAPE ((gint64)axon_tensor_get_numel (bias));
-  return cpu_plan_constant (plan, AXON_DTYPE_F32, &shape,
+  return cpu_plan_constant (plan, axon_tensor_get_dtype (bias), &shape,
                             g_memdup2 (axon_tensor_get_data (bias), axon_tensor_get_n_bytes (bias)));
 }
 
@@ -217,6 +217,7 @@ quantized_attr (const AxonNode *node, const CpuQuant *q, gint64 channels)
   g_autofree gfloat *scales = g_new (gfloat, (gsize)channels);
   guint n_clip, n = q->n_w > 1 ? (guint)channels : 1;
   const gint64 *clip = axon_node_get_ints (node, "axon.clip", &n_clip);
+  dnnl_post_ops_t posts;
   for (guint i = 0; i < n; i++)
     scales[i] = q->x_scale * q->w_scale[i] / q->y_scale;
   dnnl_primitive_attr_set_output_scales (attr, n, n > 1 ? 2 : 0, scales);
@@ -224,26 +225,15 @@ quantized_attr (const AxonNode *node, const CpuQuant *q, gint64 channels)
     dnnl_primitive_attr_set_zero_points (attr, DNNL_ARG_SRC, 1, 0, &q->x_zero);
   if (q->y_zero != 0)
     dnnl_primitive_attr_set_zero_points (attr, DNNL_ARG_DST, 1, 0, &q->y_zero);
-  if (clip != NULL) {
-    dnnl_post_ops_t posts;
-    dnnl_post_ops_create (&posts);
+  dnnl_post_ops_create (&posts);
+  if (clip != NULL)
     dnnl_post_ops_append_eltwise (posts, 1, dnnl_eltwise_clip, (gfloat)(clip[0] - q->y_zero),
                                   (gfloat)(clip[1] - q->y_zero));
-    dnnl_primitive_attr_set_post_ops (attr, posts);
-    dnnl_post_ops_destroy (posts);
-  }
+  else if (q->y_zero % 2 != 0) /* half to even before an odd zero point is added, not after */
+    dnnl_post_ops_append_eltwise (posts, 1, dnnl_eltwise_round, 0, 0);
+  dnnl_primitive_attr_set_post_ops (attr, posts);
+  dnnl_post_ops_destroy (posts);
   return attr;
-}
-
-/* The i32 bias as float: oneDNN adds it before the scales, as ONNX does. */
-static CpuTensor *
-quantized_bias (CpuPlan *plan, const AxonTensor *bias)
-{
-  AxonShape shape = AXON_SHAPE ((gint64)axon_tensor_get_numel (bias));
-  gfloat *data = g_new (gfloat, axon_tensor_get_numel (bias));
-  for (gsize i = 0; i < axon_tensor_get_numel (bias); i++)
-    data[i] = (gfloat)axon_tensor_get_value (bias, i);
-  return cpu_plan_constant (plan, AXON_DTYPE_F32, &shape, data);
 }
 
 gboolean
@@ -272,7 +262,7 @@ cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
                 FALSE);
   dnn_call_arg (&call, DNNL_ARG_WEIGHTS, pack_weights (plan, &c, weights, call.pd), FALSE);
   if (bias != NULL)
-    dnn_call_arg (&call, DNNL_ARG_BIAS, quantized_bias (plan, bias), FALSE);
+    dnn_call_arg (&call, DNNL_ARG_BIAS, pack_bias (plan, bias), FALSE);
   dnn_call_arg (&call, DNNL_ARG_DST,
                 cpu_plan_output (plan, node, 0, dnn_query (call.pd, dnnl_query_dst_md, 0)), TRUE);
   dnn_call_add (plan, &call);
