@@ -13,6 +13,9 @@
 #define GST_NN_VIDEO_FORMATS "{ NV12, I420, RGB, BGR, RGBx, RGBA, BGRx, BGRA, GRAY8 }"
 #define GST_NN_VIDEO_CAPS GST_VIDEO_CAPS_MAKE (GST_NN_VIDEO_FORMATS)
 #define GST_NN_TENSOR_CAPS "other/tensors, format=(string)static"
+/* For pads: open enough that base classes ask the peer. */
+#define GST_NN_TENSOR_TEMPLATE                                                                     \
+  GST_NN_TENSOR_CAPS ", num_tensors=(int)[1,256], framerate=(fraction)[0/1,2147483647/1]"
 
 /* A GError as element error, in one place. */
 void gst_nn_post_error (GstElement *element, const GError *error);

@@ -33,9 +33,9 @@ G_DEFINE_TYPE (GstNnDecode, gst_nn_decode, GST_TYPE_BASE_TRANSFORM)
 enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw; " GST_NN_TENSOR_CAPS));
+    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw; " GST_NN_TENSOR_TEMPLATE));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw; " GST_NN_TENSOR_CAPS));
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw; " GST_NN_TENSOR_TEMPLATE));
 
 static gchar *
 list_decoders (void)

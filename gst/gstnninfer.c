@@ -25,10 +25,10 @@ enum { PROP_MODEL = 1, PROP_DEVICE, PROP_NIREQ, PROP_INTERVAL, PROP_CONFIG, PROP
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_CAPS));
+    GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_CAPS));
+    GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 
 static void
 gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)

@@ -35,7 +35,7 @@ enum { PROP_MODEL = 1, PROP_DEVICE };
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_NN_VIDEO_CAPS));
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_NN_TENSOR_CAPS));
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_NN_TENSOR_TEMPLATE));
 
 static GstCaps *
 gst_nn_preproc_transform_caps (GstBaseTransform *base, GstPadDirection direction,
@@ -103,8 +103,11 @@ gst_nn_preproc_fixate_caps (GstBaseTransform *base, G_GNUC_UNUSED GstPadDirectio
                        gst_structure_get_string (o, "types"), "dimensions", G_TYPE_STRING,
                        gst_structure_get_string (o, "dimensions"), NULL);
   }
-  if (gst_structure_get_fraction (in, "framerate", &num, &den))
-    gst_structure_set (s, "framerate", GST_TYPE_FRACTION, num, den, NULL);
+  if (!gst_structure_get_fraction (in, "framerate", &num, &den)) {
+    num = 0;
+    den = 1;
+  }
+  gst_structure_set (s, "framerate", GST_TYPE_FRACTION, num, den, NULL);
   return gst_caps_fixate (othercaps);
 }
 

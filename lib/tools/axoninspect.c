@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* axon-inspect: devices, properties, operators, models. */
+#include "toolcommon.h"
+#include <axon/axon-plugin.h>
+
+#include <string.h>
+
+static struct {
+  gchar *device, **files;
+  gboolean operators, dot, nodes;
+} opt;
+
+static const GOptionEntry entries[] = {
+  { "device", 'd', 0, G_OPTION_ARG_STRING, &opt.device,
+    N_ ("Show this device's properties, or which nodes of the model it takes"), "NAME" },
+  { "operators", 'o', 0, G_OPTION_ARG_NONE, &opt.operators, N_ ("List the operator table"), NULL },
+  { "nodes", 'n', 0, G_OPTION_ARG_NONE, &opt.nodes, N_ ("List every node of the model"), NULL },
+  { "dot", 0, 0, G_OPTION_ARG_NONE, &opt.dot, N_ ("Print the model as a Graphviz graph"), NULL },
+  { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "[MODEL.onnx]" },
+  G_OPTION_ENTRY_NULL
+};
+
+static gboolean
+show_properties (const gchar *device, GError **error)
+{
+  AxonCore *core = axon_core_get_default ();
+  guint n;
+  const AxonPropertySpec *specs = axon_core_get_property_specs (core, device, &n, error);
+  if (specs == NULL)
+    return FALSE;
+  g_print ("%s\n", device);
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GVariant) value = axon_core_get_property (core, device, specs[i].key, NULL);
+    g_autofree gchar *text = value ? axon_property_value_to_text (&specs[i], value) : g_strdup ("");
+    g_print ("  %-34s %s  %-28s %s\n", specs[i].key,
+             specs[i].flags & AXON_PROPERTY_READ_WRITE ? "RW" : "RO",
+             strlen (text) > 160 ? "..." : text, _ (specs[i].blurb));
+  }
+  return TRUE;
+}
+
+static int
+show_devices (void)
+{
+  g_auto (GStrv) devices = axon_core_get_available_devices (axon_core_get_default ());
+  GError *error = NULL;
+  if (opt.device != NULL)
+    return show_properties (opt.device, &error) ? 0 : tool_fail (error);
+  for (guint i = 0; devices[i] != NULL; i++)
+    if (!show_properties (devices[i], &error))
+      return tool_fail (error);
+  if (devices[0] == NULL)
+    g_print ("%s\n", _ ("No device was found; AXON_PLUGIN_PATH names directories to search."));
+  return 0;
+}
+
+static int
+show_operators (void)
+{
+  g_auto (GStrv) lines = axon_core_list_operators (axon_core_get_default ());
+  for (guint i = 0; lines[i] != NULL; i++)
+    g_print ("%s\n", lines[i]);
+  return 0;
+}
+
+static void
+show_ports (AxonModel *model)
+{
+  for (guint i = 0; i < axon_model_get_n_inputs (model); i++) {
+    g_autofree gchar *s = axon_shape_to_string (axon_model_get_input_shape (model, i));
+    g_print ("  %-8s %s %s%s\n", _ ("input"), axon_model_get_input_name (model, i),
+             axon_dtype_get_name (axon_model_get_input_dtype (model, i)), s);
+  }
+  for (guint i = 0; i < axon_model_get_n_outputs (model); i++) {
+    g_autofree gchar *s = axon_shape_to_string (axon_model_get_output_shape (model, i));
+    g_print ("  %-8s %s %s%s\n", _ ("output"), axon_model_get_output_name (model, i),
+             axon_dtype_get_name (axon_model_get_output_dtype (model, i)), s);
+  }
+}
+
+static gint
+compare_keys (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const gchar *const *)a, *(const gchar *const *)b);
+}
+
+/* Operators with their number, and who takes them. */
+static void
+show_counts (AxonModel *model)
+{
+  g_autoptr (GHashTable) counts = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  for (guint i = 0; i < model->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (model->nodes, i);
+    guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, node->op->name));
+    if (n == 0)
+      g_ptr_array_add (names, (gpointer)node->op->name);
+    g_hash_table_insert (counts, (gpointer)node->op->name, GUINT_TO_POINTER (n + 1));
+  }
+  g_ptr_array_sort (names, compare_keys);
+  for (guint i = 0; i < names->len; i++)
+    g_print ("  %5u %s\n", GPOINTER_TO_UINT (g_hash_table_lookup (counts, names->pdata[i])),
+             (gchar *)names->pdata[i]);
+}
+
+static gboolean
+show_support (AxonModel *model, const gchar *device, GError **error)
+{
+  g_autoptr (GHashTable) reasons = NULL;
+  g_autoptr (GHashTable) taken = axon_core_query_model (axon_core_get_default (), model, device,
+                                                        NULL, &reasons, NULL, error);
+  guint n = 0;
+  if (taken == NULL)
+    return FALSE;
+  for (guint i = 0; i < model->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (model->nodes, i);
+    const gchar *where = g_hash_table_lookup (taken, node->name);
+    const gchar *why = g_hash_table_lookup (reasons, node->name);
+    n += where != NULL;
+    if (opt.nodes || where == NULL)
+      g_print ("  %-24s %-40s %s\n", node->op->name, node->name, where ? where : why ? why : "-");
+  }
+  g_print (_ ("  %s takes %u of %u nodes\n"), device, n, model->nodes->len);
+  return TRUE;
+}
+
+static int
+show_model (const gchar *path)
+{
+  AxonCore *core = axon_core_get_default ();
+  GError *error = NULL;
+  g_autoptr (AxonModel) model = axon_core_read_model (core, path, NULL, &error);
+  g_auto (GStrv) devices = NULL;
+  if (model == NULL)
+    return tool_fail (error);
+  if (opt.dot) {
+    g_autofree gchar *dot = axon_model_to_dot (model);
+    g_print ("%s", dot);
+    return 0;
+  }
+  g_print (_ ("%s: %u nodes, %" G_GUINT64_FORMAT " parameters%s\n"), axon_model_get_name (model),
+           axon_model_get_n_nodes (model), axon_model_get_n_parameters (model),
+           axon_model_is_quantized (model) ? _ (", quantised") : "");
+  show_ports (model);
+  show_counts (model);
+  devices = opt.device ? g_strsplit (opt.device, "\n", 1) : axon_core_get_available_devices (core);
+  for (guint i = 0; devices[i] != NULL; i++)
+    if (!show_support (model, devices[i], &error))
+      return tool_fail (error);
+  return 0;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  GError *error = NULL;
+  tool_init ();
+  g_option_context_set_translation_domain (context, GETTEXT_PACKAGE);
+  g_option_context_set_summary (
+      context, _ ("Shows devices with their properties, the operator table, or a model."));
+  g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    return tool_fail (error);
+  if (opt.operators)
+    return show_operators ();
+  return opt.files != NULL ? show_model (opt.files[0]) : show_devices ();
+}
