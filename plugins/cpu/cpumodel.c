@@ -49,10 +49,14 @@ entry_new (CpuModel *self, const AxonShape *shapes, GCancellable *cancellable,
   guint n = self->model->inputs->len;
   g_autoptr (AxonModel) special = axon_model_specialize (self->model, shapes, error);
   g_autoptr (AxonModel) lowered = special ? cpu_lower_model (special, cancellable, error) : NULL;
-  CpuPlan *plan = lowered ? cpu_plan_new (lowered, self->threads, cancellable, progress, user_data,
-                                          error)
-                          : NULL;
+  int threads = omp_get_max_threads ();
+  CpuPlan *plan;
   Entry *entry;
+  /* oneDNN fixes the number of threads of a primitive when it is made. */
+  omp_set_num_threads ((int)self->threads);
+  plan = lowered ? cpu_plan_new (lowered, self->threads, cancellable, progress, user_data, error)
+                 : NULL;
+  omp_set_num_threads (threads);
   if (plan == NULL)
     return NULL;
   entry = g_new0 (Entry, 1);
@@ -227,6 +231,23 @@ known_shapes (const AxonModel *model, AxonShape *shapes)
   return TRUE;
 }
 
+typedef struct {
+  CpuModel *self;
+  const AxonShape *shapes;
+  GCancellable *cancellable;
+  AxonProgressFunc progress;
+  gpointer user_data;
+  Entry *entry;
+  GError *error;
+} Build;
+
+static void
+build_first (G_GNUC_UNUSED guint stream, gpointer user_data)
+{
+  Build *b = user_data;
+  b->entry = get_entry (b->self, b->shapes, b->cancellable, b->progress, b->user_data, &b->error);
+}
+
 AxonCompiledModel *
 cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                const AxonConfig *config, AxonExecutor *executor, guint threads,
@@ -236,16 +257,20 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   g_autoptr (AxonCompiledModel) compiled = g_object_new (cpu_model_get_type (), NULL);
   CpuModel *self = (CpuModel *)compiled;
   g_autofree AxonShape *shapes = g_new0 (AxonShape, transformed->inputs->len + 1);
-  Entry *entry;
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
   self->model = g_object_ref (transformed);
   self->threads = threads;
   self->profile = axon_config_get_bool (config, "PERF_COUNT");
   if (known_shapes (transformed, shapes)) {
-    entry = get_entry (self, shapes, cancellable, progress, user_data, error);
-    if (entry == NULL)
+    /* On the stream's thread: libgomp keeps a team per thread that ever opened a region, and spins
+     * briefly, so with long waits in the kernel, once teams outnumber the processors. */
+    Build b = { self, shapes, cancellable, progress, user_data, NULL, NULL };
+    axon_executor_run_and_wait (executor, build_first, &b);
+    if (b.entry == NULL) {
+      g_propagate_error (error, b.error);
       return NULL;
-    entry_unref (entry);
+    }
+    entry_unref (b.entry);
   }
   if (progress != NULL)
     progress (1, "compiled", user_data);

@@ -285,7 +285,7 @@ with_device_id (GVariant *config, const gchar *id)
  * @device: a device name
  * @config: (nullable): properties of the device, `a{sv}`; win over axon_core_set_property()
  * @cancellable: (nullable): to give up
- * @progress: (nullable) (scope call): told how far it is, in this thread
+ * @progress: (nullable) (scope call): told how far it is
  * @user_data: for @progress
  * @error: return location
  *

@@ -20,7 +20,7 @@ G_DECLARE_DERIVABLE_TYPE (AxonPlugin, axon_plugin, AXON, PLUGIN, GObject)
  * @stage: what is being done
  * @user_data: as given
  *
- * Reports progress of a long call, in the thread of that call.
+ * Reports progress of a long call, in the thread of that call or in one that it waits for.
  *
  * Since: 1.0
  */

@@ -79,16 +79,15 @@ cpu_dnn_build_depth_to_space (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED
   return TRUE;
 }
 
-/* Where a slice starts: the reference kernel's plan, asked by slicing an index tensor would be slow,
- * so the rules are read from the constant inputs here. Steps must be 1. */
+/* Where a slice starts and how it steps, from constant inputs or attributes. Only forwards. */
 static gboolean
-slice_offset (const AxonNode *node, gint64 *start)
+slice_plan (const AxonNode *node, gint64 *start, gint64 *step)
 {
+  static const gchar *const names[] = { "starts", "axes", "steps" };
+  static const guint inputs[] = { 1, 3, 4 };
   const AxonShape *x = &node->inputs[0]->type.shape;
   gint64 values[3][AXON_MAX_RANK] = { { 0 } };
   guint n[3] = { 0 };
-  static const gchar *const names[] = { "starts", "axes", "steps" };
-  static const guint inputs[] = { 1, 3, 4 };
   for (guint k = 0; k < 3; k++) {
     const gint64 *attr = axon_node_get_ints (node, names[k], &n[k]);
     const AxonTensor *t = cpu_node_constant (node, inputs[k]);
@@ -103,26 +102,36 @@ slice_offset (const AxonNode *node, gint64 *start)
   }
   for (guint i = 0; i < n[0]; i++) {
     gint64 axis = n[1] ? values[1][i] : (gint64)i, from = values[0][i];
-    if (n[2] && values[2][i] != 1)
-      return FALSE;
     axis += axis < 0 ? x->rank : 0;
     from += from < 0 ? x->dims[axis] : 0;
     start[axis] = CLAMP (from, 0, x->dims[axis]);
+    step[axis] = n[2] ? values[2][i] : 1;
+    if (step[axis] < 1)
+      return FALSE;
   }
   return TRUE;
 }
 
+/* A view: no element moves until somebody needs another layout. */
 gboolean
 cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  gint64 start[AXON_MAX_RANK] = { 0 }, strides[AXON_MAX_RANK], offset = 0;
-  CpuTensor *src;
-  if (!movable (node) || !slice_offset (node, start))
+  gint64 start[AXON_MAX_RANK] = { 0 }, step[AXON_MAX_RANK], strides[AXON_MAX_RANK], offset = 0;
+  CpuTensor *src, *view;
+  CpuMd *md;
+  for (guint d = 0; d < AXON_MAX_RANK; d++)
+    step[d] = 1;
+  if (!movable (node) || !slice_plan (node, start, step))
     return FALSE;
   src = strided_input (plan, node, strides);
-  for (gint d = 0; d < src->shape.rank; d++)
+  for (gint d = 0; d < src->shape.rank; d++) {
     offset += start[d] * strides[d];
-  add_gather (plan, node, src, &node->outputs[0]->type.shape, strides, offset);
+    strides[d] *= step[d];
+  }
+  md = cpu_md_strided (src->dtype, &node->outputs[0]->type.shape, strides);
+  view = cpu_plan_alias (plan, node, 0, src, md);
+  view->offset += (gsize)offset * axon_dtype_get_size (src->dtype);
+  cpu_md_free (md);
   return TRUE;
 }
 
