@@ -14,5 +14,5 @@ plugin_init (GstPlugin *plugin)
          gst_element_register (plugin, "nnpublish", GST_RANK_NONE, gst_nn_publish_get_type ());
 }
 
-GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, nn, "Neural-network inference", plugin_init,
-                   VERSION, "LGPL", PACKAGE, "https://example.org/axon")
+GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, nn, "Neural-network inference",
+                   plugin_init, VERSION, "LGPL", PACKAGE, "https://example.org/axon")

@@ -33,10 +33,14 @@ static const struct {
   GstVideoFormat video;
   AxonImageFormat image;
 } formats[] = {
-  { GST_VIDEO_FORMAT_NV12, AXON_IMAGE_FORMAT_NV12 }, { GST_VIDEO_FORMAT_I420, AXON_IMAGE_FORMAT_I420 },
-  { GST_VIDEO_FORMAT_RGB, AXON_IMAGE_FORMAT_RGB },   { GST_VIDEO_FORMAT_BGR, AXON_IMAGE_FORMAT_BGR },
-  { GST_VIDEO_FORMAT_RGBx, AXON_IMAGE_FORMAT_RGBX }, { GST_VIDEO_FORMAT_RGBA, AXON_IMAGE_FORMAT_RGBX },
-  { GST_VIDEO_FORMAT_BGRx, AXON_IMAGE_FORMAT_BGRX }, { GST_VIDEO_FORMAT_BGRA, AXON_IMAGE_FORMAT_BGRX },
+  { GST_VIDEO_FORMAT_NV12, AXON_IMAGE_FORMAT_NV12 },
+  { GST_VIDEO_FORMAT_I420, AXON_IMAGE_FORMAT_I420 },
+  { GST_VIDEO_FORMAT_RGB, AXON_IMAGE_FORMAT_RGB },
+  { GST_VIDEO_FORMAT_BGR, AXON_IMAGE_FORMAT_BGR },
+  { GST_VIDEO_FORMAT_RGBx, AXON_IMAGE_FORMAT_RGBX },
+  { GST_VIDEO_FORMAT_RGBA, AXON_IMAGE_FORMAT_RGBX },
+  { GST_VIDEO_FORMAT_BGRx, AXON_IMAGE_FORMAT_BGRX },
+  { GST_VIDEO_FORMAT_BGRA, AXON_IMAGE_FORMAT_BGRX },
   { GST_VIDEO_FORMAT_GRAY8, AXON_IMAGE_FORMAT_GRAY8 },
 };
 
@@ -54,8 +58,7 @@ gst_nn_image_info_init (AxonImageInfo *info, const GstVideoInfo *video)
                            .height = GST_VIDEO_INFO_HEIGHT (video),
                            .kr_1e6 = (gint64)(kr * 1e6 + 0.5),
                            .kb_1e6 = (gint64)(kb * 1e6 + 0.5),
-                           .full_range =
-                               video->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 };
+                           .full_range = video->colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 };
 }
 
 static gboolean
@@ -239,12 +242,12 @@ void
 gst_nn_model_props_install (GObjectClass *klass)
 {
   for (guint i = 0; i < G_N_ELEMENTS (model_props); i++)
-    g_object_class_install_property (
-        klass, GST_NN_MODEL_PROP_FIRST + i,
-        g_param_spec_string (model_props[i].name, model_props[i].name, _ (model_props[i].blurb),
-                             NULL,
-                             G_PARAM_READWRITE | G_PARAM_STATIC_NAME | G_PARAM_STATIC_NICK |
-                                 GST_PARAM_MUTABLE_READY));
+    g_object_class_install_property (klass, GST_NN_MODEL_PROP_FIRST + i,
+                                     g_param_spec_string (model_props[i].name, model_props[i].name,
+                                                          _ (model_props[i].blurb), NULL,
+                                                          G_PARAM_READWRITE | G_PARAM_STATIC_NAME |
+                                                              G_PARAM_STATIC_NICK |
+                                                              GST_PARAM_MUTABLE_READY));
 }
 
 void

@@ -3,9 +3,9 @@
  * SECTION:element-nndecode
  * @title: nndecode
  *
- * Reads the raw outputs that nninfer attached and adds what they mean: objects and classes in pixels
- * of the frame, as #GstNnResultMeta and #GstVideoRegionOfInterestMeta. The decoder comes from the
- * model's description, or from the shapes of the outputs.
+ * Reads the raw outputs that nninfer attached and adds what they mean: objects and classes in
+ * pixels of the frame, as #GstNnResultMeta and #GstVideoRegionOfInterestMeta. The decoder comes
+ * from the model's description, or from the shapes of the outputs.
  *
  * Threads: streaming thread; thresholds may change at any time.
  */
@@ -174,7 +174,8 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   keep = self->keep_tensors;
   GST_OBJECT_UNLOCK (self);
   in.tensors = floats;
-  in.description = self->override->labels || !meta->description ? self->override : meta->description;
+  in.description =
+      self->override->labels || !meta->description ? self->override : meta->description;
   in.width = meta->geometry.width;
   in.height = meta->geometry.height;
   if (self->decoder == NULL && !choose_decoder (self, &in))
@@ -289,33 +290,32 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
   object_class->set_property = gst_nn_decode_set_property;
   object_class->get_property = gst_nn_decode_get_property;
   object_class->finalize = gst_nn_decode_finalize;
-  g_object_class_install_property (
-      object_class, PROP_THRESHOLD,
-      g_param_spec_double ("threshold", "Threshold", _ ("Least score of a result"), 0, 1, 0.5,
-                           playing));
+  g_object_class_install_property (object_class, PROP_THRESHOLD,
+                                   g_param_spec_double ("threshold", "Threshold",
+                                                        _ ("Least score of a result"), 0, 1, 0.5,
+                                                        playing));
   g_object_class_install_property (
       object_class, PROP_IOU,
       g_param_spec_double ("iou-threshold", "IoU threshold",
                            _ ("Overlap above which the weaker object of a class is dropped"), 0, 1,
                            0.45, playing));
-  g_object_class_install_property (
-      object_class, PROP_MAX,
-      g_param_spec_uint ("max-objects", "Objects", _ ("Most objects per frame"), 1, 10000, 100,
-                         playing));
-  g_object_class_install_property (
-      object_class, PROP_KEEP,
-      g_param_spec_boolean ("keep-tensors", "Keep tensors",
-                            _ ("Leave the raw outputs on the buffer"), FALSE, playing));
+  g_object_class_install_property (object_class, PROP_MAX,
+                                   g_param_spec_uint ("max-objects", "Objects",
+                                                      _ ("Most objects per frame"), 1, 10000, 100,
+                                                      playing));
+  g_object_class_install_property (object_class, PROP_KEEP,
+                                   g_param_spec_boolean ("keep-tensors", "Keep tensors",
+                                                         _ ("Leave the raw outputs on the buffer"),
+                                                         FALSE, playing));
   gst_nn_model_props_install (object_class);
   base->transform_ip = gst_nn_decode_transform_ip;
   base->start = gst_nn_decode_start;
   base->stop = gst_nn_decode_stop;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (element_class, "Results of a model",
-                                         "Filter/Analyzer/Video",
-                                         "Turns raw outputs into objects and classes",
-                                         "The Axon developers");
+  gst_element_class_set_static_metadata (
+      element_class, "Results of a model", "Filter/Analyzer/Video",
+      "Turns raw outputs into objects and classes", "The Axon developers");
 }
 
 static void

@@ -3,8 +3,8 @@
  * SECTION:element-nninfer
  * @title: nninfer
  *
- * Runs an ONNX model on every frame, or on tensors, and attaches its outputs. Several requests run at
- * once; frames leave in order. Video of any size and the listed formats is scaled, converted and
+ * Runs an ONNX model on every frame, or on tensors, and attaches its outputs. Several requests run
+ * at once; frames leave in order. Video of any size and the listed formats is scaled, converted and
  * normalised by the model's own first step, so no converter is needed before it.
  *
  * |[
@@ -23,12 +23,12 @@ G_DEFINE_TYPE (GstNnInfer, gst_nn_infer, GST_TYPE_ELEMENT)
 
 enum { PROP_MODEL = 1, PROP_DEVICE, PROP_NIREQ, PROP_INTERVAL, PROP_CONFIG, PROP_LATENCY };
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-    "sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS,
-    GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+                             GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
+                             GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 
 static void
 gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
@@ -236,8 +236,8 @@ query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (other, NULL);
   g_autoptr (GstCaps) video = gst_caps_from_string (GST_NN_VIDEO_CAPS);
   g_autoptr (GstCaps) tensors = NULL;
-  GstCaps *result = peer ? gst_caps_intersect_full (video, peer, GST_CAPS_INTERSECT_FIRST)
-                         : gst_caps_ref (video);
+  GstCaps *result =
+      peer ? gst_caps_intersect_full (video, peer, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (video);
   tensors = self->model ? gst_nn_infer_model_caps (self, pad == self->srcpad)
                         : gst_caps_from_string (GST_NN_TENSOR_CAPS);
   result = gst_caps_merge (result, g_steal_pointer (&tensors));
@@ -356,8 +356,8 @@ gst_nn_infer_activate_src (GstPad *pad, GstObject *parent, G_GNUC_UNUSED GstPadM
   return ok;
 }
 
-/* Compiling starts here where the kind of stream can be guessed and no size has to be known first; a
- * wrong guess is mended when the caps come. */
+/* Compiling starts here where the kind of stream can be guessed and no size has to be known first;
+ * a wrong guess is mended when the caps come. */
 static gboolean
 start_early (GstNnInfer *self)
 {

@@ -40,16 +40,16 @@ struct _GstNnInfer {
   GstNnDescription *description;
 
   GMutex lock;
-  GCond changed;            /* any of the below */
-  GQueue fifo;              /* lock: GstNnSlot */
-  GPtrArray *idle;          /* lock: AxonInferRequest */
-  guint in_flight;          /* lock: started and not done */
-  gboolean flushing;        /* lock */
-  GstFlowReturn flow;       /* lock: what downstream said last */
+  GCond changed;               /* any of the below */
+  GQueue fifo;                 /* lock: GstNnSlot */
+  GPtrArray *idle;             /* lock: AxonInferRequest */
+  guint in_flight;             /* lock: started and not done */
+  gboolean flushing;           /* lock */
+  GstFlowReturn flow;          /* lock: what downstream said last */
   AxonCompiledModel *compiled; /* lock */
-  gboolean compile_failed;  /* lock */
-  GstClockTime latency;     /* lock: measured, of one frame */
-  GThread *worker;          /* state changes and caps only */
+  gboolean compile_failed;     /* lock */
+  GstClockTime latency;        /* lock: measured, of one frame */
+  GThread *worker;             /* state changes and caps only */
   GCancellable *cancellable;
 
   /* streaming thread only */

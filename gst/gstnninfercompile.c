@@ -28,15 +28,14 @@ open_model (GstNnInfer *self, GError **error)
 static void
 post_model_info (GstNnInfer *self)
 {
-  g_autofree gchar *input =
-      axon_shape_to_string (axon_model_get_input_shape (self->model, 0));
-  GstStructure *s = gst_structure_new (
-      "nn-model-info", "model", G_TYPE_STRING, self->description->model_name, "device",
-      G_TYPE_STRING, self->device, "input", G_TYPE_STRING, input, "color", G_TYPE_STRING,
-      self->description->color, "decoder", G_TYPE_STRING,
-      self->description->decoder ? self->description->decoder : "by shape", "parameters",
-      G_TYPE_UINT64, axon_model_get_n_parameters (self->model), "origin", G_TYPE_STRING,
-      self->description->origin->str, NULL);
+  g_autofree gchar *input = axon_shape_to_string (axon_model_get_input_shape (self->model, 0));
+  GstStructure *s =
+      gst_structure_new ("nn-model-info", "model", G_TYPE_STRING, self->description->model_name,
+                         "device", G_TYPE_STRING, self->device, "input", G_TYPE_STRING, input,
+                         "color", G_TYPE_STRING, self->description->color, "decoder", G_TYPE_STRING,
+                         self->description->decoder ? self->description->decoder : "by shape",
+                         "parameters", G_TYPE_UINT64, axon_model_get_n_parameters (self->model),
+                         "origin", G_TYPE_STRING, self->description->origin->str, NULL);
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
@@ -76,7 +75,8 @@ gst_nn_infer_has_free_size (GstNnInfer *self)
 GstCaps *
 gst_nn_infer_model_caps (GstNnInfer *self, gboolean outputs)
 {
-  guint n = outputs ? axon_model_get_n_outputs (self->model) : axon_model_get_n_inputs (self->model);
+  guint n =
+      outputs ? axon_model_get_n_outputs (self->model) : axon_model_get_n_inputs (self->model);
   g_autofree AxonDType *types = g_new (AxonDType, n + 1);
   g_autofree AxonShape *shapes = g_new (AxonShape, n + 1);
   for (guint i = 0; i < n; i++) {
@@ -98,8 +98,8 @@ config_variant (GstNnInfer *self)
   for (gint i = 0; self->config != NULL && i < gst_structure_n_fields (self->config); i++) {
     const gchar *key = gst_structure_nth_field_name (self->config, (guint)i);
     const GValue *value = gst_structure_get_value (self->config, key);
-    g_autofree gchar *text = G_VALUE_HOLDS_STRING (value) ? g_value_dup_string (value)
-                                                          : gst_value_serialize (value);
+    g_autofree gchar *text =
+        G_VALUE_HOLDS_STRING (value) ? g_value_dup_string (value) : gst_value_serialize (value);
     g_variant_builder_add (&builder, "{sv}", key, g_variant_new_string (text ? text : ""));
   }
   GST_OBJECT_UNLOCK (self);
@@ -122,9 +122,9 @@ on_progress (gdouble fraction, const gchar *stage, gpointer user_data)
   if (last != NULL)
     *last = fraction;
   g_autofree gchar *text = g_strdup_printf ("%d %%: %s", (gint)(fraction * 100), stage);
-  gst_element_post_message (GST_ELEMENT (self),
-                            gst_message_new_progress (GST_OBJECT (self),
-                                                      GST_PROGRESS_TYPE_CONTINUE, "compile", text));
+  gst_element_post_message (
+      GST_ELEMENT (self),
+      gst_message_new_progress (GST_OBJECT (self), GST_PROGRESS_TYPE_CONTINUE, "compile", text));
 }
 
 static void
@@ -148,9 +148,8 @@ adopt (GstNnInfer *self, AxonCompiledModel *compiled)
 static void
 post_progress (GstNnInfer *self, GstProgressType type, const gchar *text)
 {
-  gst_element_post_message (
-      GST_ELEMENT (self),
-      gst_message_new_progress (GST_OBJECT (self), type, "compile", text));
+  gst_element_post_message (GST_ELEMENT (self),
+                            gst_message_new_progress (GST_OBJECT (self), type, "compile", text));
 }
 
 static gpointer
@@ -161,9 +160,9 @@ compile_main (gpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonCompiledModel) compiled = NULL;
   post_progress (self, GST_PROGRESS_TYPE_START, _ ("Compiling the model"));
-  compiled = axon_core_compile_model (axon_core_get_default (), job->model, self->device,
-                                      config_variant (self), self->cancellable, on_progress, self,
-                                      &error);
+  compiled =
+      axon_core_compile_model (axon_core_get_default (), job->model, self->device,
+                               config_variant (self), self->cancellable, on_progress, self, &error);
   if (compiled != NULL) {
     adopt (self, compiled);
     post_progress (self, GST_PROGRESS_TYPE_COMPLETE, _ ("Model compiled"));

@@ -57,9 +57,7 @@ take_request (GstNnInfer *self, GstFlowReturn *flow)
   while (!self->flushing && !self->compile_failed && self->flow == GST_FLOW_OK &&
          (self->compiled == NULL || self->idle->len == 0))
     g_cond_wait (&self->changed, &self->lock);
-  *flow = self->flushing         ? GST_FLOW_FLUSHING
-          : self->compile_failed ? GST_FLOW_ERROR
-                                 : self->flow;
+  *flow = self->flushing ? GST_FLOW_FLUSHING : self->compile_failed ? GST_FLOW_ERROR : self->flow;
   if (*flow == GST_FLOW_OK)
     request = g_ptr_array_steal_index_fast (self->idle, self->idle->len - 1);
   g_mutex_unlock (&self->lock);
@@ -100,8 +98,7 @@ bind_tensors (GstNnInfer *self, GstNnSlot *slot, GError **error)
     tensor = axon_tensor_new_wrapped (axon_model_get_input_dtype (self->model, i),
                                       axon_model_get_input_shape (self->model, i), m->info.data,
                                       m->info.size, NULL, NULL, error);
-    if (tensor == NULL ||
-        !axon_infer_request_set_input_tensor (slot->request, i, tensor, error))
+    if (tensor == NULL || !axon_infer_request_set_input_tensor (slot->request, i, tensor, error))
       return FALSE;
   }
   return TRUE;
@@ -110,9 +107,9 @@ bind_tensors (GstNnInfer *self, GstNnSlot *slot, GError **error)
 static gboolean
 bind_slot (GstNnInfer *self, GstNnSlot *slot, GError **error)
 {
-  return self->is_video ? gst_nn_frame_bind (&slot->frame, &self->video, slot->buffer,
-                                             slot->request, 0, error)
-                        : bind_tensors (self, slot, error);
+  return self->is_video
+             ? gst_nn_frame_bind (&slot->frame, &self->video, slot->buffer, slot->request, 0, error)
+             : bind_tensors (self, slot, error);
 }
 
 /* FALSE while flushing: @slot is not taken. A slot with a request counts as in flight from here. */
@@ -281,10 +278,10 @@ static void
 append_output (GstBuffer *buffer, AxonTensor *tensor)
 {
   gsize n = axon_tensor_get_n_bytes (tensor);
-  gst_buffer_append_memory (
-      buffer, gst_memory_new_wrapped (GST_MEMORY_FLAG_READONLY, axon_tensor_get_data (tensor), n, 0,
-                                      n, axon_tensor_ref (tensor),
-                                      (GDestroyNotify)axon_tensor_unref));
+  gst_buffer_append_memory (buffer, gst_memory_new_wrapped (GST_MEMORY_FLAG_READONLY,
+                                                            axon_tensor_get_data (tensor), n, 0, n,
+                                                            axon_tensor_ref (tensor),
+                                                            (GDestroyNotify)axon_tensor_unref));
 }
 
 /* The buffer that leaves: the frame itself with results attached, or a buffer of output tensors. */
@@ -322,8 +319,7 @@ measure_latency (GstNnInfer *self, const GstNnSlot *slot)
     self->latency = now;
   g_mutex_unlock (&self->lock);
   if (news)
-    gst_element_post_message (GST_ELEMENT (self),
-                              gst_message_new_latency (GST_OBJECT (self)));
+    gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
 static GstFlowReturn
@@ -364,9 +360,8 @@ take_head (GstNnInfer *self)
 {
   GstNnSlot *slot = NULL;
   g_mutex_lock (&self->lock);
-  while (!self->flushing &&
-         ((slot = g_queue_peek_head (&self->fifo)) == NULL ||
-          (slot->kind == GST_NN_SLOT_FRAME && !slot->done)))
+  while (!self->flushing && ((slot = g_queue_peek_head (&self->fifo)) == NULL ||
+                             (slot->kind == GST_NN_SLOT_FRAME && !slot->done)))
     g_cond_wait (&self->changed, &self->lock);
   slot = self->flushing ? NULL : g_queue_pop_head (&self->fifo);
   g_mutex_unlock (&self->lock);

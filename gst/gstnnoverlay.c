@@ -3,8 +3,8 @@
  * SECTION:element-nnoverlay
  * @title: nnoverlay
  *
- * Draws boxes, labels and scores of #GstNnResultMeta into the frame, in any format that GStreamer can
- * blend on. Each object is drawn by cairo into a small picture and blended.
+ * Draws boxes, labels and scores of #GstNnResultMeta into the frame, in any format that GStreamer
+ * can blend on. Each object is drawn by cairo into a small picture and blended.
  *
  * Threads: streaming thread.
  */
@@ -17,8 +17,8 @@
 
 struct _GstNnOverlay {
   GstVideoFilter parent_instance;
-  gboolean labels, scores;   /* object lock */
-  guint thickness;           /* object lock */
+  gboolean labels, scores; /* object lock */
+  guint thickness;         /* object lock */
   PangoContext *pango;
   PangoFontDescription *font;
 };
@@ -30,10 +30,10 @@ enum { PROP_LABELS = 1, PROP_SCORES, PROP_THICKNESS };
 
 #define OVERLAY_CAPS GST_VIDEO_CAPS_MAKE (GST_VIDEO_OVERLAY_COMPOSITION_BLEND_FORMATS)
 
-static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
-    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (OVERLAY_CAPS));
-static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (OVERLAY_CAPS));
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (OVERLAY_CAPS));
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (OVERLAY_CAPS));
 
 /* Colours that stay apart, by class. */
 static const guint32 palette[] = { 0x2ecc71, 0xe74c3c, 0x3498db, 0xf1c40f, 0x9b59b6,
@@ -256,10 +256,10 @@ gst_nn_overlay_class_init (GstNnOverlayClass *klass)
   g_object_class_install_property (
       object_class, PROP_SCORES,
       g_param_spec_boolean ("scores", "Scores", _ ("Draw scores"), TRUE, playing));
-  g_object_class_install_property (
-      object_class, PROP_THICKNESS,
-      g_param_spec_uint ("thickness", "Thickness", _ ("Of lines in pixels; 0: by frame size"), 0,
-                         64, 0, playing));
+  g_object_class_install_property (object_class, PROP_THICKNESS,
+                                   g_param_spec_uint ("thickness", "Thickness",
+                                                      _ ("Of lines in pixels; 0: by frame size"), 0,
+                                                      64, 0, playing));
   GST_VIDEO_FILTER_CLASS (klass)->transform_frame_ip = gst_nn_overlay_transform_frame_ip;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

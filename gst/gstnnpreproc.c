@@ -3,8 +3,8 @@
  * SECTION:element-nnpreproc
  * @title: nnpreproc
  *
- * Turns video frames into the tensor that a model wants: one pass for crop, scale, letterbox, colour,
- * mean and scale. Size and type come from downstream's caps, or from width and height.
+ * Turns video frames into the tensor that a model wants: one pass for crop, scale, letterbox,
+ * colour, mean and scale. Size and type come from downstream's caps, or from width and height.
  *
  * |[
  * gst-launch-1.0 filesrc location=video.mp4 ! decodebin ! nnpreproc mean=127 scale=128 !
@@ -201,8 +201,8 @@ gst_nn_preproc_start (GstBaseTransform *base)
   if (self->model_path != NULL)
     model = axon_core_read_model (axon_core_get_default (), self->model_path, NULL, &error);
   if (error == NULL)
-    self->description = gst_nn_model_props_describe (&self->props, model ? self->model_path : NULL,
-                                                     model, &error);
+    self->description =
+        gst_nn_model_props_describe (&self->props, model ? self->model_path : NULL, model, &error);
   if (error == NULL)
     return TRUE;
   gst_nn_post_error (GST_ELEMENT (self), error);
@@ -281,9 +281,9 @@ gst_nn_preproc_class_init (GstNnPreprocClass *klass)
   base->stop = gst_nn_preproc_stop;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
-  gst_element_class_set_static_metadata (element_class, "Frames to tensors", "Filter/Converter/Video",
-                                         "Scales and normalises frames for a model",
-                                         "The Axon developers");
+  gst_element_class_set_static_metadata (
+      element_class, "Frames to tensors", "Filter/Converter/Video",
+      "Scales and normalises frames for a model", "The Axon developers");
 }
 
 static void

@@ -140,8 +140,8 @@ make_line (GstNnPublish *self, GstNnResultMeta *meta, GstClockTime time)
 static GstClockTime
 stream_time (GstBaseTransform *base, GstBuffer *buffer)
 {
-  GstClockTime time = gst_segment_to_stream_time (&base->segment, GST_FORMAT_TIME,
-                                                  GST_BUFFER_PTS (buffer));
+  GstClockTime time =
+      gst_segment_to_stream_time (&base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
   return GST_CLOCK_TIME_IS_VALID (time) ? time : GST_BUFFER_PTS (buffer);
 }
 
@@ -255,17 +255,20 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   object_class->set_property = gst_nn_publish_set_property;
   object_class->get_property = gst_nn_publish_get_property;
   object_class->finalize = gst_nn_publish_finalize;
-  g_object_class_install_property (
-      object_class, PROP_LOCATION,
-      g_param_spec_string ("location", "Location", _ ("File to write, or stdout"), "stdout", ready));
-  g_object_class_install_property (
-      object_class, PROP_SOURCE,
-      g_param_spec_string ("source", "Source", _ ("Name of the source in each record"), NULL, ready));
+  g_object_class_install_property (object_class, PROP_LOCATION,
+                                   g_param_spec_string ("location", "Location",
+                                                        _ ("File to write, or stdout"), "stdout",
+                                                        ready));
+  g_object_class_install_property (object_class, PROP_SOURCE,
+                                   g_param_spec_string ("source", "Source",
+                                                        _ ("Name of the source in each record"),
+                                                        NULL, ready));
   g_object_class_install_property (
       object_class, PROP_EMPTY,
       g_param_spec_boolean ("add-empty-results", "Empty results",
                             _ ("Write a record for frames without results, too"), FALSE,
-                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                GST_PARAM_MUTABLE_PLAYING));
   base->transform_ip = gst_nn_publish_transform_ip;
   base->start = gst_nn_publish_start;
   base->stop = gst_nn_publish_stop;

@@ -14,8 +14,8 @@ const GstNnDecoder gst_nn_decoders[] = {
     gst_nn_decode_yolov5 },
   { "yolov8", "boxes and scores, transposed, [1,4+C,N] (YOLOv8, v9, v11)", gst_nn_probe_yolov8,
     gst_nn_decode_yolov8 },
-  { "nanodet", "grid cells with distance distributions [1,N,C+32] (NanoDet)",
-    gst_nn_probe_nanodet, gst_nn_decode_nanodet },
+  { "nanodet", "grid cells with distance distributions [1,N,C+32] (NanoDet)", gst_nn_probe_nanodet,
+    gst_nn_decode_nanodet },
   { "classification", "one score per class", gst_nn_probe_classification,
     gst_nn_decode_classification },
 };
@@ -53,8 +53,9 @@ void
 gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width, gdouble height,
                    gdouble score, gint class_id)
 {
-  GstNnObject object = { .x = x, .y = y, .width = width, .height = height, .score = score,
-                         .class_id = class_id };
+  GstNnObject object = {
+    .x = x, .y = y, .width = width, .height = height, .score = score, .class_id = class_id
+  };
   if (isfinite (x) && isfinite (y) && width > 0 && height > 0 && isfinite (width + height))
     g_array_append_val (objects, object);
 }

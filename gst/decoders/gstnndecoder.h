@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decoders: raw outputs to objects and classes, in pixels of the model's input. A decoder is a row of
- * the table; the element undoes the letterbox and suppresses overlaps. */
+/* Decoders: raw outputs to objects and classes, in pixels of the model's input. A decoder is a row
+ * of the table; the element undoes the letterbox and suppresses overlaps. */
 #pragma once
 
 #include "../meta/nn.h"

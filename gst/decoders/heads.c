@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The decoders of the table. Scores are compared with the threshold before anything else is computed. */
+/* The decoders of the table. Scores are compared with the threshold before anything else is
+ * computed. */
 #include "gstnndecoder.h"
 
 #include <math.h>
@@ -83,8 +84,7 @@ gst_nn_probe_yolox (const GstNnDecodeInput *in)
 {
   gint64 n = 0, c = 0;
   return in->tensors->len == 1 && is_table (shape_at (in, 0), &n, &c) && c > 5 &&
-         n == gst_nn_count_cells (in->width, in->height) &&
-         !gst_nn_probe_nanodet (in);
+         n == gst_nn_count_cells (in->width, in->height) && !gst_nn_probe_nanodet (in);
 }
 
 /* Ge et al., arXiv:2107.08430: centre = (p + cell) * stride, size = exp (p) * stride. */
@@ -108,7 +108,8 @@ gst_nn_decode_yolox (const GstNnDecodeInput *in, GArray *objects, G_GNUC_UNUSED 
       w = exp ((gdouble)p[2]) * s;
       h = exp ((gdouble)p[3]) * s;
       gst_nn_add_object (objects, ((gdouble)p[0] + (gdouble)(i % columns)) * s - w / 2,
-                         ((gdouble)p[1] + (gdouble)(i / columns)) * s - h / 2, w, h, score, (gint)k);
+                         ((gdouble)p[1] + (gdouble)(i / columns)) * s - h / 2, w, h, score,
+                         (gint)k);
     }
   }
 }

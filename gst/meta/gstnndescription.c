@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Model descriptions: one table of keys, read from files beside the model, from ONNX metadata and from
- * element properties. The first source that says a key wins. */
+/* Model descriptions: one table of keys, read from files beside the model, from ONNX metadata and
+ * from element properties. The first source that says a key wins. */
 #include "gstnndescription.h"
 
 #include <json-glib/json-glib.h>
@@ -193,7 +193,8 @@ set_height (GstNnDescription *d, const gchar *text, GError **error)
   return set_size (&d->height, text, error);
 }
 
-/* The keys, in files and as element properties. @done: bit per row, so that the first source wins. */
+/* The keys, in files and as element properties. @done: bit per row, so that the first source wins.
+ */
 static const struct {
   const gchar *key;
   gboolean (*set) (GstNnDescription *d, const gchar *text, GError **error);
@@ -233,10 +234,11 @@ set_from (GstNnDescription *d, const gchar *key, const gchar *value, const gchar
     g_string_append_printf (d->origin, " %s=%s", key, origin);
     return TRUE;
   }
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "%s: unknown key \"%s\" (known: labels, labels-file, color, resize, pad-value, mean, "
-               "scale, width, height, decoder)",
-               origin, key);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+      "%s: unknown key \"%s\" (known: labels, labels-file, color, resize, pad-value, mean, "
+      "scale, width, height, decoder)",
+      origin, key);
   return FALSE;
 }
 
@@ -300,9 +302,8 @@ join_numbers (JsonArray *array, gdouble factor)
 static JsonObject *
 first_object (JsonObject *root, const gchar *member)
 {
-  JsonArray *array = json_object_has_member (root, member)
-                         ? json_object_get_array_member (root, member)
-                         : NULL;
+  JsonArray *array =
+      json_object_has_member (root, member) ? json_object_get_array_member (root, member) : NULL;
   return array != NULL && json_array_get_length (array) > 0
              ? json_array_get_object_element (array, 0)
              : NULL;
@@ -315,13 +316,12 @@ model_proc_input (GstNnDescription *d, JsonObject *params, const gchar *path, GE
   gdouble factor = json_object_has_member (params, "range") ? 255 : 1;
   const gchar *resize = json_object_get_string_member_with_default (params, "resize", "no");
   const gchar *color = json_object_get_string_member_with_default (params, "color_space", "BGR");
-  gboolean ok = set_from (d, "color", color, path, NULL, error) &&
-                set_from (d, "resize",
-                          g_str_equal (resize, "aspect-ratio") ? "letterbox" : "stretch", path,
-                          NULL, error);
+  gboolean ok =
+      set_from (d, "color", color, path, NULL, error) &&
+      set_from (d, "resize", g_str_equal (resize, "aspect-ratio") ? "letterbox" : "stretch", path,
+                NULL, error);
   if (ok && json_object_has_member (params, "mean")) {
-    g_autofree gchar *mean =
-        join_numbers (json_object_get_array_member (params, "mean"), factor);
+    g_autofree gchar *mean = join_numbers (json_object_get_array_member (params, "mean"), factor);
     ok = set_from (d, "mean", mean, path, NULL, error);
   }
   if (ok && json_object_has_member (params, "std")) {
@@ -338,7 +338,8 @@ static gboolean
 load_model_proc (GstNnDescription *d, const gchar *model_path, GError **error)
 {
   const gchar *dot = strrchr (model_path, '.');
-  g_autofree gchar *stem = g_strndup (model_path, dot ? (gsize)(dot - model_path) : strlen (model_path));
+  g_autofree gchar *stem =
+      g_strndup (model_path, dot ? (gsize)(dot - model_path) : strlen (model_path));
   g_autofree gchar *path = g_strconcat (stem, ".json", NULL);
   g_autoptr (JsonParser) parser = json_parser_new ();
   JsonObject *root, *in, *out;
@@ -384,8 +385,8 @@ parse_names (const gchar *text)
   return g_strv_builder_end (builder);
 }
 
-/* Keys "axon.*" are ours; `names` and `task` are Ultralytics', whose exports take RGB/255 letterboxed
- * with grey. */
+/* Keys "axon.*" are ours; `names` and `task` are Ultralytics', whose exports take RGB/255
+ * letterboxed with grey. */
 static gboolean
 load_metadata (GstNnDescription *d, AxonModel *model, GError **error)
 {
@@ -413,8 +414,8 @@ load_metadata (GstNnDescription *d, AxonModel *model, GError **error)
  * @model: the model
  * @error: return location
  *
- * Adds what the files beside the model and its own metadata say, then defaults: `<model>.modelinfo`,
- * a DL Streamer model-proc file, ONNX `metadata_props`.
+ * Adds what the files beside the model and its own metadata say, then defaults:
+ * `<model>.modelinfo`, a DL Streamer model-proc file, ONNX `metadata_props`.
  *
  * Returns: %TRUE unless a file is wrong
  *

@@ -86,9 +86,9 @@ gst_nn_result_meta_get_info (void)
 {
   static const GstMetaInfo *info;
   if (g_once_init_enter (&info)) {
-    const GstMetaInfo *registered = gst_meta_register (
-        GST_NN_RESULT_META_API_TYPE, "GstNnResultMeta", sizeof (GstNnResultMeta),
-        result_meta_init, result_meta_free, result_meta_transform);
+    const GstMetaInfo *registered =
+        gst_meta_register (GST_NN_RESULT_META_API_TYPE, "GstNnResultMeta", sizeof (GstNnResultMeta),
+                           result_meta_init, result_meta_free, result_meta_transform);
     g_once_init_leave (&info, registered);
   }
   return info;

@@ -65,9 +65,9 @@ gst_nn_tensor_meta_get_info (void)
 {
   static const GstMetaInfo *info;
   if (g_once_init_enter (&info)) {
-    const GstMetaInfo *registered = gst_meta_register (
-        GST_NN_TENSOR_META_API_TYPE, "GstNnTensorMeta", sizeof (GstNnTensorMeta),
-        tensor_meta_init, tensor_meta_free, tensor_meta_transform);
+    const GstMetaInfo *registered =
+        gst_meta_register (GST_NN_TENSOR_META_API_TYPE, "GstNnTensorMeta", sizeof (GstNnTensorMeta),
+                           tensor_meta_init, tensor_meta_free, tensor_meta_transform);
     g_once_init_leave (&info, registered);
   }
   return info;

@@ -15,8 +15,8 @@ G_BEGIN_DECLS
  * @width: of the picture, pixels
  * @height: of the picture, pixels
  *
- * Raw outputs of a model, on a video or tensor buffer. Without tensors it only carries the geometry,
- * from nnpreproc to nninfer.
+ * Raw outputs of a model, on a video or tensor buffer. Without tensors it only carries the
+ * geometry, from nnpreproc to nninfer.
  *
  * Since: 1.0
  */

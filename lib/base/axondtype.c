@@ -108,7 +108,8 @@ dtype_row (AxonDType dtype)
  * axon_dtype_get_name:
  * @dtype: an element type
  *
- * Returns: (transfer none): the short name, such as `f32`; `undefined` for a number that is no dtype
+ * Returns: (transfer none): the short name, such as `f32`; `undefined` for a number that is no
+ * dtype
  *
  * Since: 1.0
  */

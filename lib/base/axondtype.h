@@ -25,7 +25,8 @@ G_BEGIN_DECLS
  * @AXON_DTYPE_C128: two doubles
  * @AXON_DTYPE_BF16: bfloat16
  *
- * Element types. The numbers are those of ONNX `TensorProto.DataType`, so no mapping exists to drift.
+ * Element types. The numbers are those of ONNX `TensorProto.DataType`, so no mapping exists to
+ * drift.
  *
  * Since: 1.0
  */

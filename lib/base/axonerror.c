@@ -2,7 +2,7 @@
 /* The error domain, and near-miss suggestions for messages. */
 #include "axonerror.h"
 
-G_DEFINE_QUARK (axon-error-quark, axon_error)
+G_DEFINE_QUARK (axon - error - quark, axon_error)
 
 static guint
 edit_distance (const gchar *a, const gchar *b)

@@ -53,7 +53,8 @@ axon_shape_is_static (const AxonShape *shape)
  * @a: a shape
  * @b: a shape
  *
- * Returns: %TRUE if rank and dimensions are the same; an unknown dimension equals only an unknown one
+ * Returns: %TRUE if rank and dimensions are the same; an unknown dimension equals only an unknown
+ * one
  *
  * Since: 1.0
  */
@@ -184,8 +185,8 @@ axon_shape_from_string (const gchar *text, AxonShape *shape, GError **error)
  * @b: a shape
  * @out: (out caller-allocates): the result
  *
- * Multidirectional broadcasting as in ONNX and NumPy. An unknown dimension against a known one above
- * 1 gives the known one.
+ * Multidirectional broadcasting as in ONNX and NumPy. An unknown dimension against a known one
+ * above 1 gives the known one.
  *
  * Returns: %FALSE if the shapes cannot be broadcast
  *

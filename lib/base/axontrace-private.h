@@ -13,9 +13,13 @@
   sysprof_collector_mark (var, SYSPROF_CAPTURE_CURRENT_TIME - var, "axon", name, detail)
 #else
 #define AXON_TRACE_BEGIN(var)                                                                      \
-  G_STMT_START {}                                                                                  \
+  G_STMT_START                                                                                     \
+  {                                                                                                \
+  }                                                                                                \
   G_STMT_END
 #define AXON_TRACE_END(var, name, detail)                                                          \
-  G_STMT_START {}                                                                                  \
+  G_STMT_START                                                                                     \
+  {                                                                                                \
+  }                                                                                                \
   G_STMT_END
 #endif

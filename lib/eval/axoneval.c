@@ -12,8 +12,8 @@ axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, G
   for (guint i = 0; i < node->n_inputs; i++) {
     in_info[i].shape = AXON_SHAPE_UNKNOWN;
     if (in[i] != NULL)
-      in_info[i] = (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]),
-                                   in[i] };
+      in_info[i] =
+          (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]), in[i] };
   }
   if (!axon_node_infer (node, in_info, out_info, error))
     return FALSE;
@@ -55,7 +55,7 @@ run_node (State *s, const AxonNode *node, GError **error)
   g_autofree AxonTensor **out = g_new0 (AxonTensor *, node->n_outputs + 1);
   gboolean ok;
   for (guint i = 0; i < node->n_inputs; i++)
-    in[i] = node->inputs[i] == NULL      ? NULL
+    in[i] = node->inputs[i] == NULL       ? NULL
             : node->inputs[i]->type.value ? node->inputs[i]->type.value
                                           : s->tensors[node->inputs[i]->index];
   ok = axon_eval_node (node, in, out, error);

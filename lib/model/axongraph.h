@@ -21,25 +21,25 @@ typedef struct {
 
 struct _AxonValue {
   gchar *name;
-  AxonTypeInfo type;   /* type.value set: a constant */
-  AxonNode *producer;  /* NULL: an input or a constant */
-  GPtrArray *users;    /* AxonNode, one entry per use */
-  gchar **symbols;     /* names of unknown dimensions, or NULL */
+  AxonTypeInfo type;  /* type.value set: a constant */
+  AxonNode *producer; /* NULL: an input or a constant */
+  GPtrArray *users;   /* AxonNode, one entry per use */
+  gchar **symbols;    /* names of unknown dimensions, or NULL */
   gboolean is_input, is_output;
-  guint index;         /* scratch of whoever walks the graph */
+  guint index; /* scratch of whoever walks the graph */
 };
 
 struct _AxonNode {
   const AxonOp *op;
   gchar *name;
   gint opset;
-  GPtrArray *attrs;    /* AxonAttr */
-  AxonValue **inputs;  /* NULL entries: optional inputs left out */
+  GPtrArray *attrs;   /* AxonAttr */
+  AxonValue **inputs; /* NULL entries: optional inputs left out */
   guint n_inputs;
   AxonValue **outputs; /* NULL entries: outputs nobody named */
   guint n_outputs;
-  GPtrArray *origins;  /* names of the original nodes this one stands for */
-  gchar *affinity;     /* device, or NULL */
+  GPtrArray *origins; /* names of the original nodes this one stands for */
+  gchar *affinity;    /* device, or NULL */
   guint index;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whole-graph work: clone, sort, prune, verify. Iterative: depth of a graph never meets the stack. */
+/* Whole-graph work: clone, sort, prune, verify. Iterative: depth of a graph never meets the stack.
+ */
 #include "axongraph.h"
 
 static AxonValue *

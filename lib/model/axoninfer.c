@@ -97,8 +97,8 @@ axon_model_infer_shapes (AxonModel *model, GError **error)
  *
  * Changes the shape of an input and of everything behind it.
  *
- * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where the rank differs, %AXON_ERROR_MODEL where an
- *   operator does not accept the new shape. On failure shapes behind the input are partly updated:
+ * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where the rank differs, %AXON_ERROR_MODEL where
+ * an operator does not accept the new shape. On failure shapes behind the input are partly updated:
  *   drop the model.
  *
  * Since: 1.0

@@ -112,7 +112,8 @@ read_inputs (Reader *r, GError **error)
     if (info->name == NULL || type == NULL ||
         axon_dtype_get_size ((AxonDType)type->elem_type) == 0) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "input \"%s\": expected a tensor of a numeric type", info->name ? info->name : "");
+                   "input \"%s\": expected a tensor of a numeric type",
+                   info->name ? info->name : "");
       return FALSE;
     }
     value = axon_model_add_input (r->model, info->name, (AxonDType)type->elem_type,
@@ -131,15 +132,10 @@ static gboolean
 read_attribute (Reader *r, AxonNode *node, Onnx__Attribute *proto, GError **error)
 {
   /* AttributeProto.type; files of IR < 4 may leave it out, then the field that is set tells. */
-  static const gint8 types[] = { -1,
-                                 AXON_ATTR_FLOAT,
-                                 AXON_ATTR_INT,
-                                 AXON_ATTR_STRING,
-                                 AXON_ATTR_TENSOR,
-                                 -1,
-                                 AXON_ATTR_FLOATS,
-                                 AXON_ATTR_INTS,
-                                 AXON_ATTR_STRINGS };
+  static const gint8 types[] = {
+    -1, AXON_ATTR_FLOAT,  AXON_ATTR_INT,  AXON_ATTR_STRING, AXON_ATTR_TENSOR,
+    -1, AXON_ATTR_FLOATS, AXON_ATTR_INTS, AXON_ATTR_STRINGS
+  };
   gint type = proto->type > 0 && proto->type < (gint)G_N_ELEMENTS (types) ? types[proto->type]
               : proto->type != 0                                          ? -1
               : proto->has_f                                              ? AXON_ATTR_FLOAT
@@ -215,8 +211,8 @@ check_operators (Reader *r, GError **error)
     const gchar *type = graph->node[i]->op_type ? graph->node[i]->op_type : "";
     gint version = domain_version (r, domain);
     if (axon_op_set_lookup (r->opset, domain, type, version) == NULL)
-      g_hash_table_add (missing, g_strdup_printf ("%s%s%s (opset %d)", domain,
-                                                  *domain ? "." : "", type, version));
+      g_hash_table_add (missing, g_strdup_printf ("%s%s%s (opset %d)", domain, *domain ? "." : "",
+                                                  type, version));
   }
   names = (gchar **)g_hash_table_get_keys_as_array (missing, &n);
   if (n == 0)
@@ -247,9 +243,9 @@ read_node (Reader *r, Onnx__Node *proto, GError **error)
   const AxonOp *op = axon_op_set_lookup (r->opset, domain, proto->op_type, version);
   g_autofree AxonValue **in = g_new0 (AxonValue *, proto->n_input + 1);
   g_autofree AxonValue **out = g_new0 (AxonValue *, proto->n_output + 1);
-  const gchar *name = proto->name && *proto->name  ? proto->name
-                      : proto->n_output > 0        ? proto->output[0]
-                                                   : proto->op_type;
+  const gchar *name = proto->name && *proto->name ? proto->name
+                      : proto->n_output > 0       ? proto->output[0]
+                                                  : proto->op_type;
   guint n_in = (guint)proto->n_input, n_out = (guint)proto->n_output;
   AxonNode *node;
   for (guint i = 0; i < n_in; i++)
@@ -371,8 +367,7 @@ axon_onnx_read_bytes (GBytes *bytes, const gchar *directory, AxonOpSet *opset,
 }
 
 AxonModel *
-axon_onnx_read_file (const gchar *path, AxonOpSet *opset, GCancellable *cancellable,
-                     GError **error)
+axon_onnx_read_file (const gchar *path, AxonOpSet *opset, GCancellable *cancellable, GError **error)
 {
   g_autoptr (GBytes) bytes = axon_onnx_load_file (path, error);
   g_autofree gchar *directory = g_path_get_dirname (path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TensorProto to AxonTensor: exact byte counts, checked sizes, external data only beneath the model's
- * directory. */
+/* TensorProto to AxonTensor: exact byte counts, checked sizes, external data only beneath the
+ * model's directory. */
 #include "axononnx-private.h"
 
 #include <errno.h>
@@ -190,9 +190,9 @@ axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar
     tensor = steal_raw (proto, allocator, dtype, &shape, error);
   } else if (ok) {
     tensor = axon_tensor_new (dtype, &shape, error);
-    ok = tensor != NULL && (external ? load_external (proto, directory, tensor, error)
-                                     : axon_tensor_get_numel (tensor) == 0 ||
-                                           typed_data (proto, tensor, error));
+    ok = tensor != NULL &&
+         (external ? load_external (proto, directory, tensor, error)
+                   : axon_tensor_get_numel (tensor) == 0 || typed_data (proto, tensor, error));
   }
   if (!ok || tensor == NULL) {
     g_prefix_error (error, "tensor \"%s\": ", proto->name ? proto->name : "");

@@ -70,8 +70,8 @@ typedef enum {
  * @kb_1e6: YUV formats: luma weight of blue times 1e6 (BT.601 114000, BT.709 72200)
  * @full_range: YUV formats: 0 for luma 16 to 235, 1 for 0 to 255
  *
- * What a frame is. It travels as an i64 tensor beside the planes, so a change of caps or region never
- * compiles anything again.
+ * What a frame is. It travels as an i64 tensor beside the planes, so a change of caps or region
+ * never compiles anything again.
  *
  * Since: 1.0
  */

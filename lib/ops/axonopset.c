@@ -30,7 +30,7 @@ FAMILIES (DECLARE)
 #undef DECLARE
 
 struct _AxonOpSet {
-  GPtrArray *ops; /* const AxonOp */
+  GPtrArray *ops;      /* const AxonOp */
   GHashTable *by_name; /* "domain:name" -> GPtrArray of rows */
 };
 
@@ -39,8 +39,8 @@ axon_op_set_new (void)
 {
   AxonOpSet *set = g_new0 (AxonOpSet, 1);
   set->ops = g_ptr_array_new ();
-  set->by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
-                                        (GDestroyNotify)g_ptr_array_unref);
+  set->by_name =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
 #define ADD(name) axon_ops_##name (set);
   FAMILIES (ADD)
 #undef ADD

@@ -60,13 +60,13 @@ eval_pair (AxonTensor *a, AxonTensor *b, AxonTensor *out, FloatFunc f, IntFunc g
   axon_broadcast_strides (axon_tensor_get_shape (b), shape, sb);
   for (gsize i = 0; i < n; i++) {
     if (ints)
-      store_int (ta, axon_tensor_get_data (out), i,
-                 g (axon_dtype_load_int (ta, da, (gsize)ia),
-                    axon_dtype_load_int (tb, db, (gsize)ib)));
+      store_int (
+          ta, axon_tensor_get_data (out), i,
+          g (axon_dtype_load_int (ta, da, (gsize)ia), axon_dtype_load_int (tb, db, (gsize)ib)));
     else
-      axon_dtype_store (ta, axon_tensor_get_data (out), i,
-                        f (axon_dtype_load (ta, da, (gsize)ia),
-                           axon_dtype_load (tb, db, (gsize)ib)));
+      axon_dtype_store (
+          ta, axon_tensor_get_data (out), i,
+          f (axon_dtype_load (ta, da, (gsize)ia), axon_dtype_load (tb, db, (gsize)ib)));
     for (gint d = shape->rank - 1; d >= 0; d--) {
       ia += sa[d];
       ib += sb[d];

@@ -52,7 +52,8 @@ count_before (const AxonTensor *t, gint axis)
 }
 
 gboolean
-axon_eval_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+axon_eval_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                  GError **error)
 {
   gsize at = 0, row, outer;
   gint axis;

@@ -27,9 +27,8 @@ kernel_dims (const AxonNode *node, const AxonTypeInfo *in, gint64 *kernel, gbool
 static gboolean
 check_bias (const AxonTypeInfo *in, guint n_inputs, gint64 channels, GError **error)
 {
-  if (n_inputs > 2 && in[2].dtype != AXON_DTYPE_UNDEFINED &&
-      axon_shape_is_static (&in[2].shape) && channels >= 0 &&
-      (in[2].shape.rank != 1 || in[2].shape.dims[0] != channels))
+  if (n_inputs > 2 && in[2].dtype != AXON_DTYPE_UNDEFINED && axon_shape_is_static (&in[2].shape) &&
+      channels >= 0 && (in[2].shape.rank != 1 || in[2].shape.dims[0] != channels))
     FAIL (MODEL, "B must have shape [%" G_GINT64_FORMAT "]", channels);
   return TRUE;
 }
@@ -47,11 +46,14 @@ axon_infer_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
   if (!known)
     return TRUE;
   if (group < 1 || (w->dims[0] >= 0 && w->dims[0] % group != 0))
-    FAIL (MODEL, "group %" G_GINT64_FORMAT " does not divide the %" G_GINT64_FORMAT
-          " output channels", group, w->dims[0]);
+    FAIL (MODEL,
+          "group %" G_GINT64_FORMAT " does not divide the %" G_GINT64_FORMAT " output channels",
+          group, w->dims[0]);
   if (x->dims[1] >= 0 && w->dims[1] >= 0 && x->dims[1] / group != w->dims[1])
-    FAIL (MODEL, "W has %" G_GINT64_FORMAT " input channels, X has %" G_GINT64_FORMAT
-          " (group %" G_GINT64_FORMAT ")", w->dims[1], x->dims[1], group);
+    FAIL (MODEL,
+          "W has %" G_GINT64_FORMAT " input channels, X has %" G_GINT64_FORMAT
+          " (group %" G_GINT64_FORMAT ")",
+          w->dims[1], x->dims[1], group);
   if (!check_bias (in, node->n_inputs, w->dims[0], error) ||
       !axon_window_init (&win, node, x, kernel, FALSE, error))
     return FALSE;
@@ -85,8 +87,8 @@ conv_plane (gdouble *y, const gdouble *x, const gdouble *k, const AxonWindow *w)
           for (gint64 oy = 0; iz >= 0 && iz < w->in[0] && oy < w->out[1]; oy++) {
             gint64 iy = oy * w->stride[1] + ky * w->dilation[1] - w->pad[1];
             if (iy >= 0 && iy < w->in[1])
-              add_row (y + (oz * w->out[1] + oy) * w->out[2],
-                       x + (iz * w->in[1] + iy) * w->in[2], *k, w, kx);
+              add_row (y + (oz * w->out[1] + oy) * w->out[2], x + (iz * w->in[1] + iy) * w->in[2],
+                       *k, w, kx);
           }
         }
 }
@@ -183,8 +185,10 @@ infer_conv_transpose (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
   if (!known)
     return TRUE;
   if (group < 1 || (x->dims[1] >= 0 && (x->dims[1] != w->dims[0] || x->dims[1] % group != 0)))
-    FAIL (MODEL, "W has %" G_GINT64_FORMAT " input channels, X has %" G_GINT64_FORMAT
-          " (group %" G_GINT64_FORMAT ")", w->dims[0], x->dims[1], group);
+    FAIL (MODEL,
+          "W has %" G_GINT64_FORMAT " input channels, X has %" G_GINT64_FORMAT
+          " (group %" G_GINT64_FORMAT ")",
+          w->dims[0], x->dims[1], group);
   if (!check_bias (in, node->n_inputs, w->dims[1] * group, error) ||
       !transpose_window (&win, node, x, kernel, error))
     return FALSE;

@@ -39,7 +39,8 @@ eval_gather (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     if (d != axis)
       *(d < axis ? &outer : &row) *= (gsize)x->dims[d];
   for (gsize i = 0; i < n; i++) {
-    gint64 at = axon_dtype_load_int (axon_tensor_get_dtype (in[1]), axon_tensor_get_data (in[1]), i);
+    gint64 at =
+        axon_dtype_load_int (axon_tensor_get_dtype (in[1]), axon_tensor_get_data (in[1]), i);
     if (at < -x->dims[axis] || at >= x->dims[axis])
       FAIL (MODEL, "index %" G_GINT64_FORMAT " is outside dimension %" G_GINT64_FORMAT, at,
             x->dims[axis]);

@@ -5,7 +5,8 @@
 static gboolean
 infer_gemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  gboolean ta = axon_node_get_int (node, "transA") != 0, tb = axon_node_get_int (node, "transB") != 0;
+  gboolean ta = axon_node_get_int (node, "transA") != 0,
+           tb = axon_node_get_int (node, "transB") != 0;
   gint64 ka, kb;
   out[0].dtype = in[0].dtype;
   if (!axon_check_rank (in, 0, 2, 2, error) || !axon_check_rank (in, 1, 2, 2, error))
@@ -31,7 +32,8 @@ static gboolean
 eval_gemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
            G_GNUC_UNUSED GError **error)
 {
-  gboolean ta = axon_node_get_int (node, "transA") != 0, tb = axon_node_get_int (node, "transB") != 0;
+  gboolean ta = axon_node_get_int (node, "transA") != 0,
+           tb = axon_node_get_int (node, "transB") != 0;
   gdouble alpha = axon_node_get_float (node, "alpha"), beta = axon_node_get_float (node, "beta");
   const AxonShape *ys = axon_tensor_get_shape (out[0]);
   gint64 m = ys->dims[0], n = ys->dims[1], k = axon_tensor_get_dim (in[0], ta ? 0 : 1);
@@ -54,7 +56,7 @@ eval_gemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
 
 gboolean
 axon_infer_matmul (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
-              GError **error)
+                   GError **error)
 {
   AxonShape a = in[0].shape, b = in[1].shape, batch;
   gboolean va = a.rank == 1, vb = b.rank == 1;
@@ -95,7 +97,7 @@ matmul_one (const gdouble *a, const gdouble *b, gdouble *y, gint64 m, gint64 n, 
 
 gboolean
 axon_eval_matmul (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-             G_GNUC_UNUSED GError **error)
+                  G_GNUC_UNUSED GError **error)
 {
   AxonShape as = *axon_tensor_get_shape (in[0]), bs = *axon_tensor_get_shape (in[1]), batch;
   g_autofree gdouble *a = axon_load_doubles (in[0]), *b = axon_load_doubles (in[1]);
@@ -128,8 +130,8 @@ static const AxonOp rows[] = {
   { "Gemm", NULL, 7, 0, 2, 3, 1, 1, AXON_DTYPES_NUMERIC, 3,
     ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("transA", 0), ATTR_I ("transB", 0)),
     infer_gemm, eval_gemm, AXON_OP_NONE },
-  { "MatMul", NULL, 1, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 2, NULL, axon_infer_matmul, axon_eval_matmul,
-    AXON_OP_NONE },
+  { "MatMul", NULL, 1, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 2, NULL, axon_infer_matmul,
+    axon_eval_matmul, AXON_OP_NONE },
 };
 
 DEFINE_FAMILY (gemm, rows)

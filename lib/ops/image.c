@@ -14,9 +14,12 @@
 static const struct {
   guint n_planes, pixel_stride, rgb[3];
 } formats[] = {
-  [AXON_IMAGE_FORMAT_NV12] = { 2, 1, { 0 } },         [AXON_IMAGE_FORMAT_I420] = { 3, 1, { 0 } },
-  [AXON_IMAGE_FORMAT_RGB] = { 1, 3, { 0, 1, 2 } },    [AXON_IMAGE_FORMAT_BGR] = { 1, 3, { 2, 1, 0 } },
-  [AXON_IMAGE_FORMAT_RGBX] = { 1, 4, { 0, 1, 2 } },   [AXON_IMAGE_FORMAT_BGRX] = { 1, 4, { 2, 1, 0 } },
+  [AXON_IMAGE_FORMAT_NV12] = { 2, 1, { 0 } },
+  [AXON_IMAGE_FORMAT_I420] = { 3, 1, { 0 } },
+  [AXON_IMAGE_FORMAT_RGB] = { 1, 3, { 0, 1, 2 } },
+  [AXON_IMAGE_FORMAT_BGR] = { 1, 3, { 2, 1, 0 } },
+  [AXON_IMAGE_FORMAT_RGBX] = { 1, 4, { 0, 1, 2 } },
+  [AXON_IMAGE_FORMAT_BGRX] = { 1, 4, { 2, 1, 0 } },
   [AXON_IMAGE_FORMAT_GRAY8] = { 1, 1, { 0, 0, 0 } },
 };
 
@@ -94,14 +97,17 @@ axon_image_info_check (const AxonImageInfo *info, const gsize *plane_bytes, GErr
  * Since: 1.0
  */
 void
-axon_image_geometry_init (AxonImageGeometry *geometry, const AxonImageInfo *info,
-                          AxonImageFit fit, gint width, gint height)
+axon_image_geometry_init (AxonImageGeometry *geometry, const AxonImageInfo *info, AxonImageFit fit,
+                          gint width, gint height)
 {
   gdouble cw = (gdouble)(info->crop_width ? info->crop_width : info->width);
   gdouble ch = (gdouble)(info->crop_height ? info->crop_height : info->height);
-  AxonImageGeometry g = { .x = (gdouble)info->crop_x, .y = (gdouble)info->crop_y,
-                          .dst_width = width, .dst_height = height,
-                          .width = width, .height = height };
+  AxonImageGeometry g = { .x = (gdouble)info->crop_x,
+                          .y = (gdouble)info->crop_y,
+                          .dst_width = width,
+                          .dst_height = height,
+                          .width = width,
+                          .height = height };
   if (fit == AXON_IMAGE_FIT_CROP) {
     gdouble ratio = fmin (cw / width, ch / height);
     g.x += (cw - width * ratio) / 2;
@@ -141,8 +147,10 @@ axon_image_target_init (AxonImageTarget *t, const AxonNode *node, GError **error
     FAIL (ARGUMENT, "target size %dx%d is out of range", t->width, t->height);
   if (axon_dtype_get_size (t->dtype) == 0)
     FAIL (ARGUMENT, "target type %d", (int)t->dtype);
-  if ((n_mean > 1 && n_mean != (guint)t->channels) || (n_scale > 1 && n_scale != (guint)t->channels))
-    FAIL (ARGUMENT, "mean has %u and scale %u values for %d channels", n_mean, n_scale, t->channels);
+  if ((n_mean > 1 && n_mean != (guint)t->channels) ||
+      (n_scale > 1 && n_scale != (guint)t->channels))
+    FAIL (ARGUMENT, "mean has %u and scale %u values for %d channels", n_mean, n_scale,
+          t->channels);
   for (gint c = 0; c < t->channels; c++) {
     t->mean[c] = n_mean == 0 ? 0 : mean[n_mean > 1 ? c : 0];
     t->scale[c] = n_scale == 0 ? 1 : 1 / scale[n_scale > 1 ? c : 0];

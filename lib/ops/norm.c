@@ -29,8 +29,8 @@ eval_batch_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
   gsize plane = n / (gsize)MAX (1, axon_tensor_get_dim (in[0], 0) * c);
   for (gsize i = 0; i < n; i++) {
     gsize k = i / plane % (gsize)c;
-    gdouble scale = axon_tensor_get_value (in[1], k) /
-                    sqrt (axon_tensor_get_value (in[4], k) + epsilon);
+    gdouble scale =
+        axon_tensor_get_value (in[1], k) / sqrt (axon_tensor_get_value (in[4], k) + epsilon);
     x[i] = (x[i] - axon_tensor_get_value (in[3], k)) * scale + axon_tensor_get_value (in[2], k);
   }
   axon_store_doubles (out[0], x);

@@ -13,12 +13,30 @@
   G_STMT_END
 
 #define ATTRS(...) ((const AxonAttrSpec[]){ __VA_ARGS__, { 0 } })
-#define ATTR_I(n, d) { .name = n, .type = AXON_ATTR_INT, .i = d }
-#define ATTR_F(n, d) { .name = n, .type = AXON_ATTR_FLOAT, .f = d }
-#define ATTR_S(n, d) { .name = n, .type = AXON_ATTR_STRING, .s = d }
-#define ATTR_INTS(n) { .name = n, .type = AXON_ATTR_INTS }
-#define ATTR_FLOATS(n) { .name = n, .type = AXON_ATTR_FLOATS }
-#define REQUIRED(n, t) { .name = n, .type = t, .required = TRUE }
+#define ATTR_I(n, d)                                                                               \
+  {                                                                                                \
+    .name = n, .type = AXON_ATTR_INT, .i = d                                                       \
+  }
+#define ATTR_F(n, d)                                                                               \
+  {                                                                                                \
+    .name = n, .type = AXON_ATTR_FLOAT, .f = d                                                     \
+  }
+#define ATTR_S(n, d)                                                                               \
+  {                                                                                                \
+    .name = n, .type = AXON_ATTR_STRING, .s = d                                                    \
+  }
+#define ATTR_INTS(n)                                                                               \
+  {                                                                                                \
+    .name = n, .type = AXON_ATTR_INTS                                                              \
+  }
+#define ATTR_FLOATS(n)                                                                             \
+  {                                                                                                \
+    .name = n, .type = AXON_ATTR_FLOATS                                                            \
+  }
+#define REQUIRED(n, t)                                                                             \
+  {                                                                                                \
+    .name = n, .type = t, .required = TRUE                                                         \
+  }
 
 /* Each family registers its table; axonopset.c lists the families. */
 #define DECLARE_FAMILY(name) void axon_ops_##name (AxonOpSet *set)
@@ -51,7 +69,8 @@ gint64 axon_round_even (gdouble v);
 void axon_broadcast_strides (const AxonShape *shape, const AxonShape *to, gint64 *strides);
 void axon_row_strides (const AxonShape *shape, gint64 *strides);
 
-/* Copies elements of @size bytes: dst row-major over @shape, src at offset + sum(index * stride). */
+/* Copies elements of @size bytes: dst row-major over @shape, src at offset + sum(index * stride).
+ */
 void axon_strided_copy (gpointer dst, const guint8 *src, gsize size, const AxonShape *shape,
                         const gint64 *strides);
 
@@ -93,5 +112,5 @@ gboolean axon_eval_concat (const AxonNode *node, AxonTensor *const *in, AxonTens
                            GError **error);
 gboolean axon_eval_sigmoid (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                             GError **error);
-gboolean axon_eval_leaky_relu (const AxonNode *node, AxonTensor *const *in,
-                               AxonTensor *const *out, GError **error);
+gboolean axon_eval_leaky_relu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                               GError **error);

@@ -79,8 +79,8 @@ eval_pad (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
   guint8 *dst = axon_tensor_get_data (out[0]), value[16] = { 0 };
   gboolean known;
   if (node->n_inputs > 1)
-    infos[1] = (AxonTypeInfo){ axon_tensor_get_dtype (in[1]), *axon_tensor_get_shape (in[1]),
-                               in[1] };
+    infos[1] =
+        (AxonTypeInfo){ axon_tensor_get_dtype (in[1]), *axon_tensor_get_shape (in[1]), in[1] };
   if (!get_pads (node, infos, x->rank, pads, &known, error))
     return FALSE;
   if (node->op->max_in == 1)

@@ -111,7 +111,7 @@ eval_max_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *o
 
 gboolean
 axon_eval_average_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                   GError **error)
+                        GError **error)
 {
   return eval_pool (node, in, out, FALSE, error);
 }
@@ -167,10 +167,11 @@ eval_global_max (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, Axon
 static const AxonOp rows[] = {
   { "MaxPool", NULL, 1, 0, 1, 1, 1, 2, F | AXON_DTYPES_BYTE, 1,
     ATTRS (POOL_ATTRS, ATTR_I ("storage_order", 0)), axon_infer_pool, eval_max_pool, AXON_OP_NONE },
-  { "AveragePool", NULL, 1, 0, 1, 1, 1, 1, F, 1, ATTRS (POOL_ATTRS, ATTR_I ("count_include_pad", 0)),
-    axon_infer_pool, axon_eval_average_pool, AXON_OP_NONE },
-  { "GlobalAveragePool", NULL, 1, 0, 1, 1, 1, 1, F, 1, NULL, axon_infer_global, axon_eval_global_average,
+  { "AveragePool", NULL, 1, 0, 1, 1, 1, 1, F, 1,
+    ATTRS (POOL_ATTRS, ATTR_I ("count_include_pad", 0)), axon_infer_pool, axon_eval_average_pool,
     AXON_OP_NONE },
+  { "GlobalAveragePool", NULL, 1, 0, 1, 1, 1, 1, F, 1, NULL, axon_infer_global,
+    axon_eval_global_average, AXON_OP_NONE },
   { "GlobalMaxPool", NULL, 1, 0, 1, 1, 1, 1, F, 1, NULL, axon_infer_global, eval_global_max,
     AXON_OP_NONE },
 };

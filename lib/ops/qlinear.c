@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* QLinearConv and QLinearMatMul (10), and ONNX Runtime's com.microsoft QLinear operators
- * (onnxruntime docs/ContribOperators.md). Dequantise, compute, quantise with round half even, in single
- * precision where the tensors are: 8-bit results hang on ties. QLinearConv sums integers and scales once. */
+ * (onnxruntime docs/ContribOperators.md). Dequantise, compute, quantise with round half even, in
+ * single precision where the tensors are: 8-bit results hang on ties. QLinearConv sums integers and
+ * scales once. */
 #include "ops-private.h"
 
 #include <math.h>
@@ -45,8 +46,7 @@ check_count (const AxonTypeInfo *in, guint index, gint64 channels, GError **erro
 }
 
 static gboolean
-infer_qlinear_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
-                    GError **error)
+infer_qlinear_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   AxonTypeInfo conv[3] = { in[0], in[3], { 0 } };
   AxonNode plain = *node;
@@ -127,9 +127,12 @@ static gboolean
 eval_qlinear_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                      GError **error)
 {
-  g_autoptr (AxonTensor) a = wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
-  g_autoptr (AxonTensor) b = wrap (dequantize (in[3], in[4], in[5], 1), axon_tensor_get_shape (in[3]));
-  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  g_autoptr (AxonTensor) a =
+      wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) b =
+      wrap (dequantize (in[3], in[4], in[5], 1), axon_tensor_get_shape (in[3]));
+  g_autoptr (AxonTensor) y =
+      axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
   if (y == NULL || !axon_eval_matmul (node, (AxonTensor *[]){ a, b }, &y, error))
     return FALSE;
   quantize_into (out[0], axon_tensor_get_data (y), in[6], in[7]);
@@ -192,8 +195,10 @@ static gboolean
 eval_qlinear_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                     AxonEvalFunc eval, GError **error)
 {
-  g_autoptr (AxonTensor) x = wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
-  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  g_autoptr (AxonTensor) x =
+      wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) y =
+      axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
   if (axon_node_get_int (node, "channels_last") != 0)
     FAIL (UNSUPPORTED, "channels_last");
   if (y == NULL || !eval (node, &x, &y, error))
@@ -236,7 +241,8 @@ eval_qlinear_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
 {
   guint n = (node->n_inputs - 2) / 3;
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
-  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  g_autoptr (AxonTensor) y =
+      axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
   AxonNode plain = *node;
   plain.n_inputs = n;
   for (guint i = 0; i < n; i++) {
@@ -277,8 +283,8 @@ static const AxonOp rows[] = {
     eval_qlinear_softmax, AXON_OP_NONE },
   { "QLinearSigmoid", MS, 1, 0, 4, 5, 1, 1, B, 1, NULL, axon_infer_same, eval_qlinear_sigmoid,
     AXON_OP_ELEMENTWISE },
-  { "QLinearLeakyRelu", MS, 1, 0, 4, 5, 1, 1, B, 1, ATTRS (ATTR_F ("alpha", 0.01)),
-    axon_infer_same, eval_qlinear_leaky_relu, AXON_OP_ELEMENTWISE },
+  { "QLinearLeakyRelu", MS, 1, 0, 4, 5, 1, 1, B, 1, ATTRS (ATTR_F ("alpha", 0.01)), axon_infer_same,
+    eval_qlinear_leaky_relu, AXON_OP_ELEMENTWISE },
   { "QLinearConcat", MS, 1, 0, 5, AXON_VARIADIC, 1, 1, 0, 1,
     ATTRS (REQUIRED ("axis", AXON_ATTR_INT)), infer_qlinear_concat, eval_qlinear_concat,
     AXON_OP_NONE },

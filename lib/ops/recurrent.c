@@ -86,8 +86,11 @@ eval_lstm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
 {
   const AxonShape *xs = axon_tensor_get_shape (in[0]), *rs = axon_tensor_get_shape (in[2]);
   gboolean reverse = g_str_equal (axon_node_get_string (node, "direction"), "reverse");
-  Lstm l = { .steps = xs->dims[0], .batch = xs->dims[1], .input = xs->dims[2],
-             .hidden = rs->dims[2], .dirs = rs->dims[0] };
+  Lstm l = { .steps = xs->dims[0],
+             .batch = xs->dims[1],
+             .input = xs->dims[2],
+             .hidden = rs->dims[2],
+             .dirs = rs->dims[0] };
   gint64 state = l.dirs * l.batch * l.hidden;
   g_autofree gdouble *x = l.x = axon_load_doubles (in[0]);
   g_autofree gdouble *w = l.w = axon_load_doubles (in[1]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ReduceMean, ReduceSum, ReduceMax, ReduceMin: axes by attribute, from 13 or 18 by input; ArgMax. */
+/* ReduceMean, ReduceSum, ReduceMax, ReduceMin: axes by attribute, from 13 or 18 by input; ArgMax.
+ */
 #include "ops-private.h"
 
 #include <math.h>
@@ -66,8 +67,8 @@ eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, step = 1;
   gboolean marks[AXON_MAX_RANK], known;
   if (node->n_inputs > 1 && in[1] != NULL)
-    infos[1] = (AxonTypeInfo){ axon_tensor_get_dtype (in[1]), *axon_tensor_get_shape (in[1]),
-                               in[1] };
+    infos[1] =
+        (AxonTypeInfo){ axon_tensor_get_dtype (in[1]), *axon_tensor_get_shape (in[1]), in[1] };
   if (!reduced_axes (node, infos, x->rank, marks, &known, error))
     return FALSE;
   for (gint d = x->rank - 1; d >= 0; d--) {

@@ -165,6 +165,8 @@ static gboolean
 eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   gsize n = axon_tensor_get_numel (out[0]);
+  if (node->n_inputs > 2 && in[2] != NULL && axon_tensor_get_value (in[2], 0) != 0)
+    FAIL (UNSUPPORTED, "training mode");
   for (gsize i = 0; node->n_outputs > 1 && out[1] && i < n; i++)
     axon_dtype_store (axon_tensor_get_dtype (out[1]), axon_tensor_get_data (out[1]), i, 1);
   return axon_eval_copy (node, in, out, error);

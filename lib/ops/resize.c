@@ -137,7 +137,7 @@ static gdouble
 cubic_weight (gdouble a, gdouble t)
 {
   t = fabs (t);
-  return t <= 1 ? ((a + 2) * t - (a + 3)) * t * t + 1
+  return t <= 1  ? ((a + 2) * t - (a + 3)) * t * t + 1
          : t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
                  : 0;
 }
@@ -156,8 +156,8 @@ make_taps (const AxonNode *node, gdouble c, gint64 n_in)
     taps.n = 4;
     for (gint i = 0; i < 4; i++) {
       taps.at[i] = (gint64)base + i - 1;
-      taps.weight[i] = cubic_weight (axon_node_get_float (node, "cubic_coeff_a"),
-                                     c - (base + i - 1));
+      taps.weight[i] =
+          cubic_weight (axon_node_get_float (node, "cubic_coeff_a"), c - (base + i - 1));
       if (axon_node_get_int (node, "exclude_outside") != 0 &&
           (taps.at[i] < 0 || taps.at[i] >= n_in))
         taps.weight[i] = 0;
@@ -196,16 +196,14 @@ resize_axis (const AxonNode *node, const gdouble *x, AxonShape *shape, gint axis
     for (gint64 a = 0; a < outer; a++)
       for (gint t = 0; t < taps.n; t++)
         for (gint64 b = 0; b < inner; b++)
-          y[(a * n_out + o) * inner + b] +=
-              taps.weight[t] * x[(a * n_in + taps.at[t]) * inner + b];
+          y[(a * n_out + o) * inner + b] += taps.weight[t] * x[(a * n_in + taps.at[t]) * inner + b];
   }
   shape->dims[axis] = n_out;
   return y;
 }
 
 static void
-fill_outside (gdouble *y, const AxonShape *shape, gint axis, const gboolean *outside,
-              gdouble value)
+fill_outside (gdouble *y, const AxonShape *shape, gint axis, const gboolean *outside, gdouble value)
 {
   gint64 n = axon_shape_get_numel (shape), inner = 1;
   for (gint d = axis + 1; d < shape->rank; d++)
@@ -226,8 +224,8 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   ResizePlan plan;
   for (guint i = 0; i < node->n_inputs; i++)
     if (in[i] != NULL)
-      infos[i] = (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]),
-                                 in[i] };
+      infos[i] =
+          (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]), in[i] };
   if (!make_plan (node, infos, &plan, error))
     return FALSE;
   if (node->op->max_in == 4 && given (node, infos, 1) &&
@@ -254,22 +252,23 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   return TRUE;
 }
 
-#define SCALED ATTR_S ("mode", "nearest"), ATTR_S ("nearest_mode", "floor"),                       \
-    ATTR_S ("coordinate_transformation_mode", "asymmetric")
+#define SCALED                                                                                     \
+  ATTR_S ("mode", "nearest"), ATTR_S ("nearest_mode", "floor"),                                    \
+      ATTR_S ("coordinate_transformation_mode", "asymmetric")
 #define ALL AXON_DTYPES_ALL
 
 static const AxonOp rows[] = {
   { "Upsample", NULL, 7, 8, 1, 1, 1, 1, ALL, 1,
-    ATTRS (SCALED, REQUIRED ("scales", AXON_ATTR_FLOATS)), infer_resize, eval_resize, AXON_OP_NONE },
+    ATTRS (SCALED, REQUIRED ("scales", AXON_ATTR_FLOATS)), infer_resize, eval_resize,
+    AXON_OP_NONE },
   { "Upsample", NULL, 9, 9, 2, 2, 1, 1, ALL, 1, ATTRS (SCALED), infer_resize, eval_resize,
     AXON_OP_NONE },
   { "Resize", NULL, 10, 10, 2, 2, 1, 1, ALL, 1, ATTRS (SCALED), infer_resize, eval_resize,
     AXON_OP_NONE },
   { "Resize", NULL, 11, 17, 1, 4, 1, 1, ALL, 1,
     ATTRS (ATTR_S ("mode", "nearest"), ATTR_S ("nearest_mode", "round_prefer_floor"),
-           ATTR_S ("coordinate_transformation_mode", "half_pixel"),
-           ATTR_F ("cubic_coeff_a", -0.75), ATTR_I ("exclude_outside", 0),
-           ATTR_F ("extrapolation_value", 0)),
+           ATTR_S ("coordinate_transformation_mode", "half_pixel"), ATTR_F ("cubic_coeff_a", -0.75),
+           ATTR_I ("exclude_outside", 0), ATTR_F ("extrapolation_value", 0)),
     infer_resize, eval_resize, AXON_OP_NONE },
 };
 

@@ -103,8 +103,8 @@ eval_slice (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   SlicePlan plan;
   for (guint i = 0; i < node->n_inputs; i++)
     if (in[i] != NULL)
-      infos[i] = (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]),
-                                 in[i] };
+      infos[i] =
+          (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]), in[i] };
   get_args (node, infos, &args);
   if (!make_plan (&args, x, &plan, error))
     return FALSE;

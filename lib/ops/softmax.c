@@ -41,8 +41,7 @@ eval_softmax_like (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
       !axon_check_axis (axon_node_get_int (node, "axis"), shape->rank, &axis, error))
     return FALSE;
   for (gint i = 0; i < shape->rank; i++)
-    *(i < axis ? &outer : i == axis || flatten ? &n : &inner) *=
-        (gsize)shape->dims[i];
+    *(i < axis ? &outer : i == axis || flatten ? &n : &inner) *= (gsize)shape->dims[i];
   for (gsize o = 0; o < outer; o++)
     for (gsize i = 0; i < inner; i++)
       softmax_line (x + o * n * inner + i, n, inner, log_output);
@@ -51,7 +50,8 @@ eval_softmax_like (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
 }
 
 gboolean
-axon_eval_softmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+axon_eval_softmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                   GError **error)
 {
   return eval_softmax_like (node, in, out, FALSE, error);
 }
@@ -66,7 +66,7 @@ eval_log_softmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
 #define ROW(name, since, until, axis, eval)                                                        \
   {                                                                                                \
     name, NULL, since, until, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("axis", axis)),     \
-        axon_infer_softmax, eval, AXON_OP_NONE                                                          \
+        axon_infer_softmax, eval, AXON_OP_NONE                                                     \
   }
 
 static const AxonOp rows[] = {

@@ -36,8 +36,7 @@ infer_transpose (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
 }
 
 static gboolean
-eval_transpose (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                GError **error)
+eval_transpose (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   const AxonShape *from = axon_tensor_get_shape (in[0]);
   gint64 strides[AXON_MAX_RANK], moved[AXON_MAX_RANK];
@@ -85,9 +84,12 @@ eval_depth_to_space (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
   gint64 plane = x->dims[2] * x->dims[3];
   gboolean crd = g_str_equal (axon_node_get_string (node, "mode"), "CRD");
   AxonShape shape = AXON_SHAPE (x->dims[0], c, x->dims[2], b, x->dims[3], b);
-  gint64 strides[] = { x->dims[1] * plane, crd ? b * b * plane : plane,
-                       x->dims[3],         crd ? b * plane : b * c * plane,
-                       1,                  crd ? plane : c * plane };
+  gint64 strides[] = { x->dims[1] * plane,
+                       crd ? b * b * plane : plane,
+                       x->dims[3],
+                       crd ? b * plane : b * c * plane,
+                       1,
+                       crd ? plane : c * plane };
   axon_strided_copy (axon_tensor_get_data (out[0]), axon_tensor_get_data (in[0]),
                      axon_dtype_get_size (axon_tensor_get_dtype (in[0])), &shape, strides);
   return TRUE;

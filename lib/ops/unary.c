@@ -64,11 +64,10 @@ EVAL (abs) EVAL (ceil) EVAL (cos) EVAL (elu) EVAL (erf) EVAL (exp) EVAL (floor)
 EVAL (hard_sigmoid) EVAL (hard_swish) EVAL (leaky_relu) EVAL (log) EVAL (neg) EVAL (reciprocal)
 EVAL (relu) EVAL (round) EVAL (selu) EVAL (sigmoid) EVAL (sign) EVAL (sin) EVAL (softplus)
 EVAL (softsign) EVAL (sqrt) EVAL (tanh) EVAL (mish)
-/* clang-format on */
+    /* clang-format on */
 
-gboolean
-axon_eval_sigmoid (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                   GError **error)
+    gboolean axon_eval_sigmoid (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                                GError **error)
 {
   return eval_sigmoid (node, in, out, error);
 }
@@ -86,10 +85,10 @@ eval_clip (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
            G_GNUC_UNUSED GError **error)
 {
   gboolean attrs = node->op->max_in == 1;
-  gdouble lo = attrs ? axon_node_get_float (node, "min")
+  gdouble lo = attrs                         ? axon_node_get_float (node, "min")
                : node->n_inputs > 1 && in[1] ? axon_tensor_get_value (in[1], 0)
                                              : -INFINITY;
-  gdouble hi = attrs ? axon_node_get_float (node, "max")
+  gdouble hi = attrs                         ? axon_node_get_float (node, "max")
                : node->n_inputs > 2 && in[2] ? axon_tensor_get_value (in[2], 0)
                                              : INFINITY;
   AxonDType dtype = axon_tensor_get_dtype (in[0]);
@@ -154,7 +153,8 @@ static const AxonOp rows[] = {
   UNARY ("Erf", 9, N, eval_erf, NULL),
   UNARY ("Exp", 6, F, eval_exp, NULL),
   UNARY ("Floor", 6, F, eval_floor, NULL),
-  UNARY ("HardSigmoid", 6, F, eval_hard_sigmoid, ATTRS (ATTR_F ("alpha", 0.2), ATTR_F ("beta", 0.5))),
+  UNARY ("HardSigmoid", 6, F, eval_hard_sigmoid,
+         ATTRS (ATTR_F ("alpha", 0.2), ATTR_F ("beta", 0.5))),
   UNARY ("HardSwish", 14, F, eval_hard_swish, NULL),
   UNARY ("LeakyRelu", 6, F, eval_leaky_relu, ATTRS (ATTR_F ("alpha", 0.01))),
   UNARY ("Log", 6, F, eval_log, NULL),
@@ -164,7 +164,8 @@ static const AxonOp rows[] = {
   UNARY ("Relu", 6, N, eval_relu, NULL),
   UNARY ("Round", 11, F, eval_round, NULL),
   UNARY ("Selu", 6, F, eval_selu,
-         ATTRS (ATTR_F ("alpha", 1.67326319217681884765625), ATTR_F ("gamma", 1.05070102214813232421875))),
+         ATTRS (ATTR_F ("alpha", 1.67326319217681884765625),
+                ATTR_F ("gamma", 1.05070102214813232421875))),
   UNARY ("Sigmoid", 6, F, eval_sigmoid, NULL),
   UNARY ("Sign", 9, N, eval_sign, NULL),
   UNARY ("Sin", 7, F, eval_sin, NULL),
@@ -173,8 +174,8 @@ static const AxonOp rows[] = {
   UNARY ("Sqrt", 6, F, eval_sqrt, NULL),
   UNARY ("Tanh", 6, F, eval_tanh, NULL),
   { "Clip", NULL, 6, 10, 1, 1, 1, 1, F, 1,
-    ATTRS (ATTR_F ("min", -3.402823466e+38), ATTR_F ("max", 3.402823466e+38)), infer_clip, eval_clip,
-    AXON_OP_ELEMENTWISE },
+    ATTRS (ATTR_F ("min", -3.402823466e+38), ATTR_F ("max", 3.402823466e+38)), infer_clip,
+    eval_clip, AXON_OP_ELEMENTWISE },
   { "Clip", NULL, 11, 0, 1, 3, 1, 1, N, 3, NULL, infer_clip, eval_clip, AXON_OP_ELEMENTWISE },
   { "Cast", NULL, 6, 0, 1, 1, 1, 1, AXON_DTYPES_ALL, 1,
     ATTRS (REQUIRED ("to", AXON_ATTR_INT), ATTR_I ("saturate", 1)), infer_cast, eval_cast,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Passes: functions over a model. A pass keeps meaning; names of original nodes survive in origins. */
+/* Passes: functions over a model. A pass keeps meaning; names of original nodes survive in origins.
+ */
 #pragma once
 
 #include "../model/axongraph.h"

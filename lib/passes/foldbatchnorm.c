@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* BatchNormalization, and Mul/Add by a per-channel constant, into the convolution before it:
- * y = s * conv (x, W) + t has weights s * W and bias s * b + t (Jacob et al., arXiv:1712.05877, 3.2). */
+ * y = s * conv (x, W) + t has weights s * W and bias s * b + t (Jacob et al.,
+ * arXiv:1712.05877, 3.2). */
 #include "axonpass.h"
 
 #include <math.h>
@@ -73,7 +74,8 @@ affine_of_node (const AxonNode *node, const AxonValue *x, Affine *a)
   return TRUE;
 }
 
-/* Output channel of weight element @i: dimension 0 for Conv, group and dimension 1 for transposed. */
+/* Output channel of weight element @i: dimension 0 for Conv, group and dimension 1 for transposed.
+ */
 static gint64
 weight_channel (const AxonNode *conv, const AxonShape *w, gsize i)
 {

@@ -25,8 +25,9 @@ is_identity (const AxonNode *node)
   if (axon_node_is (node, "Identity"))
     return TRUE;
   if (axon_node_is (node, "Dropout"))
-    return node->n_outputs < 2 || node->outputs[1] == NULL ||
-           (node->outputs[1]->users->len == 0 && !node->outputs[1]->is_output);
+    return (axon_node_get_input (node, 2) == NULL || axon_value_is_constant (node->inputs[2])) &&
+           (node->n_outputs < 2 || node->outputs[1] == NULL ||
+            (node->outputs[1]->users->len == 0 && !node->outputs[1]->is_output));
   if (axon_node_is (node, "Cast"))
     return in->dtype == out->dtype;
   if (axon_node_is (node, "Transpose"))

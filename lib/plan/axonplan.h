@@ -15,8 +15,8 @@ typedef struct {
 
 gsize axon_plan_arena (AxonArenaItem *items, guint n_items, gsize alignment);
 
-/* A clone with the inputs' shapes set and everything that follows folded. Inputs whose size does not
- * matter (frames) keep their free dimensions. */
+/* A clone with the inputs' shapes set and everything that follows folded. Inputs whose size does
+ * not matter (frames) keep their free dimensions. */
 AxonModel *axon_model_specialize (AxonModel *model, const AxonShape *shapes, GError **error);
 
 /* TRUE if only operators that ignore its size use input @index. */

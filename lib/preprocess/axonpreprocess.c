@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* AxonPreprocess: what the model wants of a picture, lowered to one axon.ImageToTensor node. What the
- * caller has is said per run. One thread at a time. */
+/* AxonPreprocess: what the model wants of a picture, lowered to one axon.ImageToTensor node. What
+ * the caller has is said per run. One thread at a time. */
 #include "axonpreprocess.h"
 #include "../model/axongraph.h"
 #include "../ops/axonopset.h"
@@ -52,8 +52,8 @@ axon_preprocess_class_init (AxonPreprocessClass *klass)
 /**
  * axon_preprocess_new:
  *
- * Returns: (transfer full): steps that do nothing but resize: RGB, 0 to 255, f32, layout and size of
- *   the model
+ * Returns: (transfer full): steps that do nothing but resize: RGB, 0 to 255, f32, layout and size
+ * of the model
  *
  * Since: 1.0
  */
@@ -203,8 +203,8 @@ adopt_input (AxonPreprocess *self, const AxonValue *value, gboolean *nhwc, gint 
   if ((w >= 0 && self->width > 0 && self->width != w) ||
       (h >= 0 && self->height > 0 && self->height != h) || (w < 0 && self->width < 1) ||
       (h < 0 && self->height < 1)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "input \"%s\" has shape %s: %s", value->name, text,
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\" has shape %s: %s",
+                 value->name, text,
                  w < 0 || h < 0 ? "its size is free, set width and height"
                                 : "another width or height was set");
     return FALSE;
@@ -273,11 +273,12 @@ axon_preprocess_build (AxonPreprocess *self, AxonModel *model, guint input, GErr
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the model has no input %u", input);
     return NULL;
   }
-  if (model != NULL && !adopt_input (self, g_ptr_array_index (result->inputs, input), &nhwc,
-                                     &width, &height, &dtype, error))
+  if (model != NULL && !adopt_input (self, g_ptr_array_index (result->inputs, input), &nhwc, &width,
+                                     &height, &dtype, error))
     return NULL;
   tensor = frame_inputs (result, in);
-  node = axon_model_add_node (result, axon_builtin_op (AXON_DOMAIN_AXON, "ImageToTensor", 1), 1, "axon.image", in, 4, &tensor, 1);
+  node = axon_model_add_node (result, axon_builtin_op (AXON_DOMAIN_AXON, "ImageToTensor", 1), 1,
+                              "axon.image", in, 4, &tensor, 1);
   g_ptr_array_add (node->origins, g_strdup (node->name));
   set_attributes (self, node, nhwc, width, height, dtype);
   if (model != NULL)

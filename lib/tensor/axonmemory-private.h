@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* AxonMemory: bytes that a tensor stands on. Reference counted, any thread; a device's memory brings
- * its own class, and is mapped before the host reads it. */
+/* AxonMemory: bytes that a tensor stands on. Reference counted, any thread; a device's memory
+ * brings its own class, and is mapped before the host reads it. */
 #pragma once
 
 #include <glib.h>
@@ -9,8 +9,8 @@ typedef struct _AxonMemory AxonMemory;
 
 typedef struct {
   const gchar *name;
-  gpointer (*map) (AxonMemory *memory);   /* required: host address, stays valid until free */
-  void (*free) (AxonMemory *memory);      /* required: releases memory and the struct */
+  gpointer (*map) (AxonMemory *memory); /* required: host address, stays valid until free */
+  void (*free) (AxonMemory *memory);    /* required: releases memory and the struct */
 } AxonMemoryClass;
 
 struct _AxonMemory {

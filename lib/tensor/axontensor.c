@@ -170,7 +170,8 @@ axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape)
  * @dtype: the wanted element type
  * @error: return location
  *
- * Returns: (transfer full) (nullable): a tensor with the elements converted, saturating to integers;
+ * Returns: (transfer full) (nullable): a tensor with the elements converted, saturating to
+ * integers;
  *   @tensor itself, with a reference, where it has @dtype already
  *
  * Since: 1.0

@@ -10,8 +10,8 @@ G_BEGIN_DECLS
 /**
  * AxonTensor:
  *
- * A dense, row-major array: element type, shape and memory. Reference counted; the description never
- * changes, the elements may be written by one thread at a time.
+ * A dense, row-major array: element type, shape and memory. Reference counted; the description
+ * never changes, the elements may be written by one thread at a time.
  *
  * Since: 1.0
  */

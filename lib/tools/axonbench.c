@@ -18,7 +18,8 @@ static const GOptionEntry entries[] = {
   { "device", 'd', 0, G_OPTION_ARG_STRING, &opt.device, N_ ("Device (default CPU)"), "NAME" },
   { "config", 'c', 0, G_OPTION_ARG_STRING_ARRAY, &opt.config, N_ ("Property of the device"),
     "KEY=VALUE" },
-  { "niter", 'n', 0, G_OPTION_ARG_INT, &opt.n, N_ ("Runs (default: as many as fit the time)"), "N" },
+  { "niter", 'n', 0, G_OPTION_ARG_INT, &opt.n, N_ ("Runs (default: as many as fit the time)"),
+    "N" },
   { "time", 't', 0, G_OPTION_ARG_DOUBLE, &opt.seconds, N_ ("Seconds (default 3)"), "S" },
   { "nireq", 0, 0, G_OPTION_ARG_INT, &opt.nireq, N_ ("Requests in flight (default 1)"), "N" },
   { "shape", 's', 0, G_OPTION_ARG_STRING_ARRAY, &opt.shapes,
@@ -82,8 +83,8 @@ measure (GPtrArray *requests, Result *r, GError **error)
   g_autofree gdouble *started = g_new0 (gdouble, requests->len);
   gdouble begin = now_ms ();
   guint n = requests->len;
-  for (guint i = 0; opt.n > 0 ? (gint)i < opt.n + (gint)n
-                              : now_ms () - begin < opt.seconds * 1000 || i < n + 1;
+  for (guint i = 0;
+       opt.n > 0 ? (gint)i < opt.n + (gint)n : now_ms () - begin < opt.seconds * 1000 || i < n + 1;
        i++) {
     AxonInferRequest *request = g_ptr_array_index (requests, i % n);
     if (i >= n) {
@@ -114,9 +115,9 @@ compare_double (gconstpointer a, gconstpointer b)
 static gdouble
 percentile (const Result *r, gdouble p)
 {
-  return r->ms->len == 0 ? 0
-                         : g_array_index (r->ms, gdouble,
-                                          (guint)(p / 100 * (r->ms->len - 1) + 0.5));
+  return r->ms->len == 0
+             ? 0
+             : g_array_index (r->ms, gdouble, (guint)(p / 100 * (r->ms->len - 1) + 0.5));
 }
 
 static void
@@ -138,16 +139,11 @@ show_json (const Result *r)
   const struct {
     const gchar *name;
     gdouble value;
-  } fields[] = { { "load_ms", r->load_ms },
-                 { "compile_ms", r->compile_ms },
-                 { "first_ms", r->first_ms },
-                 { "median_ms", percentile (r, 50) },
-                 { "p95_ms", percentile (r, 95) },
-                 { "p99_ms", percentile (r, 99) },
-                 { "min_ms", percentile (r, 0) },
-                 { "max_ms", percentile (r, 100) },
-                 { "fps", r->ms->len / r->total_s },
-                 { "runs", r->ms->len },
+  } fields[] = { { "load_ms", r->load_ms },           { "compile_ms", r->compile_ms },
+                 { "first_ms", r->first_ms },         { "median_ms", percentile (r, 50) },
+                 { "p95_ms", percentile (r, 95) },    { "p99_ms", percentile (r, 99) },
+                 { "min_ms", percentile (r, 0) },     { "max_ms", percentile (r, 100) },
+                 { "fps", r->ms->len / r->total_s },  { "runs", r->ms->len },
                  { "max_rss_kb", (gdouble)r->rss_kb } };
   json_builder_begin_object (b);
   for (guint i = 0; i < G_N_ELEMENTS (fields); i++) {

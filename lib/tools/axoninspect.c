@@ -107,8 +107,8 @@ static gboolean
 show_support (AxonModel *model, const gchar *device, GError **error)
 {
   g_autoptr (GHashTable) reasons = NULL;
-  g_autoptr (GHashTable) taken = axon_core_query_model (axon_core_get_default (), model, device,
-                                                        NULL, &reasons, NULL, error);
+  g_autoptr (GHashTable) taken =
+      axon_core_query_model (axon_core_get_default (), model, device, NULL, &reasons, NULL, error);
   guint n = 0;
   if (taken == NULL)
     return FALSE;

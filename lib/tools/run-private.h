@@ -30,8 +30,7 @@ GPtrArray *run_model (AxonModel *model, GPtrArray *inputs, const RunOptions *opt
                       GError **error);
 
 /* Runs and compares with the folder; prints figures. */
-gboolean run_expect (AxonModel *model, const gchar *dir, const RunOptions *options,
-                     GError **error);
+gboolean run_expect (AxonModel *model, const gchar *dir, const RunOptions *options, GError **error);
 
 int run_suite (const gchar *dir, const RunOptions *options);
 

@@ -19,13 +19,12 @@ bind_frame (AxonInferRequest *request, GdkPixbuf *pixbuf, GError **error)
   g_autoptr (GBytes) none = g_bytes_new_static ("", 1);
   g_autoptr (AxonTensor) info_tensor =
       axon_tensor_new_from_bytes (AXON_DTYPE_I64, &shape, info_bytes, error);
-  gboolean ok = info_tensor != NULL &&
-                axon_infer_request_set_input_tensor (request, 0, info_tensor, error);
+  gboolean ok =
+      info_tensor != NULL && axon_infer_request_set_input_tensor (request, 0, info_tensor, error);
   for (guint p = 0; ok && p < AXON_IMAGE_MAX_PLANES; p++) {
     GBytes *bytes = p == 0 ? pixels : none;
     shape.dims[0] = (gint64)g_bytes_get_size (bytes);
-    g_autoptr (AxonTensor) plane =
-        axon_tensor_new_from_bytes (AXON_DTYPE_U8, &shape, bytes, error);
+    g_autoptr (AxonTensor) plane = axon_tensor_new_from_bytes (AXON_DTYPE_U8, &shape, bytes, error);
     ok = plane != NULL && axon_infer_request_set_input_tensor (request, 1 + p, plane, error);
   }
   return ok;
@@ -69,10 +68,11 @@ AxonTensor *
 run_load_picture (G_GNUC_UNUSED AxonModel *model, G_GNUC_UNUSED guint index, const gchar *path,
                   G_GNUC_UNUSED AxonPreprocess *preprocess, GError **error)
 {
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               _ ("%s: this axon-run was built without gdk-pixbuf and reads no pictures; give a .npy "
-                  "or .pb file"),
-               path);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+      _ ("%s: this axon-run was built without gdk-pixbuf and reads no pictures; give a .npy "
+         "or .pb file"),
+      path);
   return NULL;
 }
 #endif

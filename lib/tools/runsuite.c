@@ -51,8 +51,7 @@ static Outcome
 run_case (const gchar *dir, const RunOptions *options, GError **error)
 {
   g_autofree gchar *path = g_build_filename (dir, "model.onnx", NULL);
-  g_autoptr (AxonModel) model =
-      axon_core_read_model (axon_core_get_default (), path, NULL, error);
+  g_autoptr (AxonModel) model = axon_core_read_model (axon_core_get_default (), path, NULL, error);
   RunOptions own = *options;
   if (model == NULL)
     return g_error_matches (*error, AXON_ERROR, AXON_ERROR_UNSUPPORTED) ? SKIPPED : FAILED;

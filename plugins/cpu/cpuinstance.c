@@ -49,8 +49,7 @@ bind (CpuInstance *instance, AxonInferRequest *request, GError **error)
     instance->inputs[i] = axon_tensor_get_data (axon_infer_request_peek_input (request, i));
   for (guint i = 0; i < model->outputs->len; i++) {
     const AxonValue *value = g_ptr_array_index (model->outputs, i);
-    AxonTensor *out =
-        axon_infer_request_prepare_output (request, i, &value->type.shape, error);
+    AxonTensor *out = axon_infer_request_prepare_output (request, i, &value->type.shape, error);
     if (out == NULL)
       return FALSE;
     instance->outputs[i] = axon_tensor_get_data (out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compiled model of device CPU: a small cache of plans by concrete input shapes, and one instance of
- * a plan per stream. The lock guards both lists; it is taken once per run, not per step. */
+/* Compiled model of device CPU: a small cache of plans by concrete input shapes, and one instance
+ * of a plan per stream. The lock guards both lists; it is taken once per run, not per step. */
 #include "cpumodel.h"
 #include "onednn/cpudnn.h"
 
@@ -10,10 +10,11 @@
 
 typedef struct {
   gatomicrefcount ref_count;
-  AxonShape *shapes; /* of the inputs */
-  CpuPlan *plan;
-  GPtrArray *idle; /* lock: CpuInstance */
-  guint64 used;    /* lock: for least-recently-used */
+  AxonShape *shapes;  /* of the inputs */
+  CpuPlan *plan;      /* NULL: shapes depend on data */
+  AxonModel *dynamic; /* then this is interpreted */
+  GPtrArray *idle;    /* lock: CpuInstance */
+  guint64 used;       /* lock: for least-recently-used */
 } Entry;
 
 typedef struct {
@@ -37,9 +38,21 @@ entry_unref (gpointer data)
   if (!g_atomic_ref_count_dec (&entry->ref_count))
     return;
   g_ptr_array_unref (entry->idle);
-  cpu_plan_free (entry->plan);
+  g_clear_pointer (&entry->plan, cpu_plan_free);
+  g_clear_object (&entry->dynamic);
   g_free (entry->shapes);
   g_free (entry);
+}
+
+static gboolean
+has_static_shapes (const AxonModel *model)
+{
+  for (guint i = 0; i < model->values->len; i++) {
+    const AxonValue *value = g_ptr_array_index (model->values, i);
+    if (value->producer != NULL && !axon_shape_is_static (&value->type.shape))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 static Entry *
@@ -49,17 +62,23 @@ entry_new (CpuModel *self, const AxonShape *shapes, GCancellable *cancellable,
   guint n = self->model->inputs->len;
   g_autoptr (AxonModel) special = axon_model_specialize (self->model, shapes, error);
   g_autoptr (AxonModel) lowered = special ? cpu_lower_model (special, cancellable, error) : NULL;
+  gboolean dynamic = lowered != NULL && !has_static_shapes (lowered);
   int threads = omp_get_max_threads ();
-  CpuPlan *plan;
+  CpuPlan *plan = NULL;
   Entry *entry;
   /* oneDNN fixes the number of threads of a primitive when it is made. */
   omp_set_num_threads ((int)self->threads);
-  plan = lowered ? cpu_plan_new (lowered, self->threads, cancellable, progress, user_data, error)
-                 : NULL;
+  if (lowered != NULL && !dynamic)
+    plan = cpu_plan_new (lowered, self->threads, cancellable, progress, user_data, error);
   omp_set_num_threads (threads);
-  if (plan == NULL)
+  if (plan == NULL && !dynamic)
     return NULL;
   entry = g_new0 (Entry, 1);
+  if (dynamic) {
+    entry->dynamic = g_steal_pointer (&special);
+    for (guint i = 0; i < entry->dynamic->values->len; i++)
+      ((AxonValue *)g_ptr_array_index (entry->dynamic->values, i))->index = i;
+  }
   g_atomic_ref_count_init (&entry->ref_count);
   entry->shapes = g_memdup2 (shapes, (n + 1) * sizeof *shapes);
   entry->plan = plan;
@@ -155,30 +174,45 @@ set_threads (guint threads)
 }
 
 static gboolean
-cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request,
-                 G_GNUC_UNUSED guint stream, GError **error)
+stop_if_cancelled (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED guint index,
+                   G_GNUC_UNUSED gdouble microseconds, gpointer user_data, GError **error)
 {
-  CpuModel *self = (CpuModel *)compiled;
-  AxonShape shapes[self->model->inputs->len + 1];
+  if (!axon_infer_request_is_cancelled (user_data))
+    return TRUE;
+  g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
+  return FALSE;
+}
+
+/* Shapes that depend on data: the reference kernels find them as they go. */
+static gboolean
+interpret (AxonModel *model, AxonInferRequest *request, GError **error)
+{
+  g_autofree AxonTensor **in = g_new0 (AxonTensor *, model->inputs->len + 1);
+  g_autofree AxonTensor **out = g_new0 (AxonTensor *, model->outputs->len + 1);
+  for (guint i = 0; i < model->inputs->len; i++)
+    in[i] = axon_infer_request_peek_input (request, i);
+  if (!axon_eval_model (model, in, out, stop_if_cancelled, request, error))
+    return FALSE;
+  for (guint i = 0; i < model->outputs->len; i++)
+    axon_infer_request_take_output (request, i, out[i]);
+  return TRUE;
+}
+
+/* On an instance of the plan that nobody uses at the moment. */
+static gboolean
+run_plan (CpuModel *self, Entry *entry, AxonInferRequest *request, GError **error)
+{
   g_autofree gdouble *times = NULL;
   CpuInstance *instance = NULL;
-  Entry *entry;
   gboolean ok;
-  set_threads (self->threads);
-  input_shapes (self, request, shapes);
-  entry = get_entry (self, shapes, NULL, NULL, NULL, error);
-  if (entry == NULL)
-    return FALSE;
   g_mutex_lock (&self->lock);
   if (entry->idle->len > 0)
     instance = g_ptr_array_steal_index_fast (entry->idle, entry->idle->len - 1);
   g_mutex_unlock (&self->lock);
   if (instance == NULL)
     instance = cpu_instance_new (entry->plan, error);
-  if (instance == NULL) {
-    entry_unref (entry);
+  if (instance == NULL)
     return FALSE;
-  }
   if (self->profile)
     times = g_new0 (gdouble, entry->plan->steps->len + 1);
   ok = cpu_instance_run (instance, request, times, error);
@@ -189,6 +223,24 @@ cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request,
   g_mutex_lock (&self->lock);
   g_ptr_array_add (entry->idle, instance);
   g_mutex_unlock (&self->lock);
+  return ok;
+}
+
+static gboolean
+cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_UNUSED guint stream,
+                 GError **error)
+{
+  CpuModel *self = (CpuModel *)compiled;
+  AxonShape shapes[self->model->inputs->len + 1];
+  Entry *entry;
+  gboolean ok;
+  set_threads (self->threads);
+  input_shapes (self, request, shapes);
+  entry = get_entry (self, shapes, NULL, NULL, NULL, error);
+  if (entry == NULL)
+    return FALSE;
+  ok = entry->plan ? run_plan (self, entry, request, error)
+                   : interpret (entry->dynamic, request, error);
   entry_unref (entry);
   return ok;
 }

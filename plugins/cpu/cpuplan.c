@@ -132,8 +132,7 @@ cpu_plan_input (CpuPlan *plan, const AxonNode *node, guint index)
     buffer->tensor = axon_tensor_ref (value->type.value);
     buffer->data = axon_tensor_get_data (value->type.value);
     buffer->pending = G_MAXUINT / 2;
-    g_ptr_array_add (reps,
-                     tensor_new (plan, value->type.dtype, &value->type.shape, NULL, buffer));
+    g_ptr_array_add (reps, tensor_new (plan, value->type.dtype, &value->type.shape, NULL, buffer));
   }
   return g_ptr_array_index (reps, 0);
 }

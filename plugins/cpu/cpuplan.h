@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The CPU plan: a flat array of steps over one planned arena.
  *
- * CpuPlan is immutable once built and shared by all streams. CpuInstance is one stream's view of it:
- * arena and oneDNN memory handles, made when the stream first runs the plan. Only builders (kernels/
- * and onednn/) add steps. */
+ * CpuPlan is immutable once built and shared by all streams. CpuInstance is one stream's view of
+ * it: arena and oneDNN memory handles, made when the stream first runs the plan. Only builders
+ * (kernels/ and onednn/) add steps. */
 #pragma once
 
 #include <axon/axon.h>
@@ -52,11 +52,11 @@ struct _CpuStep {
 struct _CpuInstance {
   const CpuPlan *plan;
   guint8 *arena;
-  gpointer *step_data;    /* per step: what a stream keeps for it (oneDNN memories) */
-  gpointer *inputs;       /* of the current run */
+  gpointer *step_data; /* per step: what a stream keeps for it (oneDNN memories) */
+  gpointer *inputs;    /* of the current run */
   gpointer *outputs;
   AxonInferRequest *request;
-  GError **error;         /* of the current run */
+  GError **error; /* of the current run */
 };
 
 struct _CpuPlan {

@@ -22,14 +22,16 @@ static const AxonPropertySpec properties[] = {
   { "FULL_DEVICE_NAME", AXON_PROPERTY_STRING, RO, NULL, 0, 0, NULL, "Name of the processor" },
   { "DEVICE_ARCHITECTURE", AXON_PROPERTY_STRING, RO, NULL, 0, 0, NULL, "Architecture" },
   { "DEVICE_TYPE", AXON_PROPERTY_STRING, RO, NULL, 0, 0, NULL, "integrated or discrete" },
-  { "OPTIMIZATION_CAPABILITIES", AXON_PROPERTY_STRINGS, RO, NULL, 0, 0, NULL, "Types it is good at" },
+  { "OPTIMIZATION_CAPABILITIES", AXON_PROPERTY_STRINGS, RO, NULL, 0, 0, NULL,
+    "Types it is good at" },
   { "RANGE_FOR_ASYNC_INFER_REQUESTS", AXON_PROPERTY_RANGE, RO, NULL, 0, 0, NULL,
     "Least, most and step of requests per stream" },
   { "RANGE_FOR_STREAMS", AXON_PROPERTY_STRING, RO, NULL, 0, 0, NULL, "Least and most streams" },
   { "EXECUTION_DEVICES", AXON_PROPERTY_STRINGS, RO, NULL, 0, 0, NULL, "Where models run" },
   { "DEVICE_ID", AXON_PROPERTY_CHOICE, RW, "", 0, 0, "", "Which device; only the empty id exists" },
   { "NUM_STREAMS", AXON_PROPERTY_STREAMS, RW, "AUTO", 0, 1024, NULL,
-    "Requests that run side by side; AUTO follows PERFORMANCE_HINT, 0 runs in the caller's thread" },
+    "Requests that run side by side; AUTO follows PERFORMANCE_HINT, 0 runs in the caller's "
+    "thread" },
   { "INFERENCE_NUM_THREADS", AXON_PROPERTY_INT, RW, "0", 0, 1024, NULL,
     "Threads of all streams together; 0: every processor this process may use" },
   { "PERF_COUNT", AXON_PROPERTY_BOOL, RW, "NO", 0, 0, NULL, "Measure every step" },
@@ -106,7 +108,7 @@ choose_threads (const AxonConfig *config, guint *streams, guint *threads)
     all = count_processors ();
   if (n < 0)
     n = g_str_equal (axon_config_get_string (config, "PERFORMANCE_HINT"), "THROUGHPUT") ? (gint)all
-                                                                                          : 1;
+                                                                                        : 1;
   *streams = (guint)n;
   *threads = MAX (1, all / MAX (*streams, 1));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Device TEMPLATE: runs the reference kernels. The oracle of the tests and the example for authors of
- * plugins: properties in a table, passes on a clone, one walk over the graph per run. */
+/* Device TEMPLATE: runs the reference kernels. The oracle of the tests and the example for authors
+ * of plugins: properties in a table, passes on a clone, one walk over the graph per run. */
 #include <axon/axon.h>
 #include <axon/axon-plugin.h>
 #include <axon/axon-template.h>
@@ -91,7 +91,8 @@ static const AxonPropertySpec properties[] = {
   { "FULL_DEVICE_NAME", AXON_PROPERTY_STRING, RO, NULL, 0, 0, NULL, "Name for people" },
   { "DEVICE_ARCHITECTURE", AXON_PROPERTY_STRING, RO, NULL, 0, 0, NULL, "Architecture" },
   { "DEVICE_TYPE", AXON_PROPERTY_STRING, RO, NULL, 0, 0, NULL, "integrated or discrete" },
-  { "OPTIMIZATION_CAPABILITIES", AXON_PROPERTY_STRINGS, RO, NULL, 0, 0, NULL, "Types it is good at" },
+  { "OPTIMIZATION_CAPABILITIES", AXON_PROPERTY_STRINGS, RO, NULL, 0, 0, NULL,
+    "Types it is good at" },
   { "RANGE_FOR_ASYNC_INFER_REQUESTS", AXON_PROPERTY_RANGE, RO, NULL, 0, 0, NULL,
     "Least, most and step of requests per stream" },
   { "EXECUTION_DEVICES", AXON_PROPERTY_STRINGS, RO, NULL, 0, 0, NULL, "Where models run" },
@@ -105,8 +106,7 @@ static const AxonPropertySpec properties[] = {
 };
 
 static GVariant *
-axon_template_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key,
-                                 GError **error)
+axon_template_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, GError **error)
 {
   if (g_str_equal (key, "AVAILABLE_DEVICES"))
     return axon_property_list ("", NULL);

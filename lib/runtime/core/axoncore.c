@@ -312,11 +312,13 @@ axon_core_compile_model (AxonCore *core, AxonModel *model, const gchar *device, 
  * @model: a model; not changed
  * @device: a device name
  * @config: (nullable): properties of the device, `a{sv}`
- * @reasons: (out) (optional) (transfer full) (element-type utf8 utf8): node name to why it is refused
+ * @reasons: (out) (optional) (transfer full) (element-type utf8 utf8): node name to why it is
+ * refused
  * @cancellable: (nullable): to give up
  * @error: return location
  *
- * Returns: (transfer full) (nullable) (element-type utf8 utf8): node name to the device that takes it
+ * Returns: (transfer full) (nullable) (element-type utf8 utf8): node name to the device that takes
+ * it
  *
  * Since: 1.0
  */
@@ -339,8 +341,8 @@ axon_core_query_model (AxonCore *core, AxonModel *model, const gchar *device, GV
  * axon_core_list_operators:
  * @core: a core
  *
- * Returns: (transfer full) (array zero-terminated=1): one line per operator row: domain, name, first
- *   and last opset
+ * Returns: (transfer full) (array zero-terminated=1): one line per operator row: domain, name,
+ * first and last opset
  *
  * Since: 1.0
  */

@@ -16,8 +16,7 @@ AxonModel *axon_core_read_model (AxonCore *core, const gchar *path, GCancellable
                                  GError **error);
 AxonModel *axon_core_read_model_from_bytes (AxonCore *core, GBytes *bytes,
                                             GCancellable *cancellable, GError **error);
-AxonTensor *axon_core_read_tensor (AxonCore *core, const gchar *path, gchar **name,
-                                   GError **error);
+AxonTensor *axon_core_read_tensor (AxonCore *core, const gchar *path, gchar **name, GError **error);
 gchar **axon_core_get_available_devices (AxonCore *core);
 gboolean axon_core_has_device (AxonCore *core, const gchar *device, GError **error);
 gboolean axon_core_set_property (AxonCore *core, const gchar *device, const gchar *key,

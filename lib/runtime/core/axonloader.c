@@ -43,7 +43,8 @@ axon_loader_list (void)
       gchar *name;
       if (!g_str_has_prefix (file, PREFIX) || !g_str_has_suffix (file, SUFFIX))
         continue;
-      name = g_ascii_strup (file + strlen (PREFIX), (gssize)(n - strlen (PREFIX) - strlen (SUFFIX)));
+      name =
+          g_ascii_strup (file + strlen (PREFIX), (gssize)(n - strlen (PREFIX) - strlen (SUFFIX)));
       if (strchr (name, '.') != NULL || !g_hash_table_add (names, name))
         g_free (name);
       else

@@ -175,8 +175,8 @@ effective_config (AxonPlugin *plugin, GVariant *overlay, GError **error)
 
 AxonCompiledModel *
 axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, GVariant *config,
-                           GCancellable *cancellable, AxonProgressFunc progress,
-                           gpointer user_data, GError **error)
+                           GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
+                           GError **error)
 {
   g_autoptr (AxonConfig) effective = effective_config (plugin, config, error);
   AxonCompiledModel *compiled;

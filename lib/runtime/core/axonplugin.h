@@ -86,7 +86,8 @@ typedef struct {
   const gchar *name; /* device name, such as "CPU" */
   const gchar *version;
   const gchar *description;
-  AxonPlugin *(*create) (const gchar *name, GError **error); /* fails where the backend is missing */
+  AxonPlugin *(*create) (const gchar *name,
+                         GError **error); /* fails where the backend is missing */
   gpointer padding[8];
 } AxonPluginInfo;
 

@@ -12,7 +12,7 @@ typedef struct {
   gatomicrefcount ref_count;
   GMutex lock;
   GCond wake;
-  GQueue items; /* lock */
+  GQueue items;  /* lock */
   gboolean stop; /* lock */
 } Queue;
 

@@ -27,11 +27,11 @@ struct _AxonInferRequest {
 
   GMutex lock;
   GCond idle;
-  gboolean busy;                 /* lock: between start and the callback */
-  guint64 started, finished;     /* lock */
-  GError *error;                 /* lock: of the last run */
-  AxonInferCallback callback;    /* lock */
-  gpointer callback_data;        /* lock */
+  gboolean busy;                  /* lock: between start and the callback */
+  guint64 started, finished;      /* lock */
+  GError *error;                  /* lock: of the last run */
+  AxonInferCallback callback;     /* lock */
+  gpointer callback_data;         /* lock */
   GDestroyNotify callback_notify; /* lock */
 };
 
@@ -200,8 +200,8 @@ axon_infer_request_get_input_tensor (AxonInferRequest *request, guint index)
  * @request: a request
  * @index: an output
  *
- * Returns: (transfer full) (nullable): the result of the last run. While the reference is held, later
- *   runs write elsewhere, unless it is a tensor from axon_infer_request_set_output_tensor().
+ * Returns: (transfer full) (nullable): the result of the last run. While the reference is held,
+ * later runs write elsewhere, unless it is a tensor from axon_infer_request_set_output_tensor().
  *
  * Since: 1.0
  */
@@ -272,8 +272,8 @@ run (guint stream, gpointer user_data)
  *
  * Starts a run and returns. The callback is called once if and only if this returns %TRUE.
  *
- * Returns: %TRUE if the run started; %AXON_ERROR_BUSY while another runs, %AXON_ERROR_ARGUMENT where
- *   an input is not bound
+ * Returns: %TRUE if the run started; %AXON_ERROR_BUSY while another runs, %AXON_ERROR_ARGUMENT
+ * where an input is not bound
  *
  * Since: 1.0
  */
@@ -343,8 +343,8 @@ axon_infer_request_wait_for (AxonInferRequest *request, guint milliseconds, gboo
     if (milliseconds == G_MAXUINT)
       g_cond_wait (&request->idle, &request->lock);
     else
-      *done = g_cond_wait_until (&request->idle, &request->lock, end) ||
-              request->finished >= target;
+      *done =
+          g_cond_wait_until (&request->idle, &request->lock, end) || request->finished >= target;
   if (*done && request->error != NULL) {
     ok = FALSE;
     if (error != NULL)
@@ -488,9 +488,9 @@ void
 axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTensor *tensor)
 {
   if (request->output_is_own[index]) {
-    memcpy (axon_tensor_get_data (request->outputs[index]), axon_tensor_get_data (tensor),
-            MIN (axon_tensor_get_n_bytes (tensor),
-                 axon_tensor_get_n_bytes (request->outputs[index])));
+    memcpy (
+        axon_tensor_get_data (request->outputs[index]), axon_tensor_get_data (tensor),
+        MIN (axon_tensor_get_n_bytes (tensor), axon_tensor_get_n_bytes (request->outputs[index])));
     axon_tensor_unref (tensor);
     return;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Gather and constant Pad over row-major memory, by runs of bytes. Gather's indices are constant and
- * checked when building; others go to the reference kernel. */
+/* Gather and constant Pad over row-major memory, by runs of bytes. Gather's indices are constant
+ * and checked when building; others go to the reference kernel. */
 #include "kernels.h"
 
 #include <string.h>
@@ -47,8 +47,8 @@ cpu_build_gather (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
     if (d != axis)
       *(d < axis ? &g->outer : &g->row) *= (gsize)x->dims[d];
   for (gsize i = 0; i < g->n; i++) {
-    gint64 at = axon_dtype_load_int (axon_tensor_get_dtype (indices),
-                                     axon_tensor_get_data (indices), i);
+    gint64 at =
+        axon_dtype_load_int (axon_tensor_get_dtype (indices), axon_tensor_get_data (indices), i);
     g->index[i] = at < 0 ? at + x->dims[axis] : at;
     if (g->index[i] < 0 || g->index[i] >= x->dims[axis]) {
       gather_free (g);
@@ -138,7 +138,8 @@ get_pads (const AxonNode *node, PadPlan *p)
 gboolean
 cpu_build_pad (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  PadPlan p = { .in = node->inputs[0]->type.shape, .out = node->outputs[0]->type.shape,
+  PadPlan p = { .in = node->inputs[0]->type.shape,
+                .out = node->outputs[0]->type.shape,
                 .size = axon_dtype_get_size (node->inputs[0]->type.dtype) };
   CpuTensor *src, *dst;
   if (!g_str_equal (axon_node_get_string (node, "mode"), "constant") || p.in.rank < 1 ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* axon.ImageToTensor, fast: two source rows are blended into floats, columns are gathered from them,
- * colours are converted and normalised, all within one row of the tensor. The frame is read once. */
+/* axon.ImageToTensor, fast: two source rows are blended into floats, columns are gathered from
+ * them, colours are converted and normalised, all within one row of the tensor. The frame is read
+ * once. */
 #include "kernels.h"
 
 #include <axon/axon.h>
@@ -104,8 +105,12 @@ set_matrix (Job *j)
   gdouble kr = (gdouble)j->info->kr_1e6 / 1e6, kb = (gdouble)j->info->kb_1e6 / 1e6;
   gdouble kg = 1 - kr - kb, c = j->info->full_range ? 1 : 255. / 224;
   gdouble s = j->info->full_range ? 1 : 255. / 219;
-  gdouble m[6] = { s, j->info->full_range ? 0 : -16 * s, 2 * (1 - kr) * c,
-                   2 * kb * (1 - kb) / kg * c, 2 * kr * (1 - kr) / kg * c, 2 * (1 - kb) * c };
+  gdouble m[6] = { s,
+                   j->info->full_range ? 0 : -16 * s,
+                   2 * (1 - kr) * c,
+                   2 * kb * (1 - kb) / kg * c,
+                   2 * kr * (1 - kr) / kg * c,
+                   2 * (1 - kb) * c };
   for (gint i = 0; i < 6; i++)
     j->matrix[i] = (gfloat)m[i];
 }
@@ -190,11 +195,15 @@ static void
 packed_row (Job *j, gint64 y0, gint64 y1, gfloat f)
 {
   gint step = (gint)axon_image_format_get_pixel_stride ((AxonImageFormat)j->info->format);
-  gboolean bgr = j->info->format == AXON_IMAGE_FORMAT_BGR || j->info->format == AXON_IMAGE_FORMAT_BGRX;
+  gboolean bgr =
+      j->info->format == AXON_IMAGE_FORMAT_BGR || j->info->format == AXON_IMAGE_FORMAT_BGRX;
   blend_plane (j, 0, y0, y1, f, (gint)j->info->width * step, j->row);
   for (gint c = 0; c < 3; c++)
-    gather_row (j->rgb[c], j->row + (step == 1 ? 0 : bgr ? 2 - c : c), j->x0, j->x1, j->fx,
-                j->g.dst_width);
+    gather_row (j->rgb[c],
+                j->row + (step == 1 ? 0
+                          : bgr     ? 2 - c
+                                    : c),
+                j->x0, j->x1, j->fx, j->g.dst_width);
 }
 
 /* One channel of one row, at its place in the tensor, bars included. */

@@ -15,8 +15,8 @@ static AxonTensor *
 wrap (const CpuInstance *instance, const CpuTensor *t)
 {
   gsize n = (gsize)axon_shape_get_numel (&t->shape) * axon_dtype_get_size (t->dtype);
-  return axon_tensor_new_wrapped (t->dtype, &t->shape, cpu_tensor_data (instance, t), n, NULL,
-                                  NULL, NULL);
+  return axon_tensor_new_wrapped (t->dtype, &t->shape, cpu_tensor_data (instance, t), n, NULL, NULL,
+                                  NULL);
 }
 
 static void

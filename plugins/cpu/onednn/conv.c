@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 typedef struct {
-  AxonShape x, y, w;     /* ONNX shapes */
+  AxonShape x, y, w; /* ONNX shapes */
   gint64 group;
   gboolean transposed;
   AxonDType x_type, y_type, w_type;
@@ -49,17 +49,20 @@ conv_shape (ConvShape *c, const AxonNode *node, guint weight_input)
   const AxonTensor *w = cpu_node_constant (node, weight_input);
   if (w == NULL || axon_node_find_attr (node, "output_shape") != NULL)
     return FALSE;
-  *c = (ConvShape){ .x = node->inputs[0]->type.shape, .y = node->outputs[0]->type.shape,
-                    .w = *axon_tensor_get_shape (w), .group = axon_node_get_int (node, "group"),
+  *c = (ConvShape){ .x = node->inputs[0]->type.shape,
+                    .y = node->outputs[0]->type.shape,
+                    .w = *axon_tensor_get_shape (w),
+                    .group = axon_node_get_int (node, "group"),
                     .transposed = axon_node_is (node, "ConvTranspose"),
-                    .x_type = node->inputs[0]->type.dtype, .y_type = node->outputs[0]->type.dtype,
+                    .x_type = node->inputs[0]->type.dtype,
+                    .y_type = node->outputs[0]->type.dtype,
                     .w_type = axon_tensor_get_dtype (w) };
   if (!cpu_dnn_has_type (c->x_type) || axon_shape_get_numel (&c->x) < 1 ||
       axon_shape_get_numel (&c->y) < 1)
     return FALSE;
   weight_dims (c);
-  return dnn_window (&c->window, node, c->transposed ? &c->y : &c->x,
-                     c->transposed ? &c->x : &c->y, c->w.dims + 2);
+  return dnn_window (&c->window, node, c->transposed ? &c->y : &c->x, c->transposed ? &c->x : &c->y,
+                     c->w.dims + 2);
 }
 
 static dnnl_primitive_desc_t
@@ -72,16 +75,17 @@ conv_pd (const ConvShape *c, gboolean bias, dnnl_primitive_attr_t attr, gboolean
   dnnl_convolution_desc_t conv;
   dnnl_deconvolution_desc_t deconv;
   const void *desc = c->transposed ? (void *)&deconv : (void *)&conv;
-  dnnl_memory_desc_init_by_tag (&w, c->w_rank, c->w_dims, dnn_type (c->w_type), dnnl_format_tag_any);
-  dnnl_memory_desc_init_by_tag (&b, 1, oc, c->x_type == AXON_DTYPE_F32 ? dnnl_f32 : dnnl_s32, dnnl_x);
-  if ((c->transposed ? dnnl_dilated_deconvolution_forward_desc_init (
-                           &deconv, dnnl_forward_inference, dnnl_deconvolution_direct, &src, &w,
-                           bias ? &b : NULL, &dst, win->stride, win->dilation, win->pad,
-                           win->pad_end)
-                     : dnnl_dilated_convolution_forward_desc_init (
-                           &conv, dnnl_forward_inference, dnnl_convolution_direct, &src, &w,
-                           bias ? &b : NULL, &dst, win->stride, win->dilation, win->pad,
-                           win->pad_end)) != dnnl_success)
+  dnnl_memory_desc_init_by_tag (&w, c->w_rank, c->w_dims, dnn_type (c->w_type),
+                                dnnl_format_tag_any);
+  dnnl_memory_desc_init_by_tag (&b, 1, oc, c->x_type == AXON_DTYPE_F32 ? dnnl_f32 : dnnl_s32,
+                                dnnl_x);
+  if ((c->transposed
+           ? dnnl_dilated_deconvolution_forward_desc_init (
+                 &deconv, dnnl_forward_inference, dnnl_deconvolution_direct, &src, &w,
+                 bias ? &b : NULL, &dst, win->stride, win->dilation, win->pad, win->pad_end)
+           : dnnl_dilated_convolution_forward_desc_init (
+                 &conv, dnnl_forward_inference, dnnl_convolution_direct, &src, &w, bias ? &b : NULL,
+                 &dst, win->stride, win->dilation, win->pad, win->pad_end)) != dnnl_success)
     return NULL;
   if (!accept_ref)
     return dnn_pd_new (desc, attr);
@@ -149,8 +153,9 @@ static CpuTensor *
 pack_bias (CpuPlan *plan, const AxonTensor *bias)
 {
   AxonShape shape = AXON_SHAPE ((gint64)axon_tensor_get_numel (bias));
-  return cpu_plan_constant (plan, axon_tensor_get_dtype (bias), &shape,
-                            g_memdup2 (axon_tensor_get_data (bias), axon_tensor_get_n_bytes (bias)));
+  return cpu_plan_constant (
+      plan, axon_tensor_get_dtype (bias), &shape,
+      g_memdup2 (axon_tensor_get_data (bias), axon_tensor_get_n_bytes (bias)));
 }
 
 static gboolean
@@ -182,9 +187,9 @@ build_conv (CpuPlan *plan, const AxonNode *node)
     return FALSE;
   src = cpu_plan_input_as (plan, node, 0, dnn_query (call.pd, dnnl_query_src_md, 0));
   dst_md = dnn_query (call.pd, dnnl_query_dst_md, 0);
-  dnn_call_arg (&call, DNNL_ARG_WEIGHTS,
-                pack_weights (plan, &c, axon_tensor_get_data (cpu_node_constant (node, 1)), call.pd),
-                FALSE);
+  dnn_call_arg (
+      &call, DNNL_ARG_WEIGHTS,
+      pack_weights (plan, &c, axon_tensor_get_data (cpu_node_constant (node, 1)), call.pd), FALSE);
   if (bias != NULL)
     dnn_call_arg (&call, DNNL_ARG_BIAS, pack_bias (plan, bias), FALSE);
   dst = fused && has_sum ? residual_destination (plan, node, dst_md)
@@ -209,7 +214,8 @@ cpu_dnn_build_conv_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED
   return build_conv (plan, node);
 }
 
-/* y = saturate (round (clip (acc + bias) * xs * ws / ys) + yz), all in the primitive's attributes. */
+/* y = saturate (round (clip (acc + bias) * xs * ws / ys) + yz), all in the primitive's attributes.
+ */
 static dnnl_primitive_attr_t
 quantized_attr (const AxonNode *node, const CpuQuant *q, gint64 channels)
 {

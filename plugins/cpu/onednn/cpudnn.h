@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The oneDNN room as the rest of the plugin sees it: no oneDNN type passes here. Files of this folder
- * are the only ones that include its header. */
+/* The oneDNN room as the rest of the plugin sees it: no oneDNN type passes here. Files of this
+ * folder are the only ones that include its header. */
 #pragma once
 
 #include "../cpuplan.h"

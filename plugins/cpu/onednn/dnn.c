@@ -298,14 +298,15 @@ dnn_call_add (CpuPlan *plan, DnnCall *call)
     dnn->arg[i] = call->arg[i];
     dnn->tensor[i] = call->tensor[i];
     dnn->md[i] = call->arg[i] == DNNL_ARG_SCRATCHPAD ? scratch->d : dnn_md (call->tensor[i]);
-    if (call->arg[i] == DNNL_ARG_DST) /* an exact layout may be normalised away: ask the primitive */
+    if (call->arg[i] ==
+        DNNL_ARG_DST) /* an exact layout may be normalised away: ask the primitive */
       dnn->md[i] = dnn_query (call->pd, dnnl_query_dst_md, 0)->d;
   }
   dnn->n = call->n;
   dnnl_primitive_desc_query (call->pd, dnnl_query_impl_info_str, 0, &impl);
   dnnl_primitive_create (&dnn->primitive, call->pd);
-  cpu_plan_add_step (plan, run_primitive, dnn, dnn_step_free, g_intern_string (impl), in, n_in,
-                     out, n_out);
+  cpu_plan_add_step (plan, run_primitive, dnn, dnn_step_free, g_intern_string (impl), in, n_in, out,
+                     n_out);
   dnnl_primitive_desc_destroy (call->pd);
 }
 
@@ -314,8 +315,8 @@ reorder_pd (const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to)
 {
   dnnl_primitive_attr_t attr = dnn_attr_new ();
   dnnl_primitive_desc_t pd = NULL;
-  dnnl_status_t status = dnnl_reorder_primitive_desc_create (&pd, from, dnn_engine (), to,
-                                                             dnn_engine (), attr);
+  dnnl_status_t status =
+      dnnl_reorder_primitive_desc_create (&pd, from, dnn_engine (), to, dnn_engine (), attr);
   dnnl_primitive_attr_destroy (attr);
   return status == dnnl_success ? pd : NULL;
 }
@@ -337,7 +338,8 @@ dnn_pack (CpuPlan *plan, const dnnl_memory_desc_t *from, gconstpointer data, con
   AxonShape bytes = AXON_SHAPE ((gint64)cpu_md_get_bytes (to));
   dnnl_primitive_desc_t pd = reorder_pd (from, &to->d);
   dnnl_primitive_t reorder;
-  dnnl_exec_arg_t args[3] = { { .arg = DNNL_ARG_FROM }, { .arg = DNNL_ARG_TO },
+  dnnl_exec_arg_t args[3] = { { .arg = DNNL_ARG_FROM },
+                              { .arg = DNNL_ARG_TO },
                               { .arg = DNNL_ARG_SCRATCHPAD } };
   gpointer packed = NULL, scratch = NULL;
   const CpuMd *scratch_md = dnn_query (pd, dnnl_query_scratchpad_md, 0);

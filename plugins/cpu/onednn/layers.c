@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pooling, matrix products, normalisation, softmax, resampling. They take the layout that the data is
- * in; TRUE means that a step was added, FALSE that the next row of the kernel table is asked. */
+/* Pooling, matrix products, normalisation, softmax, resampling. They take the layout that the data
+ * is in; TRUE means that a step was added, FALSE that the next row of the kernel table is asked. */
 #include "dnn-private.h"
 #include "../cpueltwise.h"
 
@@ -264,11 +264,11 @@ cpu_dnn_build_prelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
   if (call.pd == NULL)
     return FALSE;
   dnn_call_arg (&call, DNNL_ARG_SRC, src, FALSE);
-  dnn_call_arg (&call, DNNL_ARG_WEIGHTS,
-                cpu_plan_constant (plan, AXON_DTYPE_F32, &shape,
-                                   g_memdup2 (axon_tensor_get_data (slope),
-                                              axon_tensor_get_n_bytes (slope))),
-                FALSE);
+  dnn_call_arg (
+      &call, DNNL_ARG_WEIGHTS,
+      cpu_plan_constant (plan, AXON_DTYPE_F32, &shape,
+                         g_memdup2 (axon_tensor_get_data (slope), axon_tensor_get_n_bytes (slope))),
+      FALSE);
   dnn_call_arg (&call, DNNL_ARG_DST, cpu_plan_output (plan, node, 0, src->md), TRUE);
   dnn_call_add (plan, &call);
   return TRUE;
@@ -307,7 +307,8 @@ matmul_args (MatMul *m, const AxonNode *node, const AxonShape *y)
   if (axon_node_get_input (node, 2) == NULL)
     return TRUE;
   return m->bias != NULL && m->alpha == 1 && (gint64)axon_tensor_get_numel (m->bias) == n &&
-         axon_tensor_get_dim (m->bias, (guint)MAX (axon_tensor_get_shape (m->bias)->rank - 1, 0)) == n;
+         axon_tensor_get_dim (m->bias, (guint)MAX (axon_tensor_get_shape (m->bias)->rank - 1, 0)) ==
+             n;
 }
 
 /* @t's matrix as oneDNN dims: padded to @rank with ones, last two swapped where transposed. */
@@ -385,8 +386,8 @@ cpu_dnn_build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   dnnl_primitive_attr_destroy (attr);
   if (call.pd == NULL)
     return FALSE;
-  dnn_call_arg (&call, DNNL_ARG_SRC,
-                view_as (plan, cpu_plan_input_as (plan, node, 0, NULL), &md_a), FALSE);
+  dnn_call_arg (&call, DNNL_ARG_SRC, view_as (plan, cpu_plan_input_as (plan, node, 0, NULL), &md_a),
+                FALSE);
   dnn_call_arg (&call, DNNL_ARG_WEIGHTS,
                 constant ? dnn_pack (plan, &plain_b, axon_tensor_get_data (constant),
                                      dnn_query (call.pd, dnnl_query_weights_md, 0))
@@ -435,7 +436,7 @@ cpu_dnn_build_binary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
     const gchar *name;
     dnnl_alg_kind_t alg;
     gboolean commutes;
-  } kinds[] = { { "Add", dnnl_binary_add, TRUE }, { "Sum", dnnl_binary_add, TRUE },
+  } kinds[] = { { "Add", dnnl_binary_add, TRUE },  { "Sum", dnnl_binary_add, TRUE },
                 { "Sub", dnnl_binary_sub, FALSE }, { "Mul", dnnl_binary_mul, TRUE },
                 { "Div", dnnl_binary_div, FALSE }, { "Max", dnnl_binary_max, TRUE },
                 { "Min", dnnl_binary_min, TRUE } };

@@ -96,9 +96,9 @@ slice_plan (const AxonNode *node, gint64 *start, gint64 *step)
     if (attr == NULL)
       n[k] = t ? (guint)axon_tensor_get_numel (t) : 0;
     for (guint i = 0; i < n[k]; i++)
-      values[k][i] = attr ? attr[i]
-                          : axon_dtype_load_int (axon_tensor_get_dtype (t),
-                                                 axon_tensor_get_data (t), i);
+      values[k][i] =
+          attr ? attr[i]
+               : axon_dtype_load_int (axon_tensor_get_dtype (t), axon_tensor_get_data (t), i);
   }
   for (guint i = 0; i < n[0]; i++) {
     gint64 axis = n[1] ? values[1][i] : (gint64)i, from = values[0][i];

@@ -140,8 +140,7 @@ expand (AxonModel *model, AxonNode *node)
         axon_node_get_int (node, "channels_last") == 0)
       return expand_unary (model, node, unary[i].to, unary[i].opset);
   if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearSoftmax"))
-    return expand_unary (model, node, "Softmax",
-                         axon_node_get_int (node, "opset") < 13 ? 11 : 13);
+    return expand_unary (model, node, "Softmax", axon_node_get_int (node, "opset") < 13 ? 11 : 13);
   if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearConcat"))
     return expand_concat (model, node);
   if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearMul"))

@@ -9,15 +9,14 @@
 
 #define MAX_POSTS 4
 
-static const gchar *const fusible[] = { "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu", "Mish",
-                                        "HardSwish", "Clip", NULL };
+static const gchar *const fusible[] = { "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu",
+                                        "Mish", "HardSwish", "Clip",    NULL };
 
 static gboolean
 takes_posts (const AxonNode *node)
 {
   return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose")) &&
-         axon_value_is_constant (node->inputs[1]) &&
-         node->outputs[0]->type.dtype == AXON_DTYPE_F32;
+         axon_value_is_constant (node->inputs[1]) && node->outputs[0]->type.dtype == AXON_DTYPE_F32;
 }
 
 static void
@@ -116,8 +115,7 @@ fuse_sum (AxonModel *model, AxonNode *conv)
     return FALSE;
   other = add->inputs[add->inputs[0] == y ? 1 : 0];
   if (!axon_shape_equal (&other->type.shape, &y->type.shape) || other->type.value != NULL ||
-      other == y || !axon_shape_is_static (&y->type.shape) ||
-      !is_made_before (model, other, conv))
+      other == y || !axon_shape_is_static (&y->type.shape) || !is_made_before (model, other, conv))
     return FALSE;
   append_post (conv, "sum", 0, 0);
   conv->inputs = g_renew (AxonValue *, conv->inputs, 5);

@@ -12,8 +12,8 @@
 static gboolean
 is_scalar (const AxonValue *value)
 {
-  return value == NULL || (axon_value_is_constant (value) &&
-                           axon_tensor_get_numel (value->type.value) == 1);
+  return value == NULL ||
+         (axon_value_is_constant (value) && axon_tensor_get_numel (value->type.value) == 1);
 }
 
 /* A per-tensor byte-sized DequantizeLinear of something that is computed. */
@@ -146,8 +146,8 @@ fuse_conv (AxonModel *model, AxonNode *conv)
   AxonValue *zero_x = axon_node_get_input (x, 2)
                           ? x->inputs[2]
                           : cpu_add_scalar (model, x->inputs[0]->type.dtype, 0);
-  AxonValue *in[] = { x->inputs[0],    x->inputs[1],    zero_x,          w->inputs[0], w->inputs[1],
-                      zero_w,          t.q->inputs[1],  t.q->inputs[2],  bias };
+  AxonValue *in[] = { x->inputs[0], x->inputs[1],   zero_x,         w->inputs[0], w->inputs[1],
+                      zero_w,       t.q->inputs[1], t.q->inputs[2], bias };
   q = cpu_add_node (model, conv, NULL, "QLinearConv", 10, in, bias ? 9 : 8,
                     axon_model_add_value (model, NULL));
   copy_window (q, conv);
@@ -167,8 +167,9 @@ fuse_add (AxonModel *model, AxonNode *add)
       a->inputs[0]->type.dtype != b->inputs[0]->type.dtype ||
       a->inputs[0]->type.dtype != t.q->inputs[2]->type.dtype)
     return FALSE;
-  AxonValue *in[] = { a->inputs[0], a->inputs[1], axon_node_get_input (a, 2), b->inputs[0],
-                      b->inputs[1], axon_node_get_input (b, 2), t.q->inputs[1], t.q->inputs[2] };
+  AxonValue *in[] = { a->inputs[0],   a->inputs[1],  axon_node_get_input (a, 2),
+                      b->inputs[0],   b->inputs[1],  axon_node_get_input (b, 2),
+                      t.q->inputs[1], t.q->inputs[2] };
   q = cpu_add_node (model, add, AXON_DOMAIN_MICROSOFT, "QLinearAdd", 1, in, 8,
                     axon_model_add_value (model, NULL));
   inherit (q, &t, a);

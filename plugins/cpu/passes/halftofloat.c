@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Half precision models compute in f32: oneDNN 2.6 has no f16 kernels. Casts stand at the inputs and
- * outputs, so callers still see f16. */
+/* Half precision models compute in f32: oneDNN 2.6 has no f16 kernels. Casts stand at the inputs
+ * and outputs, so callers still see f16. */
 #include "cpupasses.h"
 
 static gboolean
@@ -24,7 +24,8 @@ convert_constants (AxonModel *model, GError **error)
 static AxonNode *
 add_cast (AxonModel *model, const gchar *name, AxonValue *in, AxonValue *out, AxonDType to)
 {
-  AxonNode *cast = axon_model_add_node (model, cpu_op (NULL, "Cast", 13), 13, name, &in, 1, &out, 1);
+  AxonNode *cast =
+      axon_model_add_node (model, cpu_op (NULL, "Cast", 13), 13, name, &in, 1, &out, 1);
   axon_node_set_int (cast, "to", to);
   return cast;
 }

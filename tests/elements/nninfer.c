@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nninfer on device MOCK: order, events, flush, end of stream, states, failures. */
+#include "axontest.h"
+
+#include <gst/check/gstharness.h>
+#include <gst/nn/nn.h>
+#include <gst/video/video.h>
+
+#define CAPS "video/x-raw,format=RGB,width=64,height=48,framerate=30/1"
+
+static GstHarness *
+harness_new (const gchar *config, guint nireq)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *launch =
+      g_strdup_printf ("nninfer model=%s device=MOCK nireq=%u %s%s%s", model, nireq,
+                       config ? "config=\"config," : "", config ? config : "", config ? "\"" : "");
+  GstHarness *h = gst_harness_new_parse (launch);
+  gst_harness_set_src_caps_str (h, CAPS);
+  return h;
+}
+
+static GstBuffer *
+frame (GstHarness *h, guint i)
+{
+  GstBuffer *buffer = gst_harness_create_buffer (h, 64 * 48 * 3);
+  gst_buffer_memset (buffer, 0, 0, 64 * 48 * 3);
+  GST_BUFFER_PTS (buffer) = i * GST_SECOND / 30;
+  return buffer;
+}
+
+static void
+frames_leave_in_order_though_runs_end_out_of_order (void)
+{
+  GstHarness *h = harness_new ("NUM_STREAMS=4,MOCK_LATENCY=2,MOCK_JITTER=15", 4);
+  for (guint i = 0; i < 30; i++)
+    g_assert_cmpint (gst_harness_push (h, frame (h, i)), ==, GST_FLOW_OK);
+  for (guint i = 0; i < 30; i++) {
+    GstBuffer *out = gst_harness_pull (h);
+    GstNnTensorMeta *meta = gst_buffer_get_nn_tensor_meta (out);
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, i * GST_SECOND / 30);
+    g_assert_nonnull (meta);
+    g_assert_cmpuint (meta->tensors->len, ==, 2);
+    g_assert_cmpint (meta->width, ==, 64);
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+}
+
+static void
+serialized_events_keep_their_place (void)
+{
+  GstHarness *h = harness_new ("MOCK_LATENCY=10", 3);
+  GstEvent *event;
+  gboolean found = FALSE;
+  gst_harness_push (h, frame (h, 0));
+  gst_harness_push_event (
+      h, gst_event_new_custom (GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_new_empty ("mark")));
+  gst_harness_push (h, frame (h, 1));
+  /* the mark must not be there before the first frame */
+  while ((event = gst_harness_try_pull_event (h)) != NULL) {
+    g_assert_false (GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_DOWNSTREAM &&
+                    gst_harness_buffers_received (h) == 0);
+    gst_event_unref (event);
+  }
+  gst_buffer_unref (gst_harness_pull (h));
+  gst_buffer_unref (gst_harness_pull (h));
+  while ((event = gst_harness_try_pull_event (h)) != NULL) {
+    found = found || GST_EVENT_TYPE (event) == GST_EVENT_CUSTOM_DOWNSTREAM;
+    gst_event_unref (event);
+  }
+  g_assert_true (found);
+  gst_harness_teardown (h);
+}
+
+static void
+end_of_stream_follows_the_last_frame (void)
+{
+  GstHarness *h = harness_new ("MOCK_LATENCY=20", 4);
+  GstEventType last = GST_EVENT_UNKNOWN;
+  for (guint i = 0; i < 6; i++)
+    gst_harness_push (h, frame (h, i));
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint i = 0; i < 6; i++)
+    gst_buffer_unref (gst_harness_pull (h));
+  while (last != GST_EVENT_EOS) {
+    GstEvent *event = gst_harness_pull_event (h);
+    g_assert_nonnull (event);
+    last = GST_EVENT_TYPE (event);
+    gst_event_unref (event);
+  }
+  gst_harness_teardown (h);
+}
+
+static void
+flush_drops_what_is_in_flight_and_the_stream_goes_on (void)
+{
+  GstHarness *h = harness_new ("MOCK_LATENCY=50,NUM_STREAMS=1", 3);
+  GstSegment segment;
+  guint received;
+  for (guint i = 0; i < 3; i++)
+    gst_harness_push (h, frame (h, i));
+  gst_harness_push_event (h, gst_event_new_flush_start ());
+  gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+  received = gst_harness_buffers_received (h);
+  g_assert_cmpuint (received, <, 3);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  g_assert_cmpint (gst_harness_push (h, frame (h, 10)), ==, GST_FLOW_OK);
+  while (received-- > 0)
+    gst_buffer_unref (gst_harness_pull (h));
+  GstBuffer *out = gst_harness_pull (h);
+  g_assert_cmpuint (GST_BUFFER_PTS (out), ==, 10 * GST_SECOND / 30);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+a_run_that_never_ends_does_not_block_going_down (void)
+{
+  GstHarness *h = harness_new ("MOCK_STALL_AT=0", 2);
+  gint64 start = g_get_monotonic_time ();
+  gst_harness_push (h, frame (h, 0));
+  g_usleep (20000);
+  gst_harness_teardown (h);
+  g_assert_cmpint (g_get_monotonic_time () - start, <, 5 * G_USEC_PER_SEC);
+}
+
+static void
+a_failing_run_is_one_error_on_the_bus (void)
+{
+  GstHarness *h = harness_new ("MOCK_FAIL_AT=1", 1);
+  GstBus *bus = gst_bus_new ();
+  g_autoptr (GError) error = NULL;
+  GstMessage *message;
+  GstFlowReturn flow = GST_FLOW_OK;
+  gst_element_set_bus (h->element, bus);
+  for (guint i = 0; i < 20 && flow == GST_FLOW_OK; i++) {
+    flow = gst_harness_push (h, frame (h, i));
+    g_usleep (3000);
+  }
+  g_assert_cmpint (flow, ==, GST_FLOW_ERROR);
+  message = gst_bus_timed_pop_filtered (bus, GST_SECOND, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, "mock failure in run 1"));
+  gst_message_unref (message);
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR));
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+static void
+a_compile_is_cancelled_on_the_way_down (void)
+{
+  g_autofree gchar *model = test_ball_model ();
+  GstElement *element = gst_element_factory_make ("nninfer", NULL);
+  GstStructure *config = gst_structure_new ("config", "MOCK_COMPILE_MS", G_TYPE_INT, 600000, NULL);
+  gint64 start = g_get_monotonic_time ();
+  g_object_set (element, "model", model, "device", "MOCK", "config", config, NULL);
+  gst_structure_free (config);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpint (g_get_monotonic_time () - start, <, 5 * G_USEC_PER_SEC);
+  gst_object_unref (element);
+}
+
+static void
+states_go_up_and_down_many_times (void)
+{
+  g_autofree gchar *model = test_ball_model ();
+  GstElement *element = gst_element_factory_make ("nninfer", NULL);
+  g_object_set (element, "model", model, "device", "MOCK", NULL);
+  for (guint i = 0; i < 20; i++) {
+    gst_element_set_state (element, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
+    gst_element_set_state (element, i % 3 ? GST_STATE_READY : GST_STATE_NULL);
+  }
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+
+static void
+new_caps_need_no_new_compile (void)
+{
+  GstHarness *h = harness_new ("MOCK_LATENCY=1", 2);
+  GstBuffer *buffer, *out;
+  gst_harness_push (h, frame (h, 0));
+  gst_buffer_unref (gst_harness_pull (h));
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=32,height=32,framerate=30/1");
+  buffer = gst_harness_create_buffer (h, 32 * 32);
+  gst_buffer_memset (buffer, 0, 0, 32 * 32);
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+  out = gst_harness_pull (h);
+  g_assert_cmpint (gst_buffer_get_nn_tensor_meta (out)->width, ==, 32);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+downstream_may_hold_twenty_frames (void)
+{
+  GstHarness *h = harness_new ("MOCK_LATENCY=1", 2);
+  GstBuffer *held[20];
+  for (guint i = 0; i < 20; i++) {
+    g_assert_cmpint (gst_harness_push (h, frame (h, i)), ==, GST_FLOW_OK);
+    held[i] = gst_harness_pull (h);
+  }
+  for (guint i = 0; i < 20; i++) { /* no tensor was written over */
+    GstNnTensorMeta *meta = gst_buffer_get_nn_tensor_meta (held[i]);
+    for (guint k = 0; k < i; k++)
+      g_assert_true (axon_tensor_get_data (g_ptr_array_index (meta->tensors, 0)) !=
+                     axon_tensor_get_data (
+                         g_ptr_array_index (gst_buffer_get_nn_tensor_meta (held[k])->tensors, 0)));
+  }
+  for (guint i = 0; i < 20; i++)
+    gst_buffer_unref (held[i]);
+  gst_harness_teardown (h);
+}
+
+static void
+the_interval_skips_inference_not_frames (void)
+{
+  GstHarness *h = harness_new (NULL, 2);
+  gst_harness_set (h, "nninfer", "inference-interval", 3, NULL);
+  for (guint i = 0; i < 9; i++)
+    gst_harness_push (h, frame (h, i));
+  for (guint i = 0; i < 9; i++) {
+    GstBuffer *out = gst_harness_pull (h);
+    g_assert_true ((gst_buffer_get_nn_tensor_meta (out) != NULL) == (i % 3 == 0));
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+}
+
+static void
+latency_is_measured_and_answered (void)
+{
+  GstHarness *h = harness_new ("MOCK_LATENCY=20", 1);
+  gst_harness_set_upstream_latency (h, 0);
+  gst_harness_push (h, frame (h, 0));
+  gst_buffer_unref (gst_harness_pull (h));
+  g_assert_cmpuint (gst_harness_query_latency (h), >=, 20 * GST_MSECOND);
+  gst_harness_teardown (h);
+}
+
+static void
+allocation_asks_for_video_meta_and_enough_buffers (void)
+{
+  GstHarness *h = harness_new (NULL, 5);
+  GstCaps *caps = gst_caps_from_string (CAPS);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+  guint min;
+  g_assert_true (gst_pad_peer_query (h->srcpad, query));
+  g_assert_true (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
+  gst_query_parse_nth_allocation_pool (query, 0, NULL, NULL, &min, NULL);
+  g_assert_cmpuint (min, >=, 5);
+  gst_query_unref (query);
+  gst_caps_unref (caps);
+  gst_harness_teardown (h);
+}
+
+/* What the user did, and the words that must be in the one error. */
+static const struct {
+  const gchar *launch, *says;
+} mistakes[] = {
+  { "nninfer device=MOCK", "no model is set" },
+  { "nninfer model=/nonexistent.onnx", "cannot be opened" },
+  { "nninfer model=/dev/null", "not a regular file" },
+  { "nninfer model=" TEST_SOURCE_ROOT "/meson.build", "not a valid ONNX file" },
+  { "nninfer model=" TEST_SOURCE_ROOT "/pipelines/quickstart/ball.onnx device=NOWHERE",
+    "device \"NOWHERE\" is not available" },
+  { "nninfer model=" TEST_SOURCE_ROOT "/pipelines/quickstart/ball.onnx color=purple",
+    "expected rgb, bgr or gray" },
+  { "nninfer model=" TEST_SOURCE_ROOT "/pipelines/quickstart/ball.onnx scale=0", "other than 0" },
+  { "nninfer model=" TEST_SOURCE_ROOT
+    "/pipelines/quickstart/ball.onnx device=MOCK config=\"config,NUM_STREAM=2\"",
+    "did you mean \"NUM_STREAMS\"" },
+  { "nninfer device=MOCK model=" TEST_SOURCE_ROOT
+    "/pipelines/quickstart/ball.onnx ! nndecode decoder=magic",
+    "there is no decoder \"magic\"" },
+};
+
+static void
+a_mistake_is_one_clear_error_and_null_is_reached (gconstpointer data)
+{
+  guint i = GPOINTER_TO_UINT (data);
+  g_autofree gchar *launch =
+      g_strdup_printf ("videotestsrc num-buffers=3 ! %s ! fakesink", mistakes[i].launch);
+  GstElement *pipeline = gst_parse_launch (launch, NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  g_autoptr (GError) error = NULL;
+  GstMessage *message;
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 5 * GST_SECOND, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  g_assert_nonnull (message);
+  g_assert_cmpint (GST_MESSAGE_TYPE (message), ==, GST_MESSAGE_ERROR);
+  gst_message_parse_error (message, &error, NULL);
+  if (strstr (error->message, mistakes[i].says) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", error->message, mistakes[i].says);
+  gst_message_unref (message);
+  g_assert_cmpint (gst_element_set_state (pipeline, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
+static void
+tensors_of_the_wrong_shape_say_expected_and_got (void)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *launch = g_strdup_printf (
+      "videotestsrc num-buffers=1 ! nnpreproc ! "
+      "other/tensors,format=static,num_tensors=1,types=float32,dimensions=32:32:3:1 ! "
+      "nninfer model=%s device=MOCK ! fakesink",
+      model);
+  GstElement *pipeline = gst_parse_launch (launch, NULL);
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message;
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  message = gst_bus_timed_pop_filtered (bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_unref (message);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (pipeline);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/nninfer/" #name, name)
+  ADD (frames_leave_in_order_though_runs_end_out_of_order);
+  ADD (serialized_events_keep_their_place);
+  ADD (end_of_stream_follows_the_last_frame);
+  ADD (flush_drops_what_is_in_flight_and_the_stream_goes_on);
+  ADD (a_run_that_never_ends_does_not_block_going_down);
+  ADD (a_failing_run_is_one_error_on_the_bus);
+  ADD (a_compile_is_cancelled_on_the_way_down);
+  ADD (states_go_up_and_down_many_times);
+  ADD (new_caps_need_no_new_compile);
+  ADD (downstream_may_hold_twenty_frames);
+  ADD (the_interval_skips_inference_not_frames);
+  ADD (latency_is_measured_and_answered);
+  ADD (allocation_asks_for_video_meta_and_enough_buffers);
+  ADD (tensors_of_the_wrong_shape_say_expected_and_got);
+  for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++) {
+    g_autofree gchar *path =
+        g_strdup_printf ("/nninfer/a_mistake_is_one_clear_error_and_null_is_reached/%u", i);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i),
+                          a_mistake_is_one_clear_error_and_null_is_reached);
+  }
+  return g_test_run ();
+}

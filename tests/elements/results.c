@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nndecode, nnoverlay, nnpublish and the metas: known outputs give known results. */
+#include "axontest.h"
+
+#include <gst/app/gstappsink.h>
+#include <gst/check/gstharness.h>
+#include <gst/nn/nn.h>
+#include <gst/video/video.h>
+#include <glib/gstdio.h>
+#include <math.h>
+
+static GstBuffer *
+buffer_with_tensors (GstHarness *h, AxonTensor *a, AxonTensor *b, gint input_width,
+                     gint input_height, gint width, gint height)
+{
+  GstBuffer *buffer = gst_harness_create_buffer (h, (gsize)(width * height * 3));
+  GstNnTensorMeta *meta;
+  AxonImageInfo info = {
+    .format = AXON_IMAGE_FORMAT_RGB, .width = width, .height = height, .stride = { width * 3 }
+  };
+  gst_buffer_memset (buffer, 0, 0, (gsize)(width * height * 3));
+  meta = gst_buffer_add_nn_tensor_meta (buffer);
+  g_ptr_array_add (meta->tensors, axon_tensor_ref (a));
+  if (b != NULL)
+    g_ptr_array_add (meta->tensors, axon_tensor_ref (b));
+  meta->width = width;
+  meta->height = height;
+  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_LETTERBOX, input_width,
+                            input_height);
+  return buffer;
+}
+
+/* Three boxes: two that overlap in one class, one of another class in the same place. */
+static void
+overlaps_are_suppressed_within_a_class_and_the_letterbox_is_undone (void)
+{
+  GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.5 labels=none,cat,dog");
+  AxonShape bs = AXON_SHAPE (1, 3, 4), ss = AXON_SHAPE (1, 3, 3);
+  /* input 100x100 of a 200x100 frame: rows 25 to 75 show the picture, at half size */
+  g_autoptr (AxonTensor) boxes = test_tensor (
+      &bs, (gfloat[]){ .2f, .35f, .4f, .55f, .21f, .35f, .4f, .55f, .2f, .35f, .4f, .55f });
+  g_autoptr (AxonTensor) scores =
+      test_tensor (&ss, (gfloat[]){ 0, .9f, 0, 0, .8f, 0, 0, .1f, .7f });
+  GstNnResultMeta *meta;
+  const GstNnObject *o;
+  GstVideoRegionOfInterestMeta *roi;
+  GstBuffer *out;
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=200,height=100,framerate=30/1");
+  out = gst_harness_push_and_pull (h, buffer_with_tensors (h, boxes, scores, 100, 100, 200, 100));
+  meta = gst_buffer_get_nn_result_meta (out);
+  g_assert_nonnull (meta);
+  g_assert_cmpuint (gst_nn_result_meta_get_n_objects (meta), ==, 2);
+  o = gst_nn_result_meta_get_object (meta, 0);
+  g_assert_cmpstr (g_quark_to_string (o->label), ==, "cat");
+  g_assert_cmpfloat_with_epsilon (o->score, 0.9, 1e-6);
+  g_assert_cmpfloat_with_epsilon (o->x, 40, 1e-3);
+  g_assert_cmpfloat_with_epsilon (o->y, 20, 1e-3);
+  g_assert_cmpfloat_with_epsilon (o->width, 40, 1e-3);
+  g_assert_cmpfloat_with_epsilon (o->height, 40, 1e-3);
+  g_assert_cmpstr (g_quark_to_string (gst_nn_result_meta_get_object (meta, 1)->label), ==, "dog");
+  roi = gst_buffer_get_video_region_of_interest_meta (out);
+  g_assert_nonnull (roi);
+  g_assert_nonnull (gst_video_region_of_interest_meta_get_param (roi, "detection"));
+  g_assert_null (gst_buffer_get_nn_tensor_meta (out)); /* keep-tensors is off */
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+the_threshold_changes_while_playing (void)
+{
+  GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.5");
+  AxonShape bs = AXON_SHAPE (1, 1, 4), ss = AXON_SHAPE (1, 1, 1);
+  g_autoptr (AxonTensor) boxes = test_tensor (&bs, (gfloat[]){ .2f, .2f, .4f, .4f });
+  g_autoptr (AxonTensor) scores = test_tensor (&ss, (gfloat[]){ .6f });
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *out =
+        gst_harness_push_and_pull (h, buffer_with_tensors (h, boxes, scores, 64, 64, 64, 64));
+    g_assert_cmpuint (gst_nn_result_meta_get_n_objects (gst_buffer_get_nn_result_meta (out)), ==,
+                      1 - i);
+    gst_buffer_unref (out);
+    gst_harness_set (h, "nndecode", "threshold", 0.7, NULL);
+  }
+  gst_harness_teardown (h);
+}
+
+static void
+logits_become_the_best_classes (void)
+{
+  GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.01 labels=a,b,c");
+  AxonShape s = AXON_SHAPE (1, 3);
+  g_autoptr (AxonTensor) logits = test_tensor (&s, (gfloat[]){ 1, 3, 2 });
+  GstNnResultMeta *meta;
+  GstBuffer *out;
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
+  out = gst_harness_push_and_pull (h, buffer_with_tensors (h, logits, NULL, 64, 64, 64, 64));
+  meta = gst_buffer_get_nn_result_meta (out);
+  g_assert_cmpuint (gst_nn_result_meta_get_n_classes (meta), ==, 3);
+  g_assert_cmpint (gst_nn_result_meta_get_class (meta, 0)->class_id, ==, 1);
+  g_assert_cmpfloat_with_epsilon (gst_nn_result_meta_get_class (meta, 0)->score,
+                                  1 / (1 + exp (-1) + exp (-2)), 1e-6);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+/* Heads whose rows all say no but one: cell (2,1) of stride 8, or row 5. */
+static const struct {
+  const gchar *name;
+  gint64 rows, columns;
+  gint64 at, step; /* index of the first number, and from one to the next */
+  gfloat values[6];
+} heads[] = {
+  /* 64x64: 64 + 16 + 4 cells */
+  { "yolox", 84, 7, (8 + 2) * 7, 1, { 0.5f, 0.5f, 0, 0, 1, 0 } },
+  { "yolov5", 252, 7, 5 * 7, 1, { 20, 12, 8, 8, 1, 0 } },
+  { "yolov8", 6, 84, 5, 84, { 20, 12, 8, 8, 0, 0.9f } },
+};
+
+static void
+heads_decode_to_the_same_box (gconstpointer data)
+{
+  guint i = GPOINTER_TO_UINT (data);
+  AxonShape s = AXON_SHAPE (1, heads[i].rows, heads[i].columns);
+  g_autoptr (AxonTensor) t = axon_tensor_new (AXON_DTYPE_F32, &s, NULL);
+  gfloat *v = axon_tensor_get_data (t);
+  GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.5");
+  const GstNnObject *o;
+  GstBuffer *out;
+  memset (v, 0, axon_tensor_get_n_bytes (t));
+  for (gint64 k = 0; k < 6; k++)
+    v[heads[i].at + k * heads[i].step] = heads[i].values[k];
+  if (heads[i].columns == 7)
+    v[heads[i].at + 6] = 0.9f; /* class 1 */
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
+  out = gst_harness_push_and_pull (h, buffer_with_tensors (h, t, NULL, 64, 64, 64, 64));
+  g_assert_cmpuint (gst_nn_result_meta_get_n_objects (gst_buffer_get_nn_result_meta (out)), ==, 1);
+  o = gst_nn_result_meta_get_object (gst_buffer_get_nn_result_meta (out), 0);
+  g_assert_cmpint (o->class_id, ==, 1);
+  g_assert_cmpfloat_with_epsilon (o->score, 0.9, 1e-5);
+  g_assert_cmpfloat_with_epsilon (o->x, 16, 1e-4);
+  g_assert_cmpfloat_with_epsilon (o->y, 8, 1e-4);
+  g_assert_cmpfloat_with_epsilon (o->width, 8, 1e-4);
+  g_assert_cmpfloat_with_epsilon (o->height, 8, 1e-4);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+add_result (GstBuffer *buffer)
+{
+  GstNnResultMeta *meta = gst_buffer_add_nn_result_meta (buffer, 320, 240);
+  GstNnObject o = { 40, 60, 80, 100, 0.75, 2, g_quark_from_static_string ("cup"), 1 };
+  g_array_append_val (meta->objects, o);
+}
+
+static void
+results_survive_conversion_and_scaling (void)
+{
+  GstHarness *h = gst_harness_new_parse (
+      "videoconvert ! video/x-raw,format=I420 ! videoscale ! video/x-raw,width=640,height=120");
+  GstBuffer *in, *out;
+  const GstNnObject *o;
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=320,height=240,framerate=30/1");
+  in = gst_harness_create_buffer (h, 320 * 240 * 3);
+  gst_buffer_memset (in, 0, 0, 320 * 240 * 3);
+  add_result (in);
+  out = gst_harness_push_and_pull (h, in);
+  g_assert_nonnull (gst_buffer_get_nn_result_meta (out));
+  o = gst_nn_result_meta_get_object (gst_buffer_get_nn_result_meta (out), 0);
+  g_assert_cmpfloat_with_epsilon (o->x, 80, 1e-6);
+  g_assert_cmpfloat_with_epsilon (o->y, 30, 1e-6);
+  g_assert_cmpfloat_with_epsilon (o->width, 160, 1e-6);
+  g_assert_cmpfloat_with_epsilon (o->height, 50, 1e-6);
+  g_assert_cmpint (gst_buffer_get_nn_result_meta (out)->width, ==, 640);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+static void
+the_overlay_draws_the_box_in_every_format (void)
+{
+  static const gchar *const formats[] = { "NV12", "I420", "RGB", "BGR", "RGBx", "BGRA", "GRAY8" };
+  for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+    GstHarness *h = gst_harness_new ("nnoverlay");
+    GstVideoInfo info;
+    g_autofree gchar *caps =
+        g_strdup_printf ("video/x-raw,format=%s,width=320,height=240,framerate=30/1", formats[i]);
+    GstCaps *parsed = gst_caps_from_string (caps);
+    GstBuffer *in, *out;
+    GstMapInfo map;
+    guint changed = 0;
+    gst_video_info_from_caps (&info, parsed);
+    gst_caps_unref (parsed);
+    gst_harness_set_src_caps_str (h, caps);
+    in = gst_harness_create_buffer (h, info.size);
+    gst_buffer_memset (in, 0, 16, info.size);
+    add_result (in);
+    out = gst_harness_push_and_pull (h, in);
+    gst_buffer_map (out, &map, GST_MAP_READ);
+    for (gsize k = 0; k < map.size; k++)
+      changed += map.data[k] != 16;
+    gst_buffer_unmap (out, &map);
+    g_assert_cmpuint (changed, >, 400);
+    g_assert_cmpuint (changed, <, info.size / 2);
+    gst_buffer_unref (out);
+    gst_harness_teardown (h);
+  }
+}
+
+static void
+published_lines_have_the_fields_of_gvametaconvert (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "out.jsonl", NULL);
+  g_autofree gchar *launch = g_strdup_printf ("nnpublish source=cam0 location=%s", path);
+  g_autofree gchar *text = NULL;
+  static const gchar *const fields[] = { "\"bounding_box\":{\"x_max\":0.375,\"x_min\":0.125,\"y_"
+                                         "max\":0.66666666666666663,\"y_min\":0.25}",
+                                         "\"confidence\":0.75",
+                                         "\"label\":\"cup\"",
+                                         "\"label_id\":2",
+                                         "\"h\":100",
+                                         "\"w\":80",
+                                         "\"x\":40",
+                                         "\"y\":60",
+                                         "\"roi_type\":\"cup\"",
+                                         "\"region_id\":1",
+                                         "\"resolution\":{\"height\":240,\"width\":320}",
+                                         "\"source\":\"cam0\"",
+                                         "\"timestamp\":" };
+  GstHarness *h = gst_harness_new_parse (launch);
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=320,height=240,framerate=30/1");
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *in = gst_harness_create_buffer (h, 320 * 240 * 3);
+    if (i != 1) /* a frame without results gives no line */
+      add_result (in);
+    gst_buffer_unref (gst_harness_push_and_pull (h, in));
+  }
+  gst_harness_teardown (h);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 3); /* two and the end */
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (strstr (lines[0], fields[i]) == NULL)
+      g_error ("%s is not in %s", fields[i], lines[0]);
+  g_unlink (path);
+  g_rmdir (dir);
+}
+
+typedef struct {
+  guint buffers, objects;
+  gdouble x, y, width, height;
+} Found;
+
+/* The ball of videotestsrc, through the whole chain; by video and by tensors. */
+static Found
+run_ball (const gchar *format, const gchar *chain)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *middle = g_strdup_printf (chain, model);
+  g_autofree gchar *launch = g_strdup_printf ("videotestsrc num-buffers=5 pattern=ball ! "
+                                              "video/x-raw,%s,width=320,height=240 ! %s ! nndecode "
+                                              "! appsink name=sink sync=false",
+                                              format, middle);
+  g_autoptr (GError) error = NULL;
+  GstElement *pipeline = gst_parse_launch (launch, &error);
+  GstElement *sink;
+  GstSample *sample;
+  Found found = { 0 };
+  g_assert_no_error (error);
+  sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 10 * GST_SECOND)) != NULL) {
+    GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (gst_sample_get_buffer (sample));
+    found.buffers++;
+    if (meta != NULL && meta->objects->len > 0) {
+      const GstNnObject *o = gst_nn_result_meta_get_object (meta, 0);
+      found.objects += meta->objects->len;
+      found.x = o->x;
+      found.y = o->y;
+      found.width = o->width;
+      found.height = o->height;
+    }
+    gst_sample_unref (sample);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+  return found;
+}
+
+static void
+the_ball_is_found_in_every_format_on_every_path (void)
+{
+  static const gchar *const formats[] = { "format=NV12", "format=I420", "format=RGB",
+                                          "format=BGR",  "format=RGBx", "format=RGBA",
+                                          "format=BGRx", "format=BGRA", "format=GRAY8" };
+  static const gchar *const chains[] = { "nninfer model=%s",
+                                         "nnpreproc scale=255 ! nninfer model=%s" };
+  for (guint c = 0; c < G_N_ELEMENTS (chains); c++)
+    for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
+      Found f = run_ball (formats[i], chains[c]);
+      g_assert_cmpuint (f.buffers, ==, 5);
+      g_assert_cmpuint (f.objects, ==, 5);
+      g_assert_cmpfloat_with_epsilon (f.width, 40, 8); /* radius 20 */
+      g_assert_cmpfloat_with_epsilon (f.height, 40, 8);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/results/" #name, name)
+  ADD (overlaps_are_suppressed_within_a_class_and_the_letterbox_is_undone);
+  ADD (the_threshold_changes_while_playing);
+  ADD (logits_become_the_best_classes);
+  ADD (results_survive_conversion_and_scaling);
+  ADD (the_overlay_draws_the_box_in_every_format);
+  ADD (published_lines_have_the_fields_of_gvametaconvert);
+  ADD (the_ball_is_found_in_every_format_on_every_path);
+  for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
+    g_autofree gchar *path =
+        g_strdup_printf ("/results/heads_decode_to_the_same_box/%s", heads[i].name);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), heads_decode_to_the_same_box);
+  }
+  return g_test_run ();
+}

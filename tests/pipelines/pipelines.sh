@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Pipelines on real pictures and videos, with the results that they must give.
+set -u
+data=${AXON_TEST_DATA:-$1}
+[ -d "$data/media" ] || { echo "no media in $data (set AXON_TEST_DATA)"; exit 77; }
+models=$data/models tmp=$(mktemp -d); trap 'rm -rf "$tmp"' EXIT
+n=0 bad=0
+ultraface="nninfer model=$models/ultraface-rfb-320/model.onnx mean=127 scale=128 labels=background,face"
+yolox="nninfer model=$models/yolox-nano-416/model.onnx color=bgr resize=top-left pad-value=114 labels-file=$models/labels/coco80.txt"
+
+# check NAME EXPRESSION: a Python expression over records, the parsed lines
+check() {
+  n=$((n + 1))
+  python3 - "$tmp/out" "$1" "$2" <<'PY' || bad=$((bad + 1))
+import json, sys
+records = [json.loads(line) for line in open(sys.argv[1])]
+def labels(r, least=0):
+    return sorted(o["detection"]["label"] for o in r["objects"]
+                  if "detection" in o and o["detection"]["confidence"] >= least)
+ok = eval(sys.argv[3])
+print("pass" if ok else "FAIL", sys.argv[2], "" if ok else json.dumps(records)[:400])
+sys.exit(not ok)
+PY
+}
+play() { : > "$tmp/out"; timeout 100 gst-launch-1.0 -q "$@" > "$tmp/log" 2>&1 || cat "$tmp/log"; }
+publish="nnpublish location=$tmp/out"
+
+play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! $ultraface ! nndecode threshold=0.7 ! $publish ! fakesink
+check "eight faces are found" 'len(records) == 1 and labels(records[0]) == ["face"] * 8'
+play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! nnpreproc mean=127 scale=128 ! \
+  nninfer model="$models/ultraface-rfb-320/model.onnx" labels=background,face ! nndecode threshold=0.7 ! $publish ! fakesink
+check "eight faces are found through tensors" 'len(records) == 1 and labels(records[0]) == ["face"] * 8'
+play filesrc location="$data/media/street-people-dog.jpg" ! jpegdec ! $yolox ! nndecode threshold=0.5 ! $publish ! fakesink
+check "the street has a dog, people and cars" \
+  '{"dog", "person", "car"} <= set(labels(records[0])) and labels(records[0]).count("person") == 3'
+play filesrc location="$data/media/goldfish.jpg" ! jpegdec ! nninfer model="$models/mobilenetv2-1.0-224-fp32/model.onnx" \
+  labels-file="$models/labels/imagenet1000.txt" resize=crop mean=123.675,116.28,103.53 scale=58.395,57.12,57.375 ! \
+  nndecode threshold=0.3 ! $publish ! fakesink
+check "the goldfish is a goldfish" \
+  'records[0]["objects"][0]["classification/model"]["label"].startswith("goldfish")'
+play filesrc location="$data/media/one-by-one-person-detection.mp4" ! decodebin ! identity eos-after=120 ! \
+  $yolox inference-interval=4 ! nndecode threshold=0.5 ! $publish ! nnoverlay ! videoconvert ! fakesink
+check "a person walks through the video" 'sum("person" in labels(r) for r in records) >= 10'
+play filesrc location="$data/media/asl-walk.mkv" ! decodebin ! identity eos-after=40 ! $ultraface ! nndecode ! $publish ! fakesink
+check "the woman's face is found in most frames" 'len(records) >= 30'
+play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! nninfer model="$models/yunet-n-dynamic/model.onnx" ! fakesink
+n=$((n + 1)); if grep -q ERROR "$tmp/log"; then bad=$((bad + 1)); echo "FAIL a model of free size"; else echo "pass a model of free size takes the frame's"; fi
+# Nothing of GStreamer's is left alive.
+GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 timeout 60 gst-launch-1.0 -q filesrc location="$data/media/faces-8.jpg" ! \
+  jpegdec ! $ultraface ! nndecode ! nnoverlay ! fakesink 2> "$tmp/leaks" > /dev/null
+n=$((n + 1)); if grep -q 'object-alive, type-name=(string)Gst' "$tmp/leaks"; then
+  bad=$((bad + 1)); echo "FAIL objects leak"; grep 'type-name=(string)Gst' "$tmp/leaks" | head; else echo "pass no object leaks"; fi
+echo "$((n - bad)) passed, $bad failed"
+[ $bad = 0 ]

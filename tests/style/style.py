@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Rules that a compiler does not check: who may include whom, POTFILES, formatting."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+# Each room may include itself and what stands before it; rooms in one list do not know each other.
+ORDER = [["base"], ["tensor"], ["model"], ["ops"], ["eval"], ["passes", "onnx", "preprocess"], ["plan"],
+         ["runtime"], ["tools"]]
+ALLOWED = {("onnx", "ops")}
+ROOM = {r: i for i, rooms in enumerate(ORDER) for r in rooms}
+problems = []
+
+
+def sources(top):
+    for folder, _, files in os.walk(top):
+        for name in files:
+            if name.endswith((".c", ".h")):
+                yield os.path.join(folder, name)
+
+
+def includes(path):
+    for number, line in enumerate(open(path, encoding="utf-8"), 1):
+        found = re.match(r'#include ([<"])([^>"]+)', line)
+        if found:
+            yield number, found.group(1), found.group(2)
+
+
+def check_library(path):
+    own = os.path.relpath(path, "lib").split(os.sep)
+    if len(own) == 1:
+        return  # axon.h and axon-plugin.h show the rooms
+    for number, kind, name in includes(path):
+        if kind == "<":
+            if re.match(r"gst/|oneapi/|CL/|dnnl", name):
+                problems.append(f"{path}:{number}: the library knows no {name}")
+            continue
+        target = os.path.relpath(os.path.normpath(os.path.join(os.path.dirname(path), name)), "lib")
+        room = target.split(os.sep)[0]
+        if room in ROOM and room != own[0] and ROOM[room] >= ROOM[own[0]]:
+            problems.append(f"{path}:{number}: room {own[0]} may not include {room}")
+
+
+def check_outside(path):
+    gst = path.startswith("gst" + os.sep)
+    for number, kind, name in includes(path):
+        if "lib/" in name or name.startswith("../../lib"):
+            problems.append(f"{path}:{number}: includes {name}, not <axon/axon.h>")
+        if gst and kind == "<" and name.startswith("axon/") and name != "axon/axon.h":
+            problems.append(f"{path}:{number}: elements include <axon/axon.h> only")
+        if re.match(r"oneapi/", name) and not path.startswith(os.path.join("plugins", "cpu", "onednn")):
+            problems.append(f"{path}:{number}: oneDNN's header belongs in plugins/cpu/onednn")
+    if gst and re.search(r'"(TEMPLATE|GPU|HETERO|MULTI|AUTO|BATCH)"', open(path).read()):
+        problems.append(f"{path}: elements name a device only where a user may write it")
+
+
+def check_potfiles():
+    listed = {line.strip() for line in open("po/POTFILES") if line.strip() and line[0] != "#"}
+    used = {p for top in ("lib", "gst", "plugins") for p in sources(top)
+            if re.search(r"\b(N_|_) \(\"", open(p).read())}
+    for path in sorted(used - listed):
+        problems.append(f"po/POTFILES: {path} is missing")
+    for path in sorted(listed - used):
+        problems.append(f"po/POTFILES: {path} has nothing to translate")
+
+
+def check_format():
+    tool = shutil.which("clang-format") or shutil.which("clang-format-14")
+    if tool is None:
+        print("clang-format is not installed: formatting not checked")
+        return
+    files = [p for top in ("lib", "gst", "plugins", "tests") for p in sources(top)]
+    for path in files:
+        out = subprocess.run([tool, "--dry-run", "-Werror", path], capture_output=True, text=True)
+        if out.returncode:
+            problems.append(f"{path}: not formatted (clang-format -i {path})")
+
+
+for p in sources("lib"):
+    check_library(p)
+for top in ("plugins", "gst"):
+    for p in sources(top):
+        check_outside(p)
+check_potfiles()
+check_format()
+print("\n".join(problems) or "ok")
+sys.exit(1 if problems else 0)

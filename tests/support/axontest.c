@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "axontest.h"
+
+#include <math.h>
+
+TestModel
+test_model_new (gint opset)
+{
+  return (TestModel){ axon_model_new ("test"), opset };
+}
+
+AxonValue *
+test_model_input (TestModel *t, const gchar *name, AxonDType dtype, const AxonShape *shape)
+{
+  return axon_model_add_input (t->model, name, dtype, shape);
+}
+
+AxonTensor *
+test_tensor (const AxonShape *shape, const gfloat *values)
+{
+  AxonTensor *tensor = axon_tensor_new (AXON_DTYPE_F32, shape, NULL);
+  memcpy (axon_tensor_get_data (tensor), values, axon_tensor_get_n_bytes (tensor));
+  return tensor;
+}
+
+AxonTensor *
+test_random (const AxonShape *shape, guint32 seed)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  AxonTensor *tensor = axon_tensor_new (AXON_DTYPE_F32, shape, NULL);
+  for (gsize i = 0; i < axon_tensor_get_numel (tensor); i++)
+    ((gfloat *)axon_tensor_get_data (tensor))[i] = (gfloat)g_rand_double_range (rand, -1, 1);
+  return tensor;
+}
+
+AxonValue *
+test_model_constant (TestModel *t, const AxonShape *shape, const gfloat *values)
+{
+  g_autoptr (AxonTensor) tensor = test_tensor (shape, values);
+  return axon_model_add_constant (t->model, NULL, tensor);
+}
+
+AxonValue *
+test_model_ints (TestModel *t, const gint64 *values, guint n)
+{
+  AxonShape shape = AXON_SHAPE ((gint64)n);
+  g_autoptr (AxonTensor) tensor = axon_tensor_new (AXON_DTYPE_I64, &shape, NULL);
+  memcpy (axon_tensor_get_data (tensor), values, n * sizeof *values);
+  return axon_model_add_constant (t->model, NULL, tensor);
+}
+
+AxonNode *
+test_model_node (TestModel *t, const gchar *op, guint n_in, ...)
+{
+  AxonValue *in[8] = { NULL }, *out = axon_model_add_value (t->model, NULL);
+  const AxonOp *row = axon_builtin_op (NULL, op, t->opset);
+  AxonNode *node;
+  va_list args;
+  va_start (args, n_in);
+  for (guint i = 0; i < n_in; i++)
+    in[i] = va_arg (args, AxonValue *);
+  va_end (args);
+  g_assert_nonnull (row);
+  node = axon_model_add_node (t->model, row, t->opset, op, in, n_in, &out, 1);
+  g_ptr_array_add (node->origins, g_strdup (out->name));
+  g_free (node->name);
+  node->name = g_strdup (out->name);
+  return node;
+}
+
+AxonModel *
+test_model_finish (TestModel *t, AxonValue *output)
+{
+  g_autoptr (GError) error = NULL;
+  axon_model_add_output (t->model, output);
+  axon_model_infer_shapes (t->model, &error);
+  g_assert_no_error (error);
+  axon_model_verify (t->model, &error);
+  g_assert_no_error (error);
+  return t->model;
+}
+
+AxonTensor *
+test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, device, config, NULL, NULL, NULL, &error);
+  g_autoptr (AxonInferRequest) request = NULL;
+  g_assert_no_error (error);
+  request = axon_compiled_model_create_infer_request (compiled);
+  axon_infer_request_set_input_tensor (request, 0, input, &error);
+  g_assert_no_error (error);
+  axon_infer_request_infer (request, &error);
+  g_assert_no_error (error);
+  return axon_infer_request_get_output_tensor (request, 0);
+}
+
+gdouble
+test_largest_difference (const AxonTensor *a, const AxonTensor *b)
+{
+  gdouble worst = 0;
+  g_assert_true (axon_shape_equal (axon_tensor_get_shape (a), axon_tensor_get_shape (b)));
+  for (gsize i = 0; i < axon_tensor_get_numel (a); i++)
+    worst = fmax (worst, fabs (axon_tensor_get_value (a, i) - axon_tensor_get_value (b, i)));
+  return worst;
+}
+
+gchar *
+test_data (const gchar *relative)
+{
+  const gchar *root = g_getenv ("AXON_TEST_DATA");
+  g_autofree gchar *path = g_build_filename (root ? root : TEST_DATA_DEFAULT, relative, NULL);
+  if (g_file_test (path, G_FILE_TEST_EXISTS))
+    return g_steal_pointer (&path);
+  g_test_skip_printf ("no test data at %s (set AXON_TEST_DATA)", path);
+  return NULL;
+}
+
+gchar *
+test_ball_model (void)
+{
+  return g_build_filename (TEST_SOURCE_ROOT, "pipelines", "quickstart", "ball.onnx", NULL);
+}

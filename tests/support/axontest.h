@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the tests: small models built in memory, paths of data. */
+#pragma once
+
+#include <axon/axon.h>
+#include <axon/axon-plugin.h>
+
+/* A model under construction; every value is f32 unless said. */
+typedef struct {
+  AxonModel *model;
+  gint opset;
+} TestModel;
+
+TestModel test_model_new (gint opset);
+AxonValue *test_model_input (TestModel *t, const gchar *name, AxonDType dtype,
+                             const AxonShape *shape);
+AxonValue *test_model_constant (TestModel *t, const AxonShape *shape, const gfloat *values);
+AxonValue *test_model_ints (TestModel *t, const gint64 *values, guint n);
+AxonNode *test_model_node (TestModel *t, const gchar *op, guint n_in, ...);
+AxonModel *test_model_finish (TestModel *t, AxonValue *output);
+
+AxonTensor *test_tensor (const AxonShape *shape, const gfloat *values);
+AxonTensor *test_random (const AxonShape *shape, guint32 seed);
+
+/* Runs @model once; asserts that it works. */
+AxonTensor *test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input);
+gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);
+
+/* Path of shared test data, or NULL: skips the test saying so. */
+gchar *test_data (const gchar *relative);
+gchar *test_ball_model (void);
