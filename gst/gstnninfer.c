@@ -114,7 +114,7 @@ wait_empty (GstNnInfer *self)
 {
   g_mutex_lock (&self->lock);
   while (!self->flushing && self->flow == GST_FLOW_OK &&
-         (self->in_flight > 0 || !g_queue_is_empty (&self->fifo)))
+         (self->pushing || self->in_flight > 0 || !g_queue_is_empty (&self->fifo)))
     g_cond_wait (&self->changed, &self->lock);
   g_mutex_unlock (&self->lock);
 }

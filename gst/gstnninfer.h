@@ -45,6 +45,7 @@ struct _GstNnInfer {
   GPtrArray *idle;             /* lock: AxonInferRequest */
   guint in_flight;             /* lock: started and not done */
   gboolean flushing;           /* lock */
+  gboolean pushing;            /* lock: the task works on a slot */
   GstFlowReturn flow;          /* lock: what downstream said last */
   AxonCompiledModel *compiled; /* lock */
   gboolean compile_failed;     /* lock */

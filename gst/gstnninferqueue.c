@@ -364,15 +364,19 @@ take_head (GstNnInfer *self)
                              (slot->kind == GST_NN_SLOT_FRAME && !slot->done)))
     g_cond_wait (&self->changed, &self->lock);
   slot = self->flushing ? NULL : g_queue_pop_head (&self->fifo);
+  self->pushing = slot != NULL;
   g_mutex_unlock (&self->lock);
   return slot;
 }
 
+/* The slot is dealt with; @flow is what downstream said. */
 static void
-set_flow (GstNnInfer *self, GstFlowReturn flow)
+finish_slot (GstNnInfer *self, GstFlowReturn flow)
 {
   g_mutex_lock (&self->lock);
-  self->flow = flow;
+  self->pushing = FALSE;
+  if (flow != GST_FLOW_OK)
+    self->flow = flow;
   g_cond_broadcast (&self->changed);
   g_mutex_unlock (&self->lock);
 }
@@ -409,10 +413,9 @@ gst_nn_infer_task (gpointer user_data)
     return;
   }
   flow = process_slot (self, slot);
-  if (flow != GST_FLOW_OK) {
+  if (flow != GST_FLOW_OK)
     GST_DEBUG_OBJECT (self, "downstream says %s", gst_flow_get_name (flow));
-    set_flow (self, flow);
-  }
+  finish_slot (self, flow);
 }
 
 /* Waits until nothing runs, drops what is queued. Requests go back to the idle list. */
@@ -421,7 +424,7 @@ gst_nn_infer_drain (GstNnInfer *self)
 {
   GstNnSlot *slot;
   g_mutex_lock (&self->lock);
-  while (self->in_flight > 0)
+  while (self->in_flight > 0 || self->pushing)
     g_cond_wait (&self->changed, &self->lock);
   while ((slot = g_queue_pop_head (&self->fifo)) != NULL) {
     if (slot->kind == GST_NN_SLOT_QUERY) { /* its caller frees it */

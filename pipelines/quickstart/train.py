@@ -30,7 +30,7 @@ def frame():
         img[:, y:y + h, x:x + w] = rng.uniform(0.4, 1)
     discs = []
     for _ in range(rng.choice([0, 1, 1, 1, 2])):
-        r = rng.uniform(4, 14)
+        r = rng.uniform(3.5, 14)
         x, y = rng.uniform(r * 0.3, W - r * 0.3), rng.uniform(r * 0.3, H - r * 0.3)
         if any((x - a) ** 2 + (y - b) ** 2 < (r + c + 4) ** 2 for a, b, c in discs):
             continue
@@ -179,5 +179,5 @@ def export(path):
 
 
 if __name__ == "__main__":
-    train(int(sys.argv[2]) if len(sys.argv) > 2 else 900)
+    train(int(sys.argv[2]) if len(sys.argv) > 2 else 1200)
     export(sys.argv[1])

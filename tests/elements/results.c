@@ -158,7 +158,8 @@ static void
 results_survive_conversion_and_scaling (void)
 {
   GstHarness *h = gst_harness_new_parse (
-      "videoconvert ! video/x-raw,format=I420 ! videoscale ! video/x-raw,width=640,height=120");
+      "videoconvert ! capsfilter caps=video/x-raw,format=I420 ! videoscale ! "
+      "capsfilter caps=video/x-raw,width=640,height=120");
   GstBuffer *in, *out;
   const GstNnObject *o;
   gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=320,height=240,framerate=30/1");
@@ -233,6 +234,7 @@ published_lines_have_the_fields_of_gvametaconvert (void)
   gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=320,height=240,framerate=30/1");
   for (guint i = 0; i < 3; i++) {
     GstBuffer *in = gst_harness_create_buffer (h, 320 * 240 * 3);
+    GST_BUFFER_PTS (in) = i * GST_SECOND;
     if (i != 1) /* a frame without results gives no line */
       add_result (in);
     gst_buffer_unref (gst_harness_push_and_pull (h, in));

@@ -47,7 +47,7 @@ def check_library(path):
 def check_outside(path):
     gst = path.startswith("gst" + os.sep)
     for number, kind, name in includes(path):
-        if "lib/" in name or name.startswith("../../lib"):
+        if re.match(r"(\.\./)*lib/", name):
             problems.append(f"{path}:{number}: includes {name}, not <axon/axon.h>")
         if gst and kind == "<" and name.startswith("axon/") and name != "axon/axon.h":
             problems.append(f"{path}:{number}: elements include <axon/axon.h> only")
