@@ -41,8 +41,9 @@ def iou(a, b):
 
 
 def nms(found, limit):
+    """Quantised scores tie: then the later cell comes first, as where the expected results were made."""
     kept = []
-    for f in sorted(found, key=lambda f: -f[1]):
+    for f in sorted(reversed(found), key=lambda f: -f[1]):
         if all(f[0] != k[0] or iou(f[2], k[2]) <= limit for k in kept):
             kept.append(f)
     return kept

@@ -232,11 +232,11 @@ quantized_attr (const AxonNode *node, const CpuQuant *q, gint64 channels)
   if (q->y_zero != 0)
     dnnl_primitive_attr_set_zero_points (attr, DNNL_ARG_DST, 1, 0, &q->y_zero);
   dnnl_post_ops_create (&posts);
+  if (q->y_zero != 0) /* half to even before the zero point is added, not after */
+    dnnl_post_ops_append_eltwise (posts, 1, dnnl_eltwise_round, 0, 0);
   if (clip != NULL)
     dnnl_post_ops_append_eltwise (posts, 1, dnnl_eltwise_clip, (gfloat)(clip[0] - q->y_zero),
                                   (gfloat)(clip[1] - q->y_zero));
-  else if (q->y_zero % 2 != 0) /* half to even before an odd zero point is added, not after */
-    dnnl_post_ops_append_eltwise (posts, 1, dnnl_eltwise_round, 0, 0);
   dnnl_primitive_attr_set_post_ops (attr, posts);
   dnnl_post_ops_destroy (posts);
   return attr;
