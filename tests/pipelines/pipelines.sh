@@ -23,7 +23,11 @@ print("pass" if ok else "FAIL", sys.argv[2], "" if ok else json.dumps(records)[:
 sys.exit(not ok)
 PY
 }
-play() { : > "$tmp/out"; timeout 100 gst-launch-1.0 -q "$@" > "$tmp/log" 2>&1 || cat "$tmp/log"; }
+play() { # a pipeline that fails or hangs counts, whatever it wrote
+  : > "$tmp/out"
+  timeout 60 gst-launch-1.0 -q "$@" > "$tmp/log" 2>&1 || {
+    n=$((n + 1)); bad=$((bad + 1)); echo "FAIL the pipeline ended with $?: $*"; cat "$tmp/log"; }
+}
 publish="nnpublish location=$tmp/out"
 
 play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! $ultraface ! nndecode threshold=0.7 ! $publish ! fakesink
