@@ -94,7 +94,7 @@ typedef struct {
   AxonImageGeometry g;
   const guint8 *plane[AXON_IMAGE_MAX_PLANES];
   gint32 *x0, *x1, *c0, *c1; /* element offsets of taps: luma or packed, chroma */
-  gfloat *fx, *row, *chroma[2], *rgb[3], *line;
+  gfloat *fx, *row, *chroma[2], *rgb[3], *line, *words;
   gfloat matrix[6];
   gboolean yuv;
 } Job;
@@ -149,7 +149,7 @@ job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
   j->yuv = j->info->format == AXON_IMAGE_FORMAT_NV12 || j->info->format == AXON_IMAGE_FORMAT_I420;
   w = (gsize)j->info->width * 4 + 16;
   n = (gsize)j->target.width + 16;
-  p = get_scratch ((2 * w + 4 * n) * sizeof (gfloat) + 5 * n * 4);
+  p = get_scratch ((2 * w + 4 * n) * sizeof (gfloat) + 9 * n * 4);
   j->row = (gfloat *)(gpointer)p;
   j->chroma[0] = j->row + w;
   j->chroma[1] = j->chroma[0] + w / 2;
@@ -162,6 +162,7 @@ job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
   j->x1 = j->x0 + n;
   j->c0 = j->x1 + n;
   j->c1 = j->c0 + n;
+  j->words = (gfloat *)(gpointer)(j->c1 + n);
   set_taps (j, (gint)axon_image_format_get_pixel_stride ((AxonImageFormat)j->info->format),
             j->info->format == AXON_IMAGE_FORMAT_NV12 ? 2 : 1);
   set_matrix (j);
@@ -191,19 +192,54 @@ yuv_row (Job *j, gint64 y0, gint64 y1, gfloat f)
   convert_yuv (j->rgb[0], j->rgb[1], j->rgb[2], n, j->matrix);
 }
 
+/* The two taps of each column as words, bytes in memory order. */
+static void
+fetch_row (guint32 *restrict lo, guint32 *restrict hi, const guint8 *row, const Job *j, gint step)
+{
+  gint last = (gint)j->info->width * step - 4; /* no read beyond the row */
+  for (gint i = 0; i < j->g.dst_width; i++) {
+    gint a = MIN (j->x0[i], last), b = MIN (j->x1[i], last);
+    guint32 wa, wb;
+    memcpy (&wa, row + a, 4);
+    memcpy (&wb, row + b, 4);
+    lo[i] = GUINT32_FROM_LE (wa) >> (8 * (j->x0[i] - a));
+    hi[i] = GUINT32_FROM_LE (wb) >> (8 * (j->x1[i] - b));
+  }
+}
+
+/* Bilinear on byte @shift / 8 of the words. */
+CPU_CLONES static void
+blend_words (gfloat *restrict out, const guint32 *restrict a0, const guint32 *restrict a1,
+             const guint32 *restrict b0, const guint32 *restrict b1, const gfloat *restrict fx,
+             gfloat fy, gint shift, gint n)
+{
+  for (gint i = 0; i < n; i++) {
+    gfloat p = (gfloat)(gint32)(a0[i] >> shift & 255), q = (gfloat)(gint32)(a1[i] >> shift & 255);
+    gfloat r = (gfloat)(gint32)(b0[i] >> shift & 255), s = (gfloat)(gint32)(b1[i] >> shift & 255);
+    gfloat top = p + (q - p) * fx[i], bottom = r + (s - r) * fx[i];
+    out[i] = top + (bottom - top) * fy;
+  }
+}
+
 static void
 packed_row (Job *j, gint64 y0, gint64 y1, gfloat f)
 {
   gint step = (gint)axon_image_format_get_pixel_stride ((AxonImageFormat)j->info->format);
   gboolean bgr =
       j->info->format == AXON_IMAGE_FORMAT_BGR || j->info->format == AXON_IMAGE_FORMAT_BGRX;
-  blend_plane (j, 0, y0, y1, f, (gint)j->info->width * step, j->row);
+  gint n = j->g.dst_width;
+  guint32 *words = (guint32 *)(gpointer)j->words;
+  if (j->info->width * step < 4) { /* too narrow for words */
+    blend_plane (j, 0, y0, y1, f, (gint)j->info->width * step, j->row);
+    for (gint c = 0; c < 3; c++)
+      gather_row (j->rgb[c], j->row + (step == 1 ? 0 : bgr ? 2 - c : c), j->x0, j->x1, j->fx, n);
+    return;
+  }
+  fetch_row (words, words + n, j->plane[0] + y0 * j->info->stride[0], j, step);
+  fetch_row (words + 2 * n, words + 3 * n, j->plane[0] + y1 * j->info->stride[0], j, step);
   for (gint c = 0; c < 3; c++)
-    gather_row (j->rgb[c],
-                j->row + (step == 1 ? 0
-                          : bgr     ? 2 - c
-                                    : c),
-                j->x0, j->x1, j->fx, j->g.dst_width);
+    blend_words (j->rgb[c], words, words + n, words + 2 * n, words + 3 * n, j->fx, f,
+                 step == 1 ? 0 : 8 * (bgr ? 2 - c : c), n);
 }
 
 /* One channel of one row, at its place in the tensor, bars included. */

@@ -135,6 +135,41 @@ cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
   return TRUE;
 }
 
+/* TRUE for views that are neither row-major nor channels last, such as every second column. */
+static gboolean
+is_scattered (const CpuTensor *t)
+{
+  gint64 strides[AXON_MAX_RANK];
+  return t->md != NULL && (!cpu_md_get_strides (t->md, &t->shape, strides) || strides[1] != 1);
+}
+
+/* Scattered parts go straight to their place in a channels-last whole, one pass each. */
+static gboolean
+build_scattered_concat (CpuPlan *plan, const AxonNode *node, gint axis)
+{
+  const AxonShape *y = &node->outputs[0]->type.shape;
+  g_autofree CpuMd *md = NULL;
+  gint64 strides[AXON_MAX_RANK], at = 0;
+  CpuTensor *dst;
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (!is_scattered (cpu_plan_input (plan, node, i)))
+      return FALSE;
+  md = cpu_md_channels_last (node->inputs[0]->type.dtype, y);
+  dst = cpu_plan_output (plan, node, 0, md);
+  cpu_md_get_strides (md, y, strides);
+  for (guint i = 0; i < node->n_inputs; i++) {
+    CpuTensor *part = g_new0 (CpuTensor, 1);
+    *part = *dst;
+    part->shape = node->inputs[i]->type.shape;
+    part->md = cpu_md_strided (dst->dtype, &part->shape, strides);
+    part->offset += (gsize)(at * strides[axis]) * axon_dtype_get_size (dst->dtype);
+    g_ptr_array_add (plan->tensors, part);
+    cpu_dnn_add_reorder (plan, cpu_plan_input (plan, node, i), part);
+    at += part->shape.dims[axis];
+  }
+  return TRUE;
+}
+
 /* Concat in the layout of the first input: dense nhwc stays nhwc. */
 gboolean
 cpu_dnn_build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
@@ -155,6 +190,8 @@ cpu_dnn_build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   for (guint i = 0; i < node->n_inputs; i++)
     if (axon_shape_get_numel (&node->inputs[i]->type.shape) == 0)
       return FALSE;
+  if (y->rank == 4 && build_scattered_concat (plan, node, axis))
+    return TRUE;
   first = cpu_plan_input (plan, node, 0);
   last = first->md != NULL && y->rank == 4 &&
          cpu_md_get_strides (first->md, &first->shape, strides) && strides[1] == 1;
