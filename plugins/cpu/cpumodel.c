@@ -2,6 +2,7 @@
 /* Compiled model of device CPU: a small cache of plans by concrete input shapes, and one instance
  * of a plan per stream. The lock guards both lists; it is taken once per run, not per step. */
 #include "cpumodel.h"
+#include "cputhreads.h"
 #include "onednn/cpudnn.h"
 
 #include <omp.h>
@@ -21,7 +22,7 @@ typedef struct {
   AxonCompiledModel parent_instance;
   AxonModel *model; /* after common passes */
   guint threads;
-  gboolean profile;
+  gboolean pin, profile;
   GMutex lock;
   GPtrArray *entries; /* lock: Entry, one reference each */
   guint64 clock;      /* lock */
@@ -162,17 +163,6 @@ input_shapes (CpuModel *self, AxonInferRequest *request, AxonShape *shapes)
                     : *axon_tensor_get_shape (axon_infer_request_peek_input (request, i));
 }
 
-/* Runs OpenMP regions of this thread, ours and oneDNN's, with the stream's share of processors. */
-static void
-set_threads (guint threads)
-{
-  static _Thread_local guint current;
-  if (current != threads) {
-    omp_set_num_threads ((int)threads);
-    current = threads;
-  }
-}
-
 static gboolean
 stop_if_cancelled (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED guint index,
                    G_GNUC_UNUSED gdouble microseconds, gpointer user_data, GError **error)
@@ -234,7 +224,7 @@ cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_
   AxonShape shapes[self->model->inputs->len + 1];
   Entry *entry;
   gboolean ok;
-  set_threads (self->threads);
+  cpu_threads_use (self->threads, self->pin);
   input_shapes (self, request, shapes);
   entry = get_entry (self, shapes, NULL, NULL, NULL, error);
   if (entry == NULL)
@@ -312,6 +302,8 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
   self->model = g_object_ref (transformed);
   self->threads = threads;
+  self->pin = axon_config_get_int (config, "NUM_STREAMS") != 0 &&
+              axon_config_get_bool (config, "ENABLE_CPU_PINNING");
   self->profile = axon_config_get_bool (config, "PERF_COUNT");
   if (known_shapes (transformed, shapes)) {
     /* On the stream's thread: libgomp keeps a team per thread that ever opened a region, and spins

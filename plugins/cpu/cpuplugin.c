@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Device CPU: properties, passes, compile and query. */
 #include "cpumodel.h"
+#include "cputhreads.h"
 #include "passes/cpupasses.h"
 #include "onednn/cpudnn.h"
 
 #include <axon/axon-cpu.h>
-#include <sched.h>
 #include <string.h>
 
 typedef AxonPlugin AxonCpuPlugin;
@@ -34,6 +34,8 @@ static const AxonPropertySpec properties[] = {
     "thread" },
   { "INFERENCE_NUM_THREADS", AXON_PROPERTY_INT, RW, "0", 0, 1024, NULL,
     "Threads of all streams together; 0: every processor this process may use" },
+  { "ENABLE_CPU_PINNING", AXON_PROPERTY_BOOL, RW, "YES", 0, 0, NULL,
+    "Keep every worker of a stream on one processor; NO where other work fills the processors" },
   { "PERF_COUNT", AXON_PROPERTY_BOOL, RW, "NO", 0, 0, NULL, "Measure every step" },
   { "PERFORMANCE_HINT", AXON_PROPERTY_CHOICE, RW, "LATENCY", 0, 0, "LATENCY THROUGHPUT",
     "LATENCY: one stream on all processors; THROUGHPUT: one processor per stream" },
@@ -48,14 +50,6 @@ processor_name (void)
       (at = strstr (info, "model name")) != NULL && (at = strchr (at, ':')) != NULL)
     return g_variant_new_take_string (g_strstrip (g_strndup (at + 1, strcspn (at + 1, "\n"))));
   return g_variant_new_string ("CPU");
-}
-
-/* Processors that the affinity mask allows. */
-static guint
-count_processors (void)
-{
-  cpu_set_t set;
-  return sched_getaffinity (0, sizeof set, &set) == 0 ? (guint)CPU_COUNT (&set) : 1;
 }
 
 static GVariant *
@@ -74,7 +68,7 @@ axon_cpu_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, 
   if (g_str_equal (key, "RANGE_FOR_ASYNC_INFER_REQUESTS"))
     return g_variant_new ("(iii)", 1, 1, 1);
   if (g_str_equal (key, "RANGE_FOR_STREAMS"))
-    return g_variant_new_take_string (g_strdup_printf ("1 %u", count_processors ()));
+    return g_variant_new_take_string (g_strdup_printf ("1 %u", cpu_threads_available ()));
   if (g_str_equal (key, "EXECUTION_DEVICES"))
     return axon_property_list ("CPU", NULL);
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
@@ -105,7 +99,7 @@ choose_threads (const AxonConfig *config, guint *streams, guint *threads)
   gint n = axon_config_get_int (config, "NUM_STREAMS");
   guint all = (guint)axon_config_get_int (config, "INFERENCE_NUM_THREADS");
   if (all == 0)
-    all = count_processors ();
+    all = cpu_threads_available ();
   if (n < 0)
     n = g_str_equal (axon_config_get_string (config, "PERFORMANCE_HINT"), "THROUGHPUT") ? (gint)all
                                                                                         : 1;

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where device CPU keeps its threads. */
+#include "axontest.h"
+
+#include <string.h>
+
+static AxonInferRequest *
+request_on_two_threads (const gchar *pinning)
+{
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1, 4);
+  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonTensor) x = test_random (&s, 1);
+  g_autoptr (GError) error = NULL;
+  GVariantDict dict;
+  AxonInferRequest *request;
+  g_variant_dict_init (&dict, NULL);
+  g_variant_dict_insert (&dict, "INFERENCE_NUM_THREADS", "s", "2");
+  g_variant_dict_insert (&dict, "ENABLE_CPU_PINNING", "s", pinning);
+  compiled = axon_core_compile_model (axon_core_get_default (), model, "CPU",
+                                      g_variant_dict_end (&dict), NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  request = axon_compiled_model_create_infer_request (compiled);
+  g_assert_true (axon_infer_request_set_input_tensor (request, 0, x, &error));
+  return request;
+}
+
+static void
+infer (AxonInferRequest *request)
+{
+  g_autoptr (GError) error = NULL;
+  axon_infer_request_infer (request, &error);
+  g_assert_no_error (error);
+}
+
+/* Threads of this process that may run on one processor only. */
+static guint
+count_bound_threads (void)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc/self/task", 0, NULL);
+  const gchar *task;
+  guint n = 0;
+  while ((task = g_dir_read_name (dir)) != NULL) {
+    g_autofree gchar *path = g_build_filename ("/proc/self/task", task, "status", NULL);
+    g_autofree gchar *status = NULL;
+    const gchar *list;
+    if (!g_file_get_contents (path, &status, NULL, NULL))
+      continue; /* ended meanwhile */
+    list = strstr (status, "Cpus_allowed_list:");
+    g_assert_nonnull (list);
+    n += strcspn (list, ",-\n") == strcspn (list, "\n");
+  }
+  return n;
+}
+
+static gboolean
+has_exactly_two_processors (void)
+{
+  if (g_get_num_processors () == 2)
+    return TRUE;
+  g_test_skip ("needs a machine with two processors");
+  return FALSE;
+}
+
+static void
+threads_of_one_stream_are_bound_until_a_second_stream_needs_the_processors (void)
+{
+  g_autoptr (AxonInferRequest) first = NULL;
+  g_autoptr (AxonInferRequest) second = NULL;
+  if (!has_exactly_two_processors ())
+    return;
+  first = request_on_two_threads ("YES");
+  infer (first);
+  g_assert_cmpuint (count_bound_threads (), ==, 2);
+  second = request_on_two_threads ("YES");
+  infer (second);
+  infer (first);
+  g_assert_cmpuint (count_bound_threads (), ==, 0);
+}
+
+static void
+no_thread_is_bound_when_pinning_is_off (void)
+{
+  g_autoptr (AxonInferRequest) request = request_on_two_threads ("NO");
+  infer (request);
+  if (has_exactly_two_processors ())
+    g_assert_cmpuint (count_bound_threads (), ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/cpu-threads/" #name, name)
+  ADD (threads_of_one_stream_are_bound_until_a_second_stream_needs_the_processors);
+  ADD (no_thread_is_bound_when_pinning_is_off);
+  return g_test_run ();
+}
