@@ -18,6 +18,7 @@ cpu_instance_new (const CpuPlan *plan, GError **error)
     return NULL;
   }
   instance->plan = plan;
+  instance->error = &instance->failure;
   instance->arena = arena;
   instance->inputs = g_new0 (gpointer, plan->model->inputs->len + 1);
   instance->outputs = g_new0 (gpointer, plan->model->outputs->len + 1);
@@ -61,20 +62,18 @@ bind (CpuInstance *instance, AxonInferRequest *request, GError **error)
 gboolean
 cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *times, GError **error)
 {
-  GError *failure = NULL;
   gboolean ok = TRUE;
   if (!bind (instance, request, error))
     return FALSE;
   instance->request = request;
-  instance->error = &failure;
   for (guint i = 0; i < instance->plan->steps->len; i++) {
     const CpuStep *step = g_ptr_array_index (instance->plan->steps, i);
     gint64 start = times ? g_get_monotonic_time () : 0;
     step->run (step, instance);
     if (times != NULL)
       times[i] = (gdouble)(g_get_monotonic_time () - start);
-    if (failure != NULL) {
-      g_propagate_error (error, failure);
+    if (instance->failure != NULL) {
+      g_propagate_error (error, g_steal_pointer (&instance->failure));
       ok = FALSE;
       break;
     }
@@ -84,6 +83,5 @@ cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *tim
       break;
     }
   }
-  instance->error = NULL;
   return ok;
 }

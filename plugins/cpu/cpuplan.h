@@ -56,7 +56,8 @@ struct _CpuInstance {
   gpointer *inputs;    /* of the current run */
   gpointer *outputs;
   AxonInferRequest *request;
-  GError **error; /* of the current run */
+  GError *failure; /* of the current run */
+  GError **error;  /* &failure, for steps, which see a const instance */
 };
 
 struct _CpuPlan {

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Rules that a compiler does not check: who may include whom, POTFILES, formatting."""
+"""Rules that a compiler does not check: who may include whom, POTFILES, formatting, cppcheck."""
 import os
 import re
 import shutil
@@ -79,6 +79,20 @@ def check_format():
             problems.append(f"{path}: not formatted (clang-format -i {path})")
 
 
+def check_cppcheck():
+    if shutil.which("cppcheck") is None:
+        print("cppcheck is not installed: not run")
+        return
+    # varFuncNullUB: NULL is a pointer here. G_DEFINE_TYPE and its like confuse it.
+    types = [f"-D{m}(...)=" for m in ("G_DEFINE_TYPE", "G_DEFINE_ABSTRACT_TYPE", "G_DEFINE_BOXED_TYPE",
+                                      "G_DECLARE_FINAL_TYPE", "G_DECLARE_DERIVABLE_TYPE")]
+    out = subprocess.run(["cppcheck", "--quiet", "--library=gtk", "--enable=warning,performance,portability",
+                          "--inline-suppr", "--suppress=missingIncludeSystem", "--suppress=varFuncNullUB",
+                          "--template={file}:{line}: {message} [{id}]", *types, "-I", "lib", "-I", "gst",
+                          "lib", "plugins", "gst", "tests"], capture_output=True, text=True)
+    problems.extend(re.findall(r"^(?:lib|plugins|gst|tests)/.*\[\w+\]$", out.stderr, re.M))
+
+
 for p in sources("lib"):
     check_library(p)
 for top in ("plugins", "gst"):
@@ -86,5 +100,6 @@ for top in ("plugins", "gst"):
         check_outside(p)
 check_potfiles()
 check_format()
+check_cppcheck()
 print("\n".join(problems) or "ok")
 sys.exit(1 if problems else 0)

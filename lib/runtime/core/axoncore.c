@@ -72,6 +72,7 @@ axon_core_get_default (void)
 {
   static gsize once;
   if (g_once_init_enter (&once))
+    /* cppcheck-suppress leakNoVarFunctionCall */
     g_once_init_leave (&once, (gsize)axon_core_new ());
   return (AxonCore *)once;
 }

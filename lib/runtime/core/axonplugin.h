@@ -77,7 +77,7 @@ gboolean axon_plugin_query_model (AxonPlugin *plugin, AxonModel *model, GVariant
                                   GError **error);
 GVariant *axon_property_list (const gchar *first, ...) G_GNUC_NULL_TERMINATED;
 
-#define AXON_PLUGIN_ABI 1
+#define AXON_PLUGIN_ABI 1u
 
 /* What the exported symbol `axon_plugin_entry` returns; never changes in size without @abi. */
 typedef struct {

@@ -35,6 +35,7 @@ get_scratch (gsize n_bytes)
     s->data = g_realloc (s->data, n_bytes);
     s->n_bytes = n_bytes;
   }
+  /* cppcheck-suppress memleak */ /* the thread owns it */
   return s->data;
 }
 

@@ -56,7 +56,7 @@ dnnl_memory_desc_t
 dnn_md_plain (AxonDType dtype, const AxonShape *shape)
 {
   dnnl_memory_desc_t md;
-  dnnl_dims_t dims, strides;
+  dnnl_dims_t dims = { 0 }, strides = { 0 };
   int n = to_dims (shape, dims);
   for (int i = n - 1; i >= 0; i--)
     strides[i] = i == n - 1 ? 1 : strides[i + 1] * MAX (dims[i + 1], 1);
@@ -68,7 +68,7 @@ dnnl_memory_desc_t
 dnn_md_any (AxonDType dtype, const AxonShape *shape)
 {
   dnnl_memory_desc_t md;
-  dnnl_dims_t dims;
+  dnnl_dims_t dims = { 0 };
   int n = to_dims (shape, dims);
   dnnl_memory_desc_init_by_tag (&md, n, dims, dnn_type (dtype), dnnl_format_tag_any);
   return md;
@@ -108,7 +108,7 @@ CpuMd *
 cpu_md_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides)
 {
   CpuMd *md = g_new0 (CpuMd, 1);
-  dnnl_dims_t dims, own = { 1 };
+  dnnl_dims_t dims = { 0 }, own = { 1 };
   int n = to_dims (shape, dims);
   for (gint i = 0; i < shape->rank; i++)
     own[i] = strides[i];

@@ -317,7 +317,7 @@ matrix_md (const AxonShape *shape, gint rank, gboolean transposed, gboolean any)
 {
   dnnl_memory_desc_t md;
   dnnl_dims_t dims, strides;
-  gint64 row[AXON_MAX_RANK], at = 1;
+  gint64 row[AXON_MAX_RANK] = { 0 }, at = 1;
   gint lead = rank - shape->rank;
   for (gint i = shape->rank - 1; i >= 0; i--) {
     row[i] = at;
