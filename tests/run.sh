@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Installs what is missing, builds, runs every suite.
-# usage: tests/run.sh [--sanitize | --valgrind]   (--sanitize: gcc ASan and UBSan; --valgrind: unit tests)
+# usage: tests/run.sh [--sanitize | --thread | --valgrind]   (gcc's ASan and UBSan; its ThreadSanitizer; valgrind)
 set -eu
 cd "$(dirname "$0")/.."
 . .ci/packages.sh
@@ -13,6 +13,13 @@ case ${1:-} in
       meson setup $build -Db_sanitize=address,undefined -Db_lundef=false -Dintrospection=disabled >/dev/null
     ninja -C $build --quiet
     exec meson test -C $build --no-rebuild --print-errorlogs --setup sanitizer --suite unit --suite ops --suite elements
+    ;;
+  --thread)
+    build=_build/thread
+    [ -f $build/build.ninja ] ||
+      meson setup $build -Db_sanitize=thread -Db_lundef=false -Dintrospection=disabled >/dev/null
+    ninja -C $build --quiet
+    exec meson test -C $build --no-rebuild --print-errorlogs --setup thread --suite unit
     ;;
   --valgrind)
     install_packages valgrind

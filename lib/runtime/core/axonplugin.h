@@ -32,11 +32,13 @@ typedef struct {
   GHashTable *reasons; /* name -> why not */
 } AxonSupportedOps;
 
+#ifndef __GI_SCANNER__ /* for plugins, which are C */
 AxonSupportedOps *axon_supported_ops_new (void);
 void axon_supported_ops_free (AxonSupportedOps *ops);
 void axon_supported_ops_add (AxonSupportedOps *ops, const AxonNode *node, const gchar *device,
                              const gchar *reason);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonSupportedOps, axon_supported_ops_free)
+#endif
 
 /**
  * AxonPluginClass:
@@ -60,6 +62,7 @@ struct _AxonPluginClass {
   gpointer padding[20];
 };
 
+#ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* A subclass calls this in its constructor, once. */
 void axon_plugin_set_properties_table (AxonPlugin *plugin, const AxonPropertySpec *specs,
                                        guint n_specs);
@@ -76,6 +79,7 @@ gboolean axon_plugin_query_model (AxonPlugin *plugin, AxonModel *model, GVariant
                                   AxonSupportedOps *result, GCancellable *cancellable,
                                   GError **error);
 GVariant *axon_property_list (const gchar *first, ...) G_GNUC_NULL_TERMINATED;
+#endif
 
 #define AXON_PLUGIN_ABI 1u
 

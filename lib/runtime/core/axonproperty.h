@@ -41,6 +41,7 @@ typedef struct {
   GVariant **values;
 } AxonConfig;
 
+#ifndef __GI_SCANNER__ /* for plugins, which are C */
 AxonConfig *axon_config_new (const AxonPropertySpec *specs, guint n_specs);
 AxonConfig *axon_config_copy (const AxonConfig *config);
 void axon_config_free (AxonConfig *config);
@@ -54,5 +55,6 @@ const AxonPropertySpec *axon_config_find_spec (const AxonConfig *config, const g
 gchar *axon_property_value_to_text (const AxonPropertySpec *spec, GVariant *value);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonConfig, axon_config_free)
+#endif
 
 G_END_DECLS

@@ -42,10 +42,12 @@ AxonInferRequest *axon_compiled_model_create_infer_request (AxonCompiledModel *c
 GVariant *axon_compiled_model_get_property (AxonCompiledModel *compiled, const gchar *key,
                                             GError **error);
 
+#ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* For plugins. Copies names, types and shapes of @model's ports; takes a reference on the rest. */
 void axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin, AxonModel *model,
                                 const AxonConfig *config, AxonExecutor *executor);
 const AxonConfig *axon_compiled_model_get_config (AxonCompiledModel *compiled);
 AxonExecutor *axon_compiled_model_get_executor (AxonCompiledModel *compiled);
+#endif
 
 G_END_DECLS

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 typedef struct _AxonExecutor AxonExecutor;
 typedef void (*AxonTask) (guint stream, gpointer user_data);
 
+#ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* @n_streams 0: immediate, tasks run in the caller's thread. */
 AxonExecutor *axon_executor_new (const gchar *name, guint n_streams);
 AxonExecutor *axon_executor_ref (AxonExecutor *executor);
@@ -21,5 +22,6 @@ void axon_executor_run_and_wait (AxonExecutor *executor, AxonTask task, gpointer
 AxonExecutor *axon_executor_manager_get (const gchar *name, guint n_streams);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonExecutor, axon_executor_unref)
+#endif
 
 G_END_DECLS

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* GLib's locks are futexes of its own, which ThreadSanitizer cannot see. These stand in front of
+ * them and tell it what happens before what. Linked to tests with -Db_sanitize=thread only. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <glib-object.h>
+
+void __tsan_acquire (void *address);
+void __tsan_release (void *address);
+
+#define SEEN __attribute__ ((no_sanitize ("thread"), visibility ("default")))
+#define REAL(name)                                                                                 \
+  static __typeof__ (&name) real;                                                                  \
+  if (real == NULL)                                                                                \
+  real = (__typeof__ (&name))dlsym (RTLD_NEXT, #name)
+
+SEEN void
+g_mutex_lock (GMutex *mutex)
+{
+  REAL (g_mutex_lock);
+  real (mutex);
+  __tsan_acquire (mutex);
+}
+
+SEEN void
+g_mutex_unlock (GMutex *mutex)
+{
+  REAL (g_mutex_unlock);
+  __tsan_release (mutex);
+  real (mutex);
+}
+
+SEEN void
+g_cond_wait (GCond *cond, GMutex *mutex)
+{
+  REAL (g_cond_wait);
+  __tsan_release (mutex);
+  real (cond, mutex);
+  __tsan_acquire (mutex);
+}
+
+SEEN gboolean
+g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
+{
+  gboolean signalled;
+  REAL (g_cond_wait_until);
+  __tsan_release (mutex);
+  signalled = real (cond, mutex, end_time);
+  __tsan_acquire (mutex);
+  return signalled;
+}
+
+SEEN void (g_once_init_leave) (volatile void *location, gsize result)
+{
+  REAL (g_once_init_leave);
+  __tsan_release ((void *)location);
+  real (location, result);
+}
+
+/* The last reference to go sees what every other holder did. */
+SEEN void
+g_object_unref (gpointer object)
+{
+  REAL (g_object_unref);
+  __tsan_release (object);
+  __tsan_acquire (object);
+  real (object);
+}
+
+SEEN
+gboolean (g_atomic_ref_count_dec) (gatomicrefcount *count)
+{
+  gboolean last;
+  REAL (g_atomic_ref_count_dec);
+  __tsan_release (count);
+  last = real (count);
+  if (last)
+    __tsan_acquire (count);
+  return last;
+}
