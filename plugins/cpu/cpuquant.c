@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpuquant.h"
 
+#include <string.h>
+
 /* A missing optional input counts as 0. */
 gboolean
 cpu_quant_scalar (const AxonNode *node, guint index, gdouble *value)
@@ -36,6 +38,16 @@ cpu_quant_clear (CpuQuant *q)
   g_clear_pointer (&q->w_scale, g_free);
 }
 
+static gboolean
+is_zero (const AxonTensor *zero)
+{
+  gsize n = zero ? axon_tensor_get_numel (zero) : 0;
+  for (gsize i = 0; i < n; i++)
+    if (axon_tensor_get_value (zero, i) != 0)
+      return FALSE;
+  return TRUE;
+}
+
 gint8 *
 cpu_quant_weights (const AxonNode *node, G_GNUC_UNUSED const CpuQuant *q)
 {
@@ -43,6 +55,10 @@ cpu_quant_weights (const AxonNode *node, G_GNUC_UNUSED const CpuQuant *q)
   gsize n = axon_tensor_get_numel (w), n_zero = zero ? axon_tensor_get_numel (zero) : 0;
   gsize inner = n / (gsize)MAX (axon_tensor_get_dim (w, 0), 1);
   g_autofree gint8 *out = g_new (gint8, n + 1);
+  if (axon_tensor_get_dtype (w) == AXON_DTYPE_I8 && is_zero (zero)) {
+    memcpy (out, axon_tensor_get_data ((AxonTensor *)w), n);
+    return g_steal_pointer (&out);
+  }
   for (gsize i = 0; i < n; i++) {
     gdouble z = n_zero ? axon_tensor_get_value (zero, n_zero > 1 ? i / inner : 0) : 0;
     gdouble v = axon_tensor_get_value (w, i) - z;
