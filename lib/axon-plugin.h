@@ -9,5 +9,8 @@
 #include "ops/axonopset.h"
 #include "passes/axonpass.h"
 #include "plan/axonplan.h"
+#include "plan/axonblob.h"
+#include "runtime/core/axondevices.h"
+#include "runtime/core/axonextension.h"
 #include "runtime/core/axonplugin.h"
 #include "runtime/infer/axoninferrequest.h"

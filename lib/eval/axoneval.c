@@ -26,6 +26,10 @@ axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, G
       ok = (out[i] = axon_tensor_new (out_info[i].dtype, &out_info[i].shape, error)) != NULL;
     g_clear_pointer (&out_info[i].value, axon_tensor_unref);
   }
+  if (!inferred && ok && node->op->eval == NULL) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "there is no reference kernel");
+    ok = FALSE;
+  }
   if (!inferred && ok)
     ok = node->op->eval (node, in, out, error);
   if (!ok) {

@@ -25,6 +25,7 @@ struct _AxonValue {
   AxonNode *producer; /* NULL: an input or a constant */
   GPtrArray *users;   /* AxonNode, one entry per use */
   gchar **symbols;    /* names of unknown dimensions, or NULL */
+  gchar *layout;      /* of inputs and outputs: one letter per dimension, such as NCHW; or NULL */
   gboolean is_input, is_output;
   guint index; /* scratch of whoever walks the graph */
 };
@@ -52,7 +53,8 @@ struct _AxonModel {
   GPtrArray *outputs; /* AxonValue, not owned */
   GHashTable *by_name;
   GHashTable *metadata;
-  gboolean quantized; /* had quantised nodes when it was read */
+  GPtrArray *external; /* files besides the model's own that weights came from; may be NULL */
+  gboolean quantized;  /* had quantised nodes when it was read */
 };
 
 /* Values and nodes */

@@ -11,6 +11,7 @@ clone_value (AxonModel *copy, const AxonValue *value)
   if (v->type.value != NULL)
     axon_tensor_ref (v->type.value);
   v->symbols = g_strdupv (value->symbols);
+  v->layout = g_strdup (value->layout);
   v->is_input = value->is_input;
   v->is_output = value->is_output;
   return v;
@@ -65,6 +66,7 @@ axon_model_clone (AxonModel *model)
   GHashTableIter iter;
   gpointer key, data;
   copy->quantized = model->quantized;
+  copy->external = model->external ? g_ptr_array_ref (model->external) : NULL;
   for (guint i = 0; i < model->values->len; i++)
     clone_value (copy, g_ptr_array_index (model->values, i));
   for (guint i = 0; i < model->nodes->len; i++)

@@ -23,6 +23,7 @@ value_free (gpointer data)
   AxonValue *value = data;
   g_free (value->name);
   g_strfreev (value->symbols);
+  g_free (value->layout);
   g_clear_pointer (&value->type.value, axon_tensor_unref);
   g_ptr_array_unref (value->users);
   g_free (value);
@@ -57,6 +58,7 @@ axon_model_finalize (GObject *object)
 {
   AxonModel *model = AXON_MODEL (object);
   g_free (model->name);
+  g_clear_pointer (&model->external, g_ptr_array_unref);
   g_hash_table_unref (model->by_name);
   g_hash_table_unref (model->metadata);
   g_ptr_array_unref (model->inputs);

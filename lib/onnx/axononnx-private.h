@@ -8,9 +8,6 @@
 /* The largest file that is read whole. */
 #define AXON_ONNX_MAX_FILE ((goffset)4 * 1024 * 1024 * 1024)
 
-/* Reads a regular file whole; refuses directories, pipes, devices and empty files. */
-GBytes *axon_onnx_load_file (const gchar *path, GError **error);
-
 /* Makes a tensor of @proto. @directory (nullable) is where external data may lie: beneath it, no
  * links followed. Takes raw_data out of @proto instead of copying it. */
 AxonTensor *axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator,

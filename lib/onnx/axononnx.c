@@ -80,6 +80,23 @@ read_shape (const Onnx__TensorShape *proto, AxonValue *value)
   }
 }
 
+/* What a cache has to check besides the model's own file. */
+static void
+note_external (Reader *r, const Onnx__Tensor *proto)
+{
+  for (gsize i = 0; proto->data_location == 1 && i < proto->n_external_data; i++) {
+    const Onnx__StringStringEntry *entry = proto->external_data[i];
+    g_autofree gchar *path = NULL;
+    if (g_strcmp0 (entry->key, "location") != 0 || entry->value == NULL || r->directory == NULL)
+      continue;
+    path = g_build_filename (r->directory, entry->value, NULL);
+    if (r->model->external == NULL)
+      r->model->external = g_ptr_array_new_with_free_func (g_free);
+    if (!g_ptr_array_find_with_equal_func (r->model->external, path, g_str_equal, NULL))
+      g_ptr_array_add (r->model->external, g_steal_pointer (&path));
+  }
+}
+
 static gboolean
 read_initializers (Reader *r, GError **error)
 {
@@ -89,6 +106,7 @@ read_initializers (Reader *r, GError **error)
     g_autoptr (AxonTensor) tensor = axon_onnx_tensor (proto, &r->allocator, r->directory, error);
     if (tensor == NULL)
       return FALSE;
+    note_external (r, proto);
     if (proto->name == NULL || axon_model_add_constant (r->model, proto->name, tensor) == NULL) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "initializer \"%s\" is defined twice",
                    proto->name ? proto->name : "");

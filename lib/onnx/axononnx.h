@@ -7,6 +7,8 @@
 
 G_BEGIN_DECLS
 
+/* Reads a regular file whole; refuses directories, pipes, devices and empty files. */
+GBytes *axon_onnx_load_file (const gchar *path, GError **error);
 AxonModel *axon_onnx_read_file (const gchar *path, AxonOpSet *opset, GCancellable *cancellable,
                                 GError **error);
 AxonModel *axon_onnx_read_bytes (GBytes *bytes, const gchar *directory, AxonOpSet *opset,

@@ -47,6 +47,16 @@ axon_op_set_new (void)
   return set;
 }
 
+/* The built-in rows and whatever was added to @set. */
+AxonOpSet *
+axon_op_set_copy (AxonOpSet *set)
+{
+  AxonOpSet *copy = axon_op_set_new ();
+  for (guint i = copy->ops->len; i < set->ops->len; i++)
+    axon_op_set_add (copy, g_ptr_array_index (set->ops, i), 1);
+  return copy;
+}
+
 void
 axon_op_set_free (AxonOpSet *set)
 {

@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 typedef struct _AxonOpSet AxonOpSet;
 
 AxonOpSet *axon_op_set_new (void);
+AxonOpSet *axon_op_set_copy (AxonOpSet *set);
 void axon_op_set_free (AxonOpSet *set);
 void axon_op_set_add (AxonOpSet *set, const AxonOp *ops, guint n_ops);
 const AxonOp *axon_op_set_lookup (AxonOpSet *set, const gchar *domain, const gchar *name,

@@ -11,7 +11,8 @@
 static gboolean
 is_foldable (const AxonNode *node)
 {
-  if (axon_node_is (node, "DequantizeLinear") || axon_node_is (node, "QuantizeLinear"))
+  if (node->op->eval == NULL || axon_node_is (node, "DequantizeLinear") ||
+      axon_node_is (node, "QuantizeLinear"))
     return FALSE;
   for (guint i = 0; i < node->n_inputs; i++)
     if (node->inputs[i] != NULL && !axon_value_is_constant (node->inputs[i]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Host memory: owned (64-byte aligned) and wrapped. */
-#include "axonmemory-private.h"
+#include "axonmemory.h"
 
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ host_free (AxonMemory *memory)
   g_free (host);
 }
 
-static const AxonMemoryClass host_class = { "host", host_map, host_free };
+static const AxonMemoryClass host_class = { .name = "host", .map = host_map, .free = host_free };
 
 /* Never aborts: NULL when memory is exhausted, for sizes come from models and caps. */
 AxonMemory *
@@ -65,12 +65,21 @@ axon_memory_ref (AxonMemory *memory)
 void
 axon_memory_unref (AxonMemory *memory)
 {
-  if (g_atomic_ref_count_dec (&memory->ref_count))
-    memory->klass->free (memory);
+  g_autoptr (GObject) context = NULL;
+  if (!g_atomic_ref_count_dec (&memory->ref_count))
+    return;
+  context = memory->context; /* outlives its memory */
+  memory->klass->free (memory);
 }
 
 gboolean
 axon_memory_is_shared (AxonMemory *memory)
 {
   return !g_atomic_ref_count_compare (&memory->ref_count, 1);
+}
+
+gboolean
+axon_memory_is_remote (const AxonMemory *memory)
+{
+  return memory->klass->read != NULL;
 }

@@ -24,7 +24,10 @@ axon_tensor_save_npy (const AxonTensor *tensor, const gchar *path, GError **erro
   const AxonShape *shape = axon_tensor_get_shape (tensor);
   const gchar *descr = axon_dtype_get_npy_descr (axon_tensor_get_dtype (tensor));
   g_autoptr (GString) out = g_string_new_len (MAGIC "\x01\x00\x00\x00", MAGIC_LENGTH + 4);
+  g_autoptr (AxonTensor) host = axon_tensor_to_host ((AxonTensor *)tensor, error);
   gsize length;
+  if (host == NULL)
+    return FALSE;
   if (descr == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "%s: .npy has no element type %s", path,
                  axon_dtype_get_name (axon_tensor_get_dtype (tensor)));
@@ -41,8 +44,7 @@ axon_tensor_save_npy (const AxonTensor *tensor, const gchar *path, GError **erro
   length = out->len - MAGIC_LENGTH - 4;
   out->str[MAGIC_LENGTH + 2] = (gchar)(length & 0xff);
   out->str[MAGIC_LENGTH + 3] = (gchar)(length >> 8);
-  g_string_append_len (out, axon_tensor_get_data (tensor),
-                       (gssize)axon_tensor_get_n_bytes (tensor));
+  g_string_append_len (out, axon_tensor_get_data (host), (gssize)axon_tensor_get_n_bytes (tensor));
   return g_file_set_contents (path, out->str, (gssize)out->len, error);
 }
 

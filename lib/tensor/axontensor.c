@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* AxonTensor: owns a reference on its memory; does not know devices. Any thread. */
 #include "axontensor.h"
-#include "axonmemory-private.h"
+#include "axontensor-private.h"
 
 #include <string.h>
 
-struct _AxonTensor {
-  gatomicrefcount ref_count;
-  AxonDType dtype;
-  AxonShape shape;
-  gsize numel;
-  gpointer data; /* the memory's host address, looked up once */
-  AxonMemory *memory;
-};
-
 G_DEFINE_BOXED_TYPE (AxonTensor, axon_tensor, axon_tensor_ref, axon_tensor_unref)
 
-static gboolean
-checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_bytes, GError **error)
+gboolean
+axon_tensor_checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_bytes, GError **error)
 {
   gint64 numel = axon_shape_get_numel (shape);
   gsize size = axon_dtype_get_size (dtype);
@@ -35,6 +26,17 @@ checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_bytes, GError **
   return FALSE;
 }
 
+void
+axon_shape_dense_strides (AxonDType dtype, const AxonShape *shape, gint64 *strides)
+{
+  gint64 stride = (gint64)axon_dtype_get_size (dtype);
+  for (gint i = shape->rank - 1; i >= 0; i--) {
+    strides[i] = stride;
+    stride *= MAX (shape->dims[i], 1);
+  }
+}
+
+/* Takes over @memory. The tensor begins at its first byte and is dense. */
 static AxonTensor *
 tensor_new (AxonDType dtype, const AxonShape *shape, AxonMemory *memory)
 {
@@ -44,7 +46,10 @@ tensor_new (AxonDType dtype, const AxonShape *shape, AxonMemory *memory)
   t->shape = *shape;
   t->numel = (gsize)axon_shape_get_numel (shape);
   t->memory = memory;
-  t->data = memory->klass->map (memory);
+  t->dense = TRUE;
+  axon_shape_dense_strides (dtype, shape, t->strides);
+  if (!axon_memory_is_remote (memory))
+    t->data = memory->klass->map (memory);
   return t;
 }
 
@@ -67,7 +72,7 @@ axon_tensor_new (AxonDType dtype, const AxonShape *shape, GError **error)
   gsize n_bytes;
   AxonMemory *memory;
   g_return_val_if_fail (shape != NULL, NULL);
-  if (!checked_size (dtype, shape, &n_bytes, error))
+  if (!axon_tensor_checked_size (dtype, shape, &n_bytes, error))
     return NULL;
   memory = axon_memory_new_host (n_bytes);
   if (memory == NULL) {
@@ -97,7 +102,7 @@ axon_tensor_new_wrapped (AxonDType dtype, const AxonShape *shape, gpointer data,
                          GDestroyNotify notify, gpointer user_data, GError **error)
 {
   gsize needed;
-  if (!checked_size (dtype, shape, &needed, error))
+  if (!axon_tensor_checked_size (dtype, shape, &needed, error))
     return NULL;
   if (needed != n_bytes) {
     g_autofree gchar *text = axon_shape_to_string (shape);
@@ -153,15 +158,20 @@ axon_tensor_new_i64 (const gint64 *values, gsize n_values)
  * @tensor: a tensor
  * @shape: a static shape with as many elements
  *
- * Returns: (transfer full): a tensor of @shape on the same memory
+ * Returns: (transfer full): a tensor of @shape on the same memory, which must be contiguous
  *
  * Since: 1.0
  */
 AxonTensor *
 axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape)
 {
+  AxonTensor *view;
   g_return_val_if_fail (axon_shape_get_numel (shape) == (gint64)tensor->numel, NULL);
-  return tensor_new (tensor->dtype, shape, axon_memory_ref (tensor->memory));
+  g_return_val_if_fail (tensor->dense, NULL);
+  view = tensor_new (tensor->dtype, shape, axon_memory_ref (tensor->memory));
+  view->data = tensor->data;
+  view->offset = tensor->offset;
+  return view;
 }
 
 /**
@@ -184,7 +194,7 @@ axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error)
     return axon_tensor_ref (tensor);
   out = axon_tensor_new (dtype, &tensor->shape, error);
   for (gsize i = 0; out != NULL && i < tensor->numel; i++)
-    axon_dtype_store (dtype, out->data, i, axon_dtype_load (tensor->dtype, tensor->data, i));
+    axon_dtype_store (dtype, out->data, i, axon_tensor_get_value (tensor, i));
   return out;
 }
 
@@ -293,7 +303,8 @@ axon_tensor_get_n_bytes (const AxonTensor *tensor)
  * axon_tensor_get_data: (skip)
  * @tensor: a tensor
  *
- * Returns: (transfer none): the elements, row-major
+ * Returns: (transfer none) (nullable): the first element; the others follow row-major where
+ *   axon_tensor_is_contiguous(), else by the strides. %NULL for memory of a device.
  *
  * Since: 1.0
  */
@@ -307,15 +318,18 @@ axon_tensor_get_data (const AxonTensor *tensor)
  * axon_tensor_get_bytes:
  * @tensor: a tensor
  *
- * Returns: (transfer full): the elements without a copy; keeps @tensor alive
+ * Returns: (transfer full) (nullable): the elements, row-major; without a copy where they lie so in
+ * host memory already. %NULL if a device or memory failed.
  *
  * Since: 1.0
  */
 GBytes *
 axon_tensor_get_bytes (AxonTensor *tensor)
 {
-  return g_bytes_new_with_free_func (tensor->data, axon_tensor_get_n_bytes (tensor),
-                                     (GDestroyNotify)axon_tensor_unref, axon_tensor_ref (tensor));
+  AxonTensor *host = axon_tensor_to_host (tensor, NULL);
+  return host ? g_bytes_new_with_free_func (host->data, axon_tensor_get_n_bytes (host),
+                                            (GDestroyNotify)axon_tensor_unref, host)
+              : NULL;
 }
 
 /**
@@ -343,8 +357,29 @@ axon_tensor_is_shared (const AxonTensor *tensor)
 gdouble
 axon_tensor_get_value (const AxonTensor *tensor, gsize index)
 {
-  g_return_val_if_fail (index < tensor->numel, 0);
-  return axon_dtype_load (tensor->dtype, tensor->data, index);
+  gint64 at = 0;
+  g_return_val_if_fail (index < tensor->numel && tensor->data != NULL, 0);
+  if (tensor->dense)
+    return axon_dtype_load (tensor->dtype, tensor->data, index);
+  for (gint i = tensor->shape.rank - 1; i >= 0; i--) {
+    at += (gint64)(index % (gsize)tensor->shape.dims[i]) * tensor->strides[i];
+    index /= (gsize)tensor->shape.dims[i];
+  }
+  return axon_dtype_load (tensor->dtype, (const guint8 *)tensor->data + at, 0);
+}
+
+/* Takes over @memory, of a device or of the host, which must be large enough. */
+AxonTensor *
+axon_tensor_new_with_memory (AxonDType dtype, const AxonShape *shape, AxonMemory *memory,
+                             GError **error)
+{
+  gsize n_bytes;
+  if (!axon_tensor_checked_size (dtype, shape, &n_bytes, error)) {
+    axon_memory_unref (memory);
+    return NULL;
+  }
+  g_assert (n_bytes <= memory->n_bytes);
+  return tensor_new (dtype, shape, memory);
 }
 
 /**
@@ -362,7 +397,7 @@ axon_tensor_to_string (const AxonTensor *tensor, guint max_values)
   g_autofree gchar *shape = axon_shape_to_string (&tensor->shape);
   g_autoptr (GString) s = g_string_new (axon_dtype_get_name (tensor->dtype));
   g_string_append (s, shape);
-  for (gsize i = 0; i < MIN (tensor->numel, max_values); i++) {
+  for (gsize i = 0; tensor->data != NULL && i < MIN (tensor->numel, max_values); i++) {
     gchar buffer[G_ASCII_DTOSTR_BUF_SIZE];
     g_string_append_printf (
         s, " %s",

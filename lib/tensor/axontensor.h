@@ -4,14 +4,17 @@
 #include "../base/axondtype.h"
 #include "../base/axonerror.h"
 #include "../base/axonshape.h"
+#include "axonmemory.h"
 
 G_BEGIN_DECLS
 
 /**
  * AxonTensor:
  *
- * A dense, row-major array: element type, shape and memory. Reference counted; the description
- * never changes, the elements may be written by one thread at a time.
+ * An array: element type, shape, strides and memory. Row-major and dense unless it is a region of
+ * another tensor or was made with strides. Reference counted; the description never changes, the
+ * elements may be written by one thread at a time. Memory of a device is reached by
+ * axon_tensor_copy_to() only.
  *
  * Since: 1.0
  */
@@ -26,6 +29,11 @@ AxonTensor *axon_tensor_new_from_bytes (AxonDType dtype, const AxonShape *shape,
 AxonTensor *axon_tensor_new_wrapped (AxonDType dtype, const AxonShape *shape, gpointer data,
                                      gsize n_bytes, GDestroyNotify notify, gpointer user_data,
                                      GError **error);
+AxonTensor *axon_tensor_new_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides,
+                                     gpointer data, gsize n_bytes, GDestroyNotify notify,
+                                     gpointer user_data, GError **error);
+AxonTensor *axon_tensor_new_roi (AxonTensor *tensor, const AxonShape *begin, const AxonShape *size,
+                                 GError **error);
 AxonTensor *axon_tensor_new_i64 (const gint64 *values, gsize n_values);
 AxonTensor *axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape);
 AxonTensor *axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error);
@@ -36,6 +44,11 @@ const AxonShape *axon_tensor_get_shape (const AxonTensor *tensor);
 gint64 axon_tensor_get_dim (const AxonTensor *tensor, guint index);
 gsize axon_tensor_get_numel (const AxonTensor *tensor);
 gsize axon_tensor_get_n_bytes (const AxonTensor *tensor);
+gint64 axon_tensor_get_stride (const AxonTensor *tensor, guint index);
+gboolean axon_tensor_is_contiguous (const AxonTensor *tensor);
+gboolean axon_tensor_is_remote (const AxonTensor *tensor);
+gboolean axon_tensor_copy_to (AxonTensor *tensor, AxonTensor *destination, GError **error);
+AxonTensor *axon_tensor_to_host (AxonTensor *tensor, GError **error);
 gpointer axon_tensor_get_data (const AxonTensor *tensor);
 GBytes *axon_tensor_get_bytes (AxonTensor *tensor);
 gboolean axon_tensor_is_shared (const AxonTensor *tensor);
@@ -43,6 +56,13 @@ gdouble axon_tensor_get_value (const AxonTensor *tensor, gsize index);
 gchar *axon_tensor_to_string (const AxonTensor *tensor, guint max_values);
 gboolean axon_tensor_save_npy (const AxonTensor *tensor, const gchar *path, GError **error);
 AxonTensor *axon_tensor_load_npy (const gchar *path, GError **error);
+
+#ifndef __GI_SCANNER__ /* for plugins, which are C */
+AxonTensor *axon_tensor_new_with_memory (AxonDType dtype, const AxonShape *shape,
+                                         AxonMemory *memory, GError **error);
+AxonTensor *axon_tensor_map_remote (AxonTensor *tensor);
+AxonMemory *axon_tensor_get_memory (const AxonTensor *tensor, gsize *offset);
+#endif
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonTensor, axon_tensor_unref)
 

@@ -7,8 +7,6 @@
 
 #include <omp.h>
 
-#define MAX_PLANS 8
-
 typedef struct {
   gatomicrefcount ref_count;
   AxonShape *shapes;  /* of the inputs */
@@ -21,8 +19,10 @@ typedef struct {
 typedef struct {
   AxonCompiledModel parent_instance;
   AxonModel *model; /* after common passes */
-  guint threads;
-  gboolean pin, profile;
+  GPtrArray *extensions;
+  CpuThreads threads;
+  guint max_plans;
+  gboolean profile;
   GMutex lock;
   GPtrArray *entries; /* lock: Entry, one reference each */
   guint64 clock;      /* lock */
@@ -57,20 +57,21 @@ has_static_shapes (const AxonModel *model)
 }
 
 static Entry *
-entry_new (CpuModel *self, const AxonShape *shapes, GCancellable *cancellable,
-           AxonProgressFunc progress, gpointer user_data, GError **error)
+entry_new (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GError **error)
 {
   guint n = self->model->inputs->len;
   g_autoptr (AxonModel) special = axon_model_specialize (self->model, shapes, error);
-  g_autoptr (AxonModel) lowered = special ? cpu_lower_model (special, cancellable, error) : NULL;
+  g_autoptr (AxonModel) lowered =
+      special ? cpu_lower_model (special, call->cancellable, error) : NULL;
   gboolean dynamic = lowered != NULL && !has_static_shapes (lowered);
   int threads = omp_get_max_threads ();
   CpuPlan *plan = NULL;
   Entry *entry;
   /* oneDNN fixes the number of threads of a primitive when it is made. */
-  omp_set_num_threads ((int)self->threads);
+  omp_set_num_threads ((int)self->threads.threads);
   if (lowered != NULL && !dynamic)
-    plan = cpu_plan_new (lowered, self->threads, cancellable, progress, user_data, error);
+    plan = cpu_plan_new (lowered, self->extensions, self->threads.threads, call->cancellable,
+                         call->progress, call->user_data, error);
   omp_set_num_threads (threads);
   if (plan == NULL && !dynamic)
     return NULL;
@@ -124,8 +125,7 @@ drop_oldest (CpuModel *self)
 }
 
 static Entry *
-get_entry (CpuModel *self, const AxonShape *shapes, GCancellable *cancellable,
-           AxonProgressFunc progress, gpointer user_data, GError **error)
+get_entry (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GError **error)
 {
   Entry *entry, *other;
   g_mutex_lock (&self->lock);
@@ -133,13 +133,13 @@ get_entry (CpuModel *self, const AxonShape *shapes, GCancellable *cancellable,
   g_mutex_unlock (&self->lock);
   if (entry != NULL)
     return entry;
-  entry = entry_new (self, shapes, cancellable, progress, user_data, error);
+  entry = entry_new (self, shapes, call, error);
   if (entry == NULL)
     return NULL;
   g_mutex_lock (&self->lock);
   other = find_entry (self, shapes); /* another stream was faster */
   if (other == NULL) {
-    if (self->entries->len == MAX_PLANS)
+    if (self->entries->len >= self->max_plans)
       drop_oldest (self);
     g_atomic_ref_count_inc (&entry->ref_count);
     entry->used = ++self->clock;
@@ -184,7 +184,8 @@ interpret (AxonModel *model, AxonInferRequest *request, GError **error)
   if (!axon_eval_model (model, in, out, stop_if_cancelled, request, error))
     return FALSE;
   for (guint i = 0; i < model->outputs->len; i++)
-    axon_infer_request_take_output (request, i, out[i]);
+    if (!axon_infer_request_take_output (request, i, out[i], error))
+      return FALSE;
   return TRUE;
 }
 
@@ -221,17 +222,18 @@ cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_
                  GError **error)
 {
   CpuModel *self = (CpuModel *)compiled;
+  const CpuCompile call = { NULL, NULL, NULL };
   AxonShape shapes[self->model->inputs->len + 1];
   Entry *entry;
   gboolean ok;
-  cpu_threads_use (self->threads, self->pin);
+  cpu_threads_use (&self->threads);
   input_shapes (self, request, shapes);
-  entry = get_entry (self, shapes, NULL, NULL, NULL, error);
-  if (entry == NULL)
-    return FALSE;
-  ok = entry->plan ? run_plan (self, entry, request, error)
-                   : interpret (entry->dynamic, request, error);
-  entry_unref (entry);
+  entry = get_entry (self, shapes, &call, error);
+  ok = entry == NULL ? FALSE
+       : entry->plan ? run_plan (self, entry, request, error)
+                     : interpret (entry->dynamic, request, error);
+  cpu_threads_release ();
+  g_clear_pointer (&entry, entry_unref);
   return ok;
 }
 
@@ -241,8 +243,15 @@ cpu_model_finalize (GObject *object)
   CpuModel *self = (CpuModel *)object;
   g_ptr_array_unref (self->entries);
   g_clear_object (&self->model);
+  g_clear_pointer (&self->extensions, g_ptr_array_unref);
   g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (cpu_model_parent_class)->finalize (object);
+}
+
+static GVariant *
+cpu_model_export (AxonCompiledModel *compiled, AxonBlobWriter *writer, G_GNUC_UNUSED GError **error)
+{
+  return axon_blob_writer_add_model (writer, ((CpuModel *)compiled)->model);
 }
 
 static void
@@ -250,6 +259,7 @@ cpu_model_class_init (CpuModelClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = cpu_model_finalize;
   klass->infer = cpu_model_infer;
+  klass->export_model = cpu_model_export;
 }
 
 static void
@@ -276,9 +286,7 @@ known_shapes (const AxonModel *model, AxonShape *shapes)
 typedef struct {
   CpuModel *self;
   const AxonShape *shapes;
-  GCancellable *cancellable;
-  AxonProgressFunc progress;
-  gpointer user_data;
+  const CpuCompile *call;
   Entry *entry;
   GError *error;
 } Build;
@@ -287,28 +295,27 @@ static void
 build_first (G_GNUC_UNUSED guint stream, gpointer user_data)
 {
   Build *b = user_data;
-  b->entry = get_entry (b->self, b->shapes, b->cancellable, b->progress, b->user_data, &b->error);
+  b->entry = get_entry (b->self, b->shapes, b->call, &b->error);
 }
 
 AxonCompiledModel *
 cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
-               const AxonConfig *config, AxonExecutor *executor, guint threads,
-               GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
-               GError **error)
+               GPtrArray *extensions, const AxonConfig *config, AxonExecutor *executor,
+               const CpuThreads *threads, const CpuCompile *call, GError **error)
 {
   g_autoptr (AxonCompiledModel) compiled = g_object_new (cpu_model_get_type (), NULL);
   CpuModel *self = (CpuModel *)compiled;
   g_autofree AxonShape *shapes = g_new0 (AxonShape, transformed->inputs->len + 1);
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
   self->model = g_object_ref (transformed);
-  self->threads = threads;
-  self->pin = axon_config_get_int (config, "NUM_STREAMS") != 0 &&
-              axon_config_get_bool (config, "ENABLE_CPU_PINNING");
+  self->extensions = g_ptr_array_ref (extensions);
+  self->threads = *threads;
+  self->max_plans = (guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY");
   self->profile = axon_config_get_bool (config, "PERF_COUNT");
   if (known_shapes (transformed, shapes)) {
     /* On the stream's thread: libgomp keeps a team per thread that ever opened a region, and spins
      * briefly, so with long waits in the kernel, once teams outnumber the processors. */
-    Build b = { self, shapes, cancellable, progress, user_data, NULL, NULL };
+    Build b = { self, shapes, call, NULL, NULL };
     axon_executor_run_and_wait (executor, build_first, &b);
     if (b.entry == NULL) {
       g_propagate_error (error, b.error);
@@ -316,7 +323,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
     }
     entry_unref (b.entry);
   }
-  if (progress != NULL)
-    progress (1, "compiled", user_data);
+  if (call->progress != NULL)
+    call->progress (1, "compiled", call->user_data);
   return g_steal_pointer (&compiled);
 }

@@ -2,12 +2,20 @@
 #pragma once
 
 #include "cpuplan.h"
+#include "cputhreads.h"
+
+/* What a compile call brings along. */
+typedef struct {
+  GCancellable *cancellable;
+  AxonProgressFunc progress;
+  gpointer user_data;
+} CpuCompile;
 
 /* Takes the model after the common passes; builds the plan at once where all shapes are known. */
 AxonCompiledModel *cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
-                                  const AxonConfig *config, AxonExecutor *executor, guint threads,
-                                  GCancellable *cancellable, AxonProgressFunc progress,
-                                  gpointer user_data, GError **error);
+                                  GPtrArray *extensions, const AxonConfig *config,
+                                  AxonExecutor *executor, const CpuThreads *threads,
+                                  const CpuCompile *call, GError **error);
 
 /* A clone with the CPU's passes applied. */
 AxonModel *cpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Builds plans: kernel choice per node, representations of values, liveness, arena. */
 #include "cpuplan.h"
+#include "kernels/kernels.h"
 #include "onednn/cpudnn.h"
 
 #define ALIGNMENT 64
@@ -223,7 +224,7 @@ cpu_plan_add_step (CpuPlan *plan, CpuStepFunc run, gpointer data, GDestroyNotify
 {
   CpuStep *step = g_new0 (CpuStep, 1);
   AxonProfilingInfo info = { plan->node ? plan->node->name : "output",
-                             plan->node ? plan->node->op->name : "Reorder", impl, 0 };
+                             plan->node ? plan->node->op->name : "Reorder", impl };
   step->run = run;
   step->data = data;
   step->destroy = destroy;
@@ -266,8 +267,14 @@ cpu_plan_find_impl (const AxonNode *node)
 static gboolean
 build_node (CpuPlan *plan, const AxonNode *node, GError **error)
 {
-  gboolean built = FALSE;
+  GError *failure = NULL;
+  gboolean built;
   plan->node = node;
+  built = cpu_build_extension (plan, node, &failure);
+  if (failure != NULL) {
+    g_propagate_error (error, failure);
+    return FALSE;
+  }
   for (guint i = 0; !built && i < cpu_n_kernels; i++) {
     GError *refusal = NULL;
     if (!matches (&cpu_kernels[i], node))
@@ -350,11 +357,12 @@ plan_memory (CpuPlan *plan)
 
 /* @model: static shapes but for frames. Keeps a reference. */
 CpuPlan *
-cpu_plan_new (AxonModel *model, guint n_threads, GCancellable *cancellable,
+cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancellable *cancellable,
               AxonProgressFunc progress, gpointer user_data, GError **error)
 {
   CpuPlan *plan = g_new0 (CpuPlan, 1);
   plan->model = g_object_ref (model);
+  plan->extensions = g_ptr_array_ref (extensions);
   plan->n_threads = n_threads;
   plan->steps = g_ptr_array_new_with_free_func (step_free);
   plan->tensors = g_ptr_array_new_with_free_func (tensor_free);
@@ -389,6 +397,7 @@ cpu_plan_free (CpuPlan *plan)
   g_ptr_array_unref (plan->tensors);
   g_ptr_array_unref (plan->buffers);
   g_array_unref (plan->info);
+  g_ptr_array_unref (plan->extensions);
   g_object_unref (plan->model);
   g_free (plan);
 }

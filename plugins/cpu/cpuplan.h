@@ -62,11 +62,12 @@ struct _CpuInstance {
 
 struct _CpuPlan {
   AxonModel *model;
-  GPtrArray *steps;   /* CpuStep */
-  GPtrArray *tensors; /* CpuTensor, owned */
-  GPtrArray *buffers; /* CpuBuffer, owned */
-  GPtrArray **reps;   /* by value index: CpuTensor, first is what the producer wrote */
-  GArray *info;       /* AxonProfilingInfo per step */
+  GPtrArray *extensions; /* AxonExtension */
+  GPtrArray *steps;      /* CpuStep */
+  GPtrArray *tensors;    /* CpuTensor, owned */
+  GPtrArray *buffers;    /* CpuBuffer, owned */
+  GPtrArray **reps;      /* by value index: CpuTensor, first is what the producer wrote */
+  GArray *info;          /* AxonProfilingInfo per step */
   gsize arena_size;
   guint n_threads;
   const AxonNode *node; /* while building */
@@ -116,8 +117,9 @@ cpu_tensor_data (const CpuInstance *instance, const CpuTensor *t)
   return base + t->offset;
 }
 
-CpuPlan *cpu_plan_new (AxonModel *model, guint n_threads, GCancellable *cancellable,
-                       AxonProgressFunc progress, gpointer user_data, GError **error);
+CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads,
+                       GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
+                       GError **error);
 void cpu_plan_free (CpuPlan *plan);
 gchar *cpu_plan_find_impl (const AxonNode *node);
 CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);

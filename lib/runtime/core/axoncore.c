@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The core: registry of devices, plugins loaded at first use. All methods from any thread. */
-#include "axoncore.h"
-#include "axonloader-private.h"
+/* The core: devices, their properties, models. All methods from any thread. */
+#include "axoncore-private.h"
+#include "axonextension.h"
 #include "../../onnx/axononnx.h"
 
 #include <string.h>
@@ -14,29 +14,43 @@
  *
  * Since: 1.0
  */
-struct _AxonCore {
-  GObject parent_instance;
-  AxonOpSet *opset;
-  GMutex lock;
-  GHashTable *plugins; /* lock: device name -> AxonPlugin */
-};
-
 G_DEFINE_TYPE (AxonCore, axon_core, G_TYPE_OBJECT)
+
+static const AxonPropertySpec core_properties[] = {
+  { .key = "CACHE_DIR", .flags = AXON_RW, .default_text = "" },
+  { .key = "CACHE_MAX_SIZE", .flags = AXON_RW, .default_text = "1024" },
+  { .key = "CACHE_MODE", .flags = AXON_RW, .default_text = "OPTIMIZE_SPEED" },
+  { .key = "ENABLE_MMAP", .flags = AXON_RW, .default_text = "YES" },
+  { .key = "FORCE_TBB_TERMINATE",
+    .flags = AXON_RW,
+    .default_text = "NO",
+    .blurb = "Accepted for compatibility: threads always end with the last model" },
+};
 
 static void
 axon_core_init (AxonCore *core)
 {
   g_mutex_init (&core->lock);
-  core->opset = axon_op_set_new ();
-  core->plugins = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_object_unref);
+  core->specs = axon_property_resolve (core_properties, G_N_ELEMENTS (core_properties));
+  core->config = axon_config_new (core->specs, G_N_ELEMENTS (core_properties));
+  core->globals =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_variant_unref);
+  core->op_sets = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_op_set_free);
+  g_ptr_array_add (core->op_sets, axon_op_set_new ());
+  core->extensions = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_extension_unref);
+  core->entries = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, axon_registry_entry_free);
 }
 
 static void
 axon_core_finalize (GObject *object)
 {
   AxonCore *core = AXON_CORE (object);
-  g_hash_table_unref (core->plugins);
-  axon_op_set_free (core->opset);
+  g_hash_table_unref (core->entries);
+  g_ptr_array_unref (core->extensions);
+  g_ptr_array_unref (core->op_sets);
+  g_hash_table_unref (core->globals);
+  axon_config_free (core->config);
+  g_free (core->specs);
   g_mutex_clear (&core->lock);
   G_OBJECT_CLASS (axon_core_parent_class)->finalize (object);
 }
@@ -77,6 +91,17 @@ axon_core_get_default (void)
   return (AxonCore *)once;
 }
 
+/* The rows in use; stays valid as long as the core. */
+AxonOpSet *
+axon_core_get_op_set (AxonCore *core)
+{
+  AxonOpSet *set;
+  g_mutex_lock (&core->lock);
+  set = g_ptr_array_index (core->op_sets, core->op_sets->len - 1);
+  g_mutex_unlock (&core->lock);
+  return set;
+}
+
 /**
  * axon_core_read_model:
  * @core: a core
@@ -93,7 +118,7 @@ AxonModel *
 axon_core_read_model (AxonCore *core, const gchar *path, GCancellable *cancellable, GError **error)
 {
   g_return_val_if_fail (AXON_IS_CORE (core) && path != NULL, NULL);
-  return axon_onnx_read_file (path, core->opset, cancellable, error);
+  return axon_onnx_read_file (path, axon_core_get_op_set (core), cancellable, error);
 }
 
 /**
@@ -112,7 +137,7 @@ axon_core_read_model_from_bytes (AxonCore *core, GBytes *bytes, GCancellable *ca
                                  GError **error)
 {
   g_return_val_if_fail (AXON_IS_CORE (core) && bytes != NULL, NULL);
-  return axon_onnx_read_bytes (bytes, NULL, core->opset, cancellable, error);
+  return axon_onnx_read_bytes (bytes, NULL, axon_core_get_op_set (core), cancellable, error);
 }
 
 /**
@@ -137,86 +162,225 @@ axon_core_read_tensor (G_GNUC_UNUSED AxonCore *core, const gchar *path, gchar **
   return axon_onnx_read_tensor_file (path, name, error);
 }
 
-/* "GPU.1" -> plugin GPU, id "1" */
-static AxonPlugin *
-get_plugin (AxonCore *core, const gchar *device, gchar **id, GError **error)
-{
-  const gchar *dot = strchr (device, '.');
-  g_autofree gchar *name = dot ? g_strndup (device, (gsize)(dot - device)) : g_strdup (device);
-  const AxonPluginInfo *info;
-  AxonPlugin *plugin;
-  if (id != NULL)
-    *id = dot ? g_strdup (dot + 1) : NULL;
-  g_mutex_lock (&core->lock);
-  plugin = g_hash_table_lookup (core->plugins, name);
-  if (plugin == NULL) {
-    info = axon_loader_open (name, error);
-    plugin = info ? info->create (name, error) : NULL;
-    if (plugin != NULL)
-      g_hash_table_insert (core->plugins, g_strdup (name), plugin);
-    else if (info != NULL)
-      g_prefix_error (error, "device %s cannot be used: ", name);
-  }
-  if (plugin != NULL)
-    g_object_ref (plugin);
-  g_mutex_unlock (&core->lock);
-  return plugin;
-}
-
 /**
  * axon_core_has_device:
  * @core: a core
- * @device: a device name, such as `CPU`
+ * @device: a device expression, such as `CPU` or `HETERO:GPU,CPU`
  * @error: return location
  *
- * Returns: %TRUE if the device can be used; else the error lists what was searched
+ * Returns: %TRUE if the device can be used, and every one behind it; else the error lists what was
+ *   searched
  *
  * Since: 1.0
  */
 gboolean
 axon_core_has_device (AxonCore *core, const gchar *device, GError **error)
 {
-  g_autoptr (AxonPlugin) plugin = get_plugin (core, device, NULL, error);
-  return plugin != NULL;
+  g_autoptr (GHashTable) versions = axon_core_get_versions (core, device, error);
+  return versions != NULL;
+}
+
+static gboolean
+add_version (AxonCore *core, const gchar *name, GHashTable *versions, GError **error)
+{
+  const AxonPluginInfo *info;
+  g_autoptr (AxonPlugin) plugin = axon_core_get_plugin (core, name, &info, error);
+  if (plugin == NULL)
+    return FALSE;
+  g_hash_table_insert (versions, g_strdup (name),
+                       g_strdup_printf ("%s %s", info->version, info->description));
+  return TRUE;
+}
+
+/**
+ * axon_core_get_versions:
+ * @core: a core
+ * @device: a device expression: of `HETERO:A,B` the versions of all three are told
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable) (element-type utf8 utf8): device name to version and
+ *   description
+ *
+ * Since: 1.0
+ */
+GHashTable *
+axon_core_get_versions (AxonCore *core, const gchar *device, GError **error)
+{
+  g_autoptr (AxonDeviceExpr) expr = axon_device_expr_parse (device, error);
+  g_autoptr (GHashTable) versions = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autoptr (GPtrArray) list = NULL;
+  if (expr == NULL || !add_version (core, expr->name, versions, error))
+    return NULL;
+  list = expr->members ? axon_device_list_parse (expr->members, error) : g_ptr_array_new ();
+  for (guint i = 0; list != NULL && i < list->len; i++)
+    if (!((AxonDeviceRef *)g_ptr_array_index (list, i))->excluded &&
+        !add_version (core, ((AxonDeviceRef *)g_ptr_array_index (list, i))->name, versions, error))
+      return NULL;
+  return list ? g_steal_pointer (&versions) : NULL;
+}
+
+static GPtrArray *
+known_names (AxonCore *core)
+{
+  g_auto (GStrv) found = axon_loader_list ();
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  GHashTableIter iter;
+  gpointer value;
+  for (guint i = 0; found[i] != NULL; i++)
+    g_ptr_array_add (names, g_strdup (found[i]));
+  g_mutex_lock (&core->lock);
+  g_hash_table_iter_init (&iter, core->entries);
+  while (g_hash_table_iter_next (&iter, NULL, &value)) {
+    const AxonRegistryEntry *entry = value;
+    if (entry->library != NULL)
+      g_ptr_array_add (names, g_strdup (entry->name));
+  }
+  g_mutex_unlock (&core->lock);
+  return names;
+}
+
+static void
+add_ids (AxonPlugin *plugin, const gchar *name, GStrvBuilder *devices)
+{
+  g_autoptr (GVariant) ids = axon_plugin_get_property (plugin, "AVAILABLE_DEVICES", NULL);
+  g_autofree const gchar **list = ids ? g_variant_get_strv (ids, NULL) : NULL;
+  for (guint k = 0; list != NULL && list[k] != NULL; k++) {
+    g_autofree gchar *full = *list[k] ? g_strdup_printf ("%s.%s", name, list[k]) : g_strdup (name);
+    g_strv_builder_add (devices, full);
+  }
+}
+
+static gchar **
+list_devices (AxonCore *core, guint without)
+{
+  g_autoptr (GPtrArray) names = known_names (core);
+  g_autoptr (GStrvBuilder) devices = g_strv_builder_new ();
+  for (guint i = 0; i < names->len; i++) {
+    const AxonPluginInfo *info;
+    const gchar *name = g_ptr_array_index (names, i);
+    g_autoptr (AxonPlugin) plugin = axon_core_get_plugin (core, name, &info, NULL);
+    if (plugin != NULL && !(info->flags & without))
+      add_ids (plugin, name, devices);
+  }
+  return g_strv_builder_end (devices);
 }
 
 /**
  * axon_core_get_available_devices:
  * @core: a core
  *
- * Returns: (transfer full) (array zero-terminated=1): devices that can be used, with ids where a
- *   plugin drives several
+ * Devices whose plugin cannot be used are left out.
+ *
+ * Returns: (transfer full) (array zero-terminated=1): devices that compute, with ids where a plugin
+ *   drives several; virtual devices are not listed
  *
  * Since: 1.0
  */
 gchar **
 axon_core_get_available_devices (AxonCore *core)
 {
-  g_auto (GStrv) names = axon_loader_list ();
-  g_autoptr (GStrvBuilder) devices = g_strv_builder_new ();
-  for (guint i = 0; names[i] != NULL; i++) {
-    g_autoptr (AxonPlugin) plugin = get_plugin (core, names[i], NULL, NULL);
-    g_autoptr (GVariant) ids =
-        plugin ? axon_plugin_get_property (plugin, "AVAILABLE_DEVICES", NULL) : NULL;
-    g_autofree const gchar **list = ids ? g_variant_get_strv (ids, NULL) : NULL;
-    for (guint k = 0; list != NULL && list[k] != NULL; k++) {
-      g_autofree gchar *full =
-          *list[k] ? g_strdup_printf ("%s.%s", names[i], list[k]) : g_strdup (names[i]);
-      g_strv_builder_add (devices, full);
-    }
+  return list_devices (core, AXON_PLUGIN_VIRTUAL);
+}
+
+/* Devices that may be chosen without being named. */
+gchar **
+axon_core_get_candidate_devices (AxonCore *core)
+{
+  return list_devices (core, AXON_PLUGIN_VIRTUAL | AXON_PLUGIN_REFERENCE);
+}
+
+gboolean
+axon_core_owns_key (AxonCore *core, const gchar *key)
+{
+  return axon_config_find_spec (core->config, key) != NULL; /* the table never changes */
+}
+
+/* The core's keys as they are for @device, a name without id. */
+AxonConfig *
+axon_core_dup_config (AxonCore *core, const gchar *device)
+{
+  AxonRegistryEntry *entry = axon_core_get_entry (core, device, FALSE);
+  AxonConfig *config;
+  g_mutex_lock (&core->lock);
+  config = axon_config_copy (entry && entry->cache ? entry->cache : core->config);
+  g_mutex_unlock (&core->lock);
+  return config;
+}
+
+/* Plugin behind a bare device name, its id checked. */
+static AxonPlugin *
+plain_plugin (AxonCore *core, const gchar *device, GError **error)
+{
+  g_autoptr (AxonDeviceExpr) expr = axon_device_expr_parse (device, error);
+  g_autoptr (AxonPlugin) plugin = NULL;
+  g_autoptr (AxonConfig) probe = NULL;
+  GVariantDict dict;
+  if (expr == NULL)
+    return NULL;
+  if (expr->members != NULL) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "properties of \"%s\": name the device alone, %s, or one of those behind it",
+                 device, expr->name);
+    return NULL;
   }
-  return g_strv_builder_end (devices);
+  plugin = axon_core_get_plugin (core, expr->name, NULL, error);
+  if (plugin == NULL || expr->id == NULL)
+    return g_steal_pointer (&plugin);
+  g_variant_dict_init (&dict, NULL);
+  g_variant_dict_insert (&dict, "DEVICE_ID", "s", expr->id);
+  g_autoptr (GVariant) overlay = g_variant_ref_sink (g_variant_dict_end (&dict));
+  probe = axon_plugin_effective_config (plugin, overlay, AXON_UNKNOWN_KEYS_FAIL, error);
+  return probe ? g_steal_pointer (&plugin) : NULL;
+}
+
+static gboolean
+set_core_key (AxonCore *core, const gchar *device, const gchar *key, GVariant *value,
+              GError **error)
+{
+  AxonRegistryEntry *entry = device ? axon_core_get_entry (core, device, TRUE) : NULL;
+  gboolean ok;
+  g_mutex_lock (&core->lock);
+  if (entry != NULL && entry->cache == NULL)
+    entry->cache = axon_config_copy (core->config);
+  ok = axon_config_set (entry ? entry->cache : core->config, key, value, error);
+  g_mutex_unlock (&core->lock);
+  return ok;
+}
+
+/* For every device that has the key, also those that load later. */
+static gboolean
+set_global (AxonCore *core, const gchar *key, GVariant *value, GError **error)
+{
+  g_autoptr (GList) entries = NULL;
+  if (!axon_property_is_standard (key, error))
+    return FALSE;
+  g_mutex_lock (&core->lock);
+  g_hash_table_insert (core->globals, g_strdup (key), g_variant_ref (value));
+  entries = g_hash_table_get_values (core->entries);
+  g_mutex_unlock (&core->lock);
+  for (GList *l = entries; l != NULL; l = l->next) {
+    AxonRegistryEntry *entry = l->data;
+    gboolean ok = TRUE;
+    g_mutex_lock (&entry->lock);
+    if (entry->plugin != NULL && axon_plugin_has_property (entry->plugin, key))
+      ok = axon_plugin_set_property (entry->plugin, key, value, error);
+    g_mutex_unlock (&entry->lock);
+    if (!ok)
+      return FALSE;
+  }
+  return TRUE;
 }
 
 /**
  * axon_core_set_property:
  * @core: a core
- * @device: a device name
+ * @device: (nullable): a device name; %NULL: every device that has the key, and the core itself
  * @key: a property key, such as `PERF_COUNT`
  * @value: its value; strings are accepted for every type
  * @error: return location
  *
- * Sets the default for later calls of axon_core_compile_model().
+ * Sets the default for later calls of axon_core_compile_model(). Models that are compiled already
+ * keep their values.
  *
  * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT names what is accepted
  *
@@ -226,15 +390,23 @@ gboolean
 axon_core_set_property (AxonCore *core, const gchar *device, const gchar *key, GVariant *value,
                         GError **error)
 {
-  g_autoptr (AxonPlugin) plugin = get_plugin (core, device, NULL, error);
+  g_autoptr (AxonPlugin) plugin = NULL;
   g_autoptr (GVariant) owned = g_variant_ref_sink (value);
-  return plugin != NULL && axon_plugin_set_property (plugin, key, owned, error);
+  if (device == NULL)
+    return axon_core_owns_key (core, key) ? set_core_key (core, NULL, key, owned, error)
+                                          : set_global (core, key, owned, error);
+  plugin = plain_plugin (core, device, error);
+  if (plugin == NULL)
+    return FALSE;
+  if (axon_core_owns_key (core, key) && !axon_plugin_has_property (plugin, key))
+    return set_core_key (core, axon_plugin_get_name (plugin), key, owned, error);
+  return axon_plugin_set_property (plugin, key, owned, error);
 }
 
 /**
  * axon_core_get_property:
  * @core: a core
- * @device: a device name
+ * @device: (nullable): a device name, with id where it matters; %NULL: the core itself
  * @key: a property key, such as `FULL_DEVICE_NAME`
  * @error: return location
  *
@@ -245,8 +417,18 @@ axon_core_set_property (AxonCore *core, const gchar *device, const gchar *key, G
 GVariant *
 axon_core_get_property (AxonCore *core, const gchar *device, const gchar *key, GError **error)
 {
-  g_autoptr (AxonPlugin) plugin = get_plugin (core, device, NULL, error);
-  return plugin ? axon_plugin_get_property (plugin, key, error) : NULL;
+  g_autoptr (AxonPlugin) plugin = device ? plain_plugin (core, device, error) : NULL;
+  g_autoptr (AxonConfig) config = NULL;
+  GVariant *value;
+  if (device != NULL && plugin == NULL)
+    return NULL;
+  if (plugin != NULL && (!axon_core_owns_key (core, key) || axon_plugin_has_property (plugin, key)))
+    return axon_plugin_get_property (plugin, key, error);
+  config = axon_core_dup_config (core, plugin ? axon_plugin_get_name (plugin) : "");
+  value = axon_config_get (config, key);
+  if (value == NULL)
+    axon_config_set_unknown_key_error (config, key, error);
+  return value ? g_variant_ref (value) : NULL;
 }
 
 /**
@@ -263,79 +445,8 @@ axon_core_get_property (AxonCore *core, const gchar *device, const gchar *key, G
 const AxonPropertySpec *
 axon_core_get_property_specs (AxonCore *core, const gchar *device, guint *n_specs, GError **error)
 {
-  g_autoptr (AxonPlugin) plugin = get_plugin (core, device, NULL, error);
+  g_autoptr (AxonPlugin) plugin = plain_plugin (core, device, error);
   return plugin ? axon_plugin_get_properties_table (plugin, n_specs) : NULL;
-}
-
-/* The call's configuration, plus DEVICE_ID from "NAME.id". */
-static GVariant *
-with_device_id (GVariant *config, const gchar *id)
-{
-  GVariantDict dict;
-  if (id == NULL)
-    return config ? g_variant_ref_sink (config) : NULL;
-  g_variant_dict_init (&dict, config);
-  g_variant_dict_insert (&dict, "DEVICE_ID", "s", id);
-  return g_variant_ref_sink (g_variant_dict_end (&dict));
-}
-
-/**
- * axon_core_compile_model:
- * @core: a core
- * @model: a model; not changed
- * @device: a device name
- * @config: (nullable): properties of the device, `a{sv}`; win over axon_core_set_property()
- * @cancellable: (nullable): to give up
- * @progress: (nullable) (scope call): told how far it is
- * @user_data: for @progress
- * @error: return location
- *
- * Returns: (transfer full) (nullable): the compiled model
- *
- * Since: 1.0
- */
-AxonCompiledModel *
-axon_core_compile_model (AxonCore *core, AxonModel *model, const gchar *device, GVariant *config,
-                         GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
-                         GError **error)
-{
-  g_autofree gchar *id = NULL;
-  g_autoptr (AxonPlugin) plugin = get_plugin (core, device, &id, error);
-  g_autoptr (GVariant) full = with_device_id (config, id);
-  if (plugin == NULL)
-    return NULL;
-  return axon_plugin_compile_model (plugin, model, full, cancellable, progress, user_data, error);
-}
-
-/**
- * axon_core_query_model:
- * @core: a core
- * @model: a model; not changed
- * @device: a device name
- * @config: (nullable): properties of the device, `a{sv}`
- * @reasons: (out) (optional) (transfer full) (element-type utf8 utf8): node name to why it is
- * refused
- * @cancellable: (nullable): to give up
- * @error: return location
- *
- * Returns: (transfer full) (nullable) (element-type utf8 utf8): node name to the device that takes
- * it
- *
- * Since: 1.0
- */
-GHashTable *
-axon_core_query_model (AxonCore *core, AxonModel *model, const gchar *device, GVariant *config,
-                       GHashTable **reasons, GCancellable *cancellable, GError **error)
-{
-  g_autofree gchar *id = NULL;
-  g_autoptr (AxonPlugin) plugin = get_plugin (core, device, &id, error);
-  g_autoptr (GVariant) full = with_device_id (config, id);
-  g_autoptr (AxonSupportedOps) ops = axon_supported_ops_new ();
-  if (plugin == NULL || !axon_plugin_query_model (plugin, model, full, ops, cancellable, error))
-    return NULL;
-  if (reasons != NULL)
-    *reasons = g_hash_table_ref (ops->reasons);
-  return g_hash_table_ref (ops->devices);
 }
 
 /**
@@ -350,10 +461,11 @@ axon_core_query_model (AxonCore *core, AxonModel *model, const gchar *device, GV
 gchar **
 axon_core_list_operators (AxonCore *core)
 {
-  guint n = axon_op_set_get_n_ops (core->opset);
+  AxonOpSet *set = axon_core_get_op_set (core);
+  guint n = axon_op_set_get_n_ops (set);
   gchar **lines = g_new0 (gchar *, n + 1);
   for (guint i = 0; i < n; i++) {
-    const AxonOp *op = axon_op_set_get_op (core->opset, i);
+    const AxonOp *op = axon_op_set_get_op (set, i);
     g_autofree gchar *until = op->until ? g_strdup_printf ("%d", op->until) : g_strdup ("");
     lines[i] = g_strdup_printf ("%-16s %-26s %d-%s", op->domain ? op->domain : "ai.onnx", op->name,
                                 op->since, until);

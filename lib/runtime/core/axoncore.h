@@ -4,6 +4,7 @@
 #include "../../model/axonmodel.h"
 #include "../infer/axoninferrequest.h"
 #include "axonplugin.h"
+#include "axonremotecontext.h"
 
 G_BEGIN_DECLS
 
@@ -18,7 +19,14 @@ AxonModel *axon_core_read_model_from_bytes (AxonCore *core, GBytes *bytes,
                                             GCancellable *cancellable, GError **error);
 AxonTensor *axon_core_read_tensor (AxonCore *core, const gchar *path, gchar **name, GError **error);
 gchar **axon_core_get_available_devices (AxonCore *core);
+gboolean axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *name,
+                                    GError **error);
+gboolean axon_core_register_plugins (AxonCore *core, const gchar *path, GError **error);
+gboolean axon_core_unload_plugin (AxonCore *core, const gchar *name, GError **error);
+gboolean axon_core_add_extension (AxonCore *core, const gchar *path, const gchar *device,
+                                  GError **error);
 gboolean axon_core_has_device (AxonCore *core, const gchar *device, GError **error);
+GHashTable *axon_core_get_versions (AxonCore *core, const gchar *device, GError **error);
 gboolean axon_core_set_property (AxonCore *core, const gchar *device, const gchar *key,
                                  GVariant *value, GError **error);
 GVariant *axon_core_get_property (AxonCore *core, const gchar *device, const gchar *key,
@@ -27,11 +35,37 @@ AxonCompiledModel *axon_core_compile_model (AxonCore *core, AxonModel *model, co
                                             GVariant *config, GCancellable *cancellable,
                                             AxonProgressFunc progress, gpointer user_data,
                                             GError **error);
+AxonCompiledModel *axon_core_compile_model_from_file (AxonCore *core, const gchar *path,
+                                                      const gchar *device, GVariant *config,
+                                                      GCancellable *cancellable,
+                                                      AxonProgressFunc progress, gpointer user_data,
+                                                      GError **error);
+AxonCompiledModel *axon_core_compile_model_with_context (
+    AxonCore *core, AxonModel *model, AxonRemoteContext *context, GVariant *config,
+    GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data, GError **error);
+AxonCompiledModel *axon_core_import_model (AxonCore *core, GBytes *bytes, const gchar *device,
+                                           AxonRemoteContext *context, GVariant *config,
+                                           GCancellable *cancellable, AxonProgressFunc progress,
+                                           gpointer user_data, GError **error);
+AxonCompiledModel *axon_core_import_model_from_file (AxonCore *core, const gchar *path,
+                                                     const gchar *device, GVariant *config,
+                                                     GCancellable *cancellable,
+                                                     AxonProgressFunc progress, gpointer user_data,
+                                                     GError **error);
+GVariant *axon_core_read_export_header (AxonCore *core, const gchar *path, GError **error);
 GHashTable *axon_core_query_model (AxonCore *core, AxonModel *model, const gchar *device,
                                    GVariant *config, GHashTable **reasons,
                                    GCancellable *cancellable, GError **error);
+AxonRemoteContext *axon_core_create_context (AxonCore *core, const gchar *device, GVariant *params,
+                                             GError **error);
+AxonRemoteContext *axon_core_get_default_context (AxonCore *core, const gchar *device,
+                                                  GError **error);
 gchar **axon_core_list_operators (AxonCore *core);
+
+#ifndef __GI_SCANNER__ /* for tools and virtual devices, which are C */
+gchar **axon_core_get_candidate_devices (AxonCore *core);
 const AxonPropertySpec *axon_core_get_property_specs (AxonCore *core, const gchar *device,
                                                       guint *n_specs, GError **error);
+#endif
 
 G_END_DECLS

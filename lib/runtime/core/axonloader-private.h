@@ -12,3 +12,6 @@ gchar **axon_loader_list (void);
 
 /* The entry of device @name, or NULL with what was searched and why each library failed. */
 const AxonPluginInfo *axon_loader_open (const gchar *name, GError **error);
+
+/* The entry of the plugin at @path. */
+const AxonPluginInfo *axon_loader_open_library (const gchar *path, GError **error);

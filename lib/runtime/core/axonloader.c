@@ -56,6 +56,7 @@ axon_loader_list (void)
   return (gchar **)g_ptr_array_free (g_steal_pointer (&list), FALSE);
 }
 
+/* @name NULL: whatever device the library is for */
 static const AxonPluginInfo *
 open_file (const gchar *file, const gchar *name, GString *report)
 {
@@ -73,10 +74,10 @@ open_file (const gchar *file, const gchar *name, GString *report)
   }
   info = entry ();
   if (info == NULL || info->abi != AXON_PLUGIN_ABI || info->struct_size < sizeof *info ||
-      g_strcmp0 (info->name, name) != 0) {
+      (name != NULL && g_strcmp0 (info->name, name) != 0)) {
     g_string_append_printf (report, "; %s: made for plugin interface %u of device %s, not %u of %s",
                             file, info ? info->abi : 0, info && info->name ? info->name : "?",
-                            AXON_PLUGIN_ABI, name);
+                            AXON_PLUGIN_ABI, name ? name : "any");
     return NULL;
   }
   return info;
@@ -106,4 +107,15 @@ axon_loader_open (const gchar *name, GError **error)
                "device \"%s\" is not available%s: available are %s; searched %s%s", name, near,
                *names ? names : "none", dirs, report->str);
   return NULL;
+}
+
+const AxonPluginInfo *
+axon_loader_open_library (const gchar *path, GError **error)
+{
+  g_autoptr (GString) report = g_string_new (NULL);
+  const AxonPluginInfo *info = open_file (path, NULL, report);
+  if (info == NULL)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "the device plugin cannot be loaded%s",
+                 report->str);
+  return info;
 }

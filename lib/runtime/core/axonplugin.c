@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plugin base class: configuration, checks around compile and query. Any thread. */
 #include "axonplugin.h"
+#include "axonplugin-private.h"
 #include "../infer/axoncompiledmodel.h"
 #include "../../base/axontrace-private.h"
+
+#include <string.h>
 
 /**
  * AxonPlugin:
@@ -12,8 +15,10 @@
  * Since: 1.0
  */
 typedef struct {
-  GMutex lock;
   gchar *name;
+  AxonPropertySpec *specs;
+  GWeakRef core;
+  GMutex lock;
   AxonConfig *config; /* lock */
 } AxonPluginPrivate;
 
@@ -26,6 +31,7 @@ axon_plugin_init (AxonPlugin *plugin)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   g_mutex_init (&priv->lock);
+  g_weak_ref_init (&priv->core, NULL);
 }
 
 static void
@@ -41,7 +47,9 @@ axon_plugin_finalize (GObject *object)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (AXON_PLUGIN (object));
   g_clear_pointer (&priv->config, axon_config_free);
+  g_weak_ref_clear (&priv->core);
   g_mutex_clear (&priv->lock);
+  g_free (priv->specs);
   g_free (priv->name);
   G_OBJECT_CLASS (axon_plugin_parent_class)->finalize (object);
 }
@@ -63,7 +71,29 @@ axon_plugin_set_properties_table (AxonPlugin *plugin, const AxonPropertySpec *sp
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   g_return_if_fail (priv->config == NULL);
-  priv->config = axon_config_new (specs, n_specs);
+  priv->specs = axon_property_resolve (specs, n_specs);
+  priv->config = axon_config_new (priv->specs, n_specs);
+}
+
+/* The core holds its plugins; a plugin must not hold the core. */
+void
+axon_plugin_set_core (AxonPlugin *plugin, AxonCore *core)
+{
+  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
+  g_weak_ref_set (&priv->core, core);
+}
+
+/* For virtual devices: a reference, or NULL with an error once the core is gone. */
+AxonCore *
+axon_plugin_get_core (AxonPlugin *plugin, GError **error)
+{
+  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
+  AxonCore *core = g_weak_ref_get (&priv->core);
+  if (core == NULL)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+                 "device %s: the core it belongs to is gone; keep it while models are compiled",
+                 priv->name);
+  return core;
 }
 
 /**
@@ -107,13 +137,21 @@ axon_plugin_set_property (AxonPlugin *plugin, const gchar *key, GVariant *value,
   return ok;
 }
 
+static gboolean
+is_model_only (const AxonPropertySpec *spec)
+{
+  return (spec->flags & AXON_PROPERTY_MODEL_ONLY) != 0;
+}
+
 static GVariant *
 supported_properties (const AxonConfig *config)
 {
   GVariantBuilder builder;
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("as"));
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(ss)"));
   for (guint i = 0; i < config->n_specs; i++)
-    g_variant_builder_add (&builder, "s", config->specs[i].key);
+    if (!is_model_only (&config->specs[i]) && !(config->specs[i].flags & AXON_PROPERTY_HIDDEN))
+      g_variant_builder_add (&builder, "(ss)", config->specs[i].key,
+                             config->specs[i].flags & AXON_PROPERTY_READ_WRITE ? "RW" : "RO");
   return g_variant_builder_end (&builder);
 }
 
@@ -123,10 +161,13 @@ axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error)
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   const AxonPropertySpec *spec = axon_config_find_spec (priv->config, key);
   GVariant *value = NULL;
-  if (spec == NULL) {
-    GVariant *probe = g_variant_ref_sink (g_variant_new_string (""));
-    axon_plugin_set_property (plugin, key, probe, error); /* for its message */
-    g_variant_unref (probe);
+  if (spec == NULL || is_model_only (spec)) {
+    if (spec != NULL)
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                   "property \"%s\" belongs to a compiled model", key);
+    else
+      axon_config_set_unknown_key_error (priv->config, key, error);
+    g_prefix_error (error, "device %s: ", priv->name);
     return NULL;
   }
   if (g_str_equal (key, "SUPPORTED_PROPERTIES"))
@@ -141,6 +182,42 @@ axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error)
       g_variant_ref_sink (value);
   }
   return value;
+}
+
+gboolean
+axon_plugin_has_property (AxonPlugin *plugin, const gchar *key)
+{
+  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
+  const AxonPropertySpec *spec = axon_config_find_spec (priv->config, key);
+  return spec != NULL && !is_model_only (spec);
+}
+
+/* TRUE if OPTIMIZATION_CAPABILITIES lists @capability. */
+gboolean
+axon_plugin_has_capability (AxonPlugin *plugin, const gchar *capability)
+{
+  g_autoptr (GVariant) value = axon_plugin_get_property (plugin, "OPTIMIZATION_CAPABILITIES", NULL);
+  g_autofree const gchar **list = value ? g_variant_get_strv (value, NULL) : NULL;
+  return list != NULL && g_strv_contains (list, capability);
+}
+
+/* Says @format at info level if LOG_LEVEL is at least @level, else at debug level. */
+void
+axon_plugin_log (AxonPlugin *plugin, const AxonConfig *config, const gchar *level,
+                 const gchar *format, ...)
+{
+  static const gchar *const order = "LOG_NONE LOG_ERROR LOG_WARNING LOG_INFO LOG_DEBUG LOG_TRACE";
+  const gchar *wanted = axon_config_get_string (config, "LOG_LEVEL");
+  gboolean shown = *wanted != '\0' && strstr (order, wanted) >= strstr (order, level);
+  g_autofree gchar *text = NULL;
+  va_list args;
+  va_start (args, format);
+  text = g_strdup_vprintf (format, args);
+  va_end (args);
+  if (shown)
+    g_message ("%s: %s", axon_plugin_get_name (plugin), text);
+  else
+    g_debug ("%s: %s", axon_plugin_get_name (plugin), text);
 }
 
 /* as; for get_metric implementations */
@@ -158,15 +235,18 @@ axon_property_list (const gchar *first, ...)
 }
 
 /* The plugin's own values overlaid by the call's. */
-static AxonConfig *
-effective_config (AxonPlugin *plugin, GVariant *overlay, GError **error)
+AxonConfig *
+axon_plugin_effective_config (AxonPlugin *plugin, GVariant *overlay, AxonUnknownKeys unknown,
+                              GError **error)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   g_autoptr (AxonConfig) config = NULL;
+  if (AXON_PLUGIN_GET_CLASS (plugin)->forwards_properties)
+    unknown = AXON_UNKNOWN_KEYS_KEEP;
   g_mutex_lock (&priv->lock);
   config = axon_config_copy (priv->config);
   g_mutex_unlock (&priv->lock);
-  if (!axon_config_overlay (config, overlay, error)) {
+  if (!axon_config_overlay (config, overlay, unknown, error)) {
     g_prefix_error (error, "device %s: ", priv->name);
     return NULL;
   }
@@ -174,17 +254,18 @@ effective_config (AxonPlugin *plugin, GVariant *overlay, GError **error)
 }
 
 AxonCompiledModel *
-axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, GVariant *config,
-                           GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
-                           GError **error)
+axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteContext *context,
+                           GVariant *config, GCancellable *cancellable, AxonProgressFunc progress,
+                           gpointer user_data, GError **error)
 {
-  g_autoptr (AxonConfig) effective = effective_config (plugin, config, error);
+  g_autoptr (AxonConfig) effective =
+      axon_plugin_effective_config (plugin, config, AXON_UNKNOWN_KEYS_FAIL, error);
   AxonCompiledModel *compiled;
   AXON_TRACE_BEGIN (start);
   if (effective == NULL)
     return NULL;
-  compiled = AXON_PLUGIN_GET_CLASS (plugin)->compile_model (plugin, model, effective, cancellable,
-                                                            progress, user_data, error);
+  compiled = AXON_PLUGIN_GET_CLASS (plugin)->compile_model (
+      plugin, model, context, effective, cancellable, progress, user_data, error);
   AXON_TRACE_END (start, "compile", model->name);
   return compiled;
 }
@@ -193,7 +274,8 @@ gboolean
 axon_plugin_query_model (AxonPlugin *plugin, AxonModel *model, GVariant *config,
                          AxonSupportedOps *result, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (AxonConfig) effective = effective_config (plugin, config, error);
+  g_autoptr (AxonConfig) effective =
+      axon_plugin_effective_config (plugin, config, AXON_UNKNOWN_KEYS_IGNORE, error);
   gboolean ok;
   AXON_TRACE_BEGIN (start);
   if (effective == NULL)
@@ -202,37 +284,4 @@ axon_plugin_query_model (AxonPlugin *plugin, AxonModel *model, GVariant *config,
                                                     error);
   AXON_TRACE_END (start, "query", model->name);
   return ok;
-}
-
-AxonSupportedOps *
-axon_supported_ops_new (void)
-{
-  AxonSupportedOps *ops = g_new (AxonSupportedOps, 1);
-  ops->devices = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  ops->reasons = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  return ops;
-}
-
-void
-axon_supported_ops_free (AxonSupportedOps *ops)
-{
-  g_hash_table_unref (ops->devices);
-  g_hash_table_unref (ops->reasons);
-  g_free (ops);
-}
-
-/* One refusal outweighs any number of acceptances of the same original node. */
-void
-axon_supported_ops_add (AxonSupportedOps *ops, const AxonNode *node, const gchar *device,
-                        const gchar *reason)
-{
-  for (guint i = 0; i < node->origins->len; i++) {
-    const gchar *name = g_ptr_array_index (node->origins, i);
-    if (reason != NULL) {
-      g_hash_table_insert (ops->reasons, g_strdup (name), g_strdup (reason));
-      g_hash_table_remove (ops->devices, name);
-    } else if (!g_hash_table_contains (ops->reasons, name)) {
-      g_hash_table_insert (ops->devices, g_strdup (name), g_strdup (device));
-    }
-  }
 }

@@ -19,15 +19,41 @@ parse_int (const AxonPropertySpec *spec, const gchar *text)
   gint64 v;
   if (spec->type == AXON_PROPERTY_STREAMS && g_str_equal (text, "AUTO"))
     return g_variant_new_int32 (-1);
+  if (spec->type == AXON_PROPERTY_STREAMS && g_str_equal (text, "NUMA"))
+    return g_variant_new_int32 (-2);
   if (!g_ascii_string_to_signed (text, 10, spec->min, spec->max, &v, NULL))
     return NULL;
   return g_variant_new_int32 ((gint32)v);
 }
 
 static GVariant *
+parse_float (const AxonPropertySpec *spec, const gchar *text)
+{
+  gchar *end;
+  gdouble v = g_ascii_strtod (text, &end);
+  return *text != '\0' && *end == '\0' && v >= spec->min && v <= spec->max
+             ? g_variant_new_double (v)
+             : NULL;
+}
+
+static GVariant *
+parse_choice (const AxonPropertySpec *spec, const gchar *text)
+{
+  g_auto (GStrv) choices = g_strsplit (spec->choices, " ", -1);
+  if (choices[0] == NULL ? *text != '\0' : !g_strv_contains ((const gchar *const *)choices, text))
+    return NULL; /* no choices: only the empty string */
+  return g_variant_new_string (text);
+}
+
+static GVariant *
+parse_map (const gchar *text)
+{
+  return g_variant_parse (G_VARIANT_TYPE_VARDICT, *text ? text : "{}", NULL, NULL, NULL);
+}
+
+static GVariant *
 parse_text (const AxonPropertySpec *spec, const gchar *text)
 {
-  g_auto (GStrv) choices = NULL;
   switch (spec->type) {
   case AXON_PROPERTY_STRING:
     return g_variant_new_string (text);
@@ -36,11 +62,12 @@ parse_text (const AxonPropertySpec *spec, const gchar *text)
   case AXON_PROPERTY_INT:
   case AXON_PROPERTY_STREAMS:
     return parse_int (spec, text);
-  case AXON_PROPERTY_CHOICE: /* no choices: only the empty string */
-    choices = g_strsplit (spec->choices, " ", -1);
-    if (choices[0] == NULL ? *text != '\0' : !g_strv_contains ((const gchar *const *)choices, text))
-      return NULL;
-    return g_variant_new_string (text);
+  case AXON_PROPERTY_FLOAT:
+    return parse_float (spec, text);
+  case AXON_PROPERTY_CHOICE:
+    return parse_choice (spec, text);
+  case AXON_PROPERTY_MAP:
+    return parse_map (text);
   default:
     return NULL;
   }
@@ -58,17 +85,29 @@ variant_text (GVariant *value)
 }
 
 static gchar *
-describe_accepted (const AxonPropertySpec *spec)
+describe_choices (const AxonPropertySpec *spec, const gchar *got)
+{
+  g_auto (GStrv) choices = g_strsplit (spec->choices, " ", -1);
+  g_autofree gchar *near = axon_nearest_name (got, (const gchar *const *)choices);
+  g_autofree gchar *list = g_strjoinv (", ", choices);
+  return choices[0] ? g_strdup_printf ("one of %s%s", list, near) : g_strdup ("an empty string");
+}
+
+static gchar *
+describe_accepted (const AxonPropertySpec *spec, const gchar *got)
 {
   switch (spec->type) {
   case AXON_PROPERTY_BOOL:
     return g_strdup ("YES or NO");
   case AXON_PROPERTY_INT:
+  case AXON_PROPERTY_FLOAT:
     return g_strdup_printf ("a number from %d to %d", spec->min, spec->max);
   case AXON_PROPERTY_STREAMS:
-    return g_strdup_printf ("AUTO or a number from %d to %d", spec->min, spec->max);
+    return g_strdup_printf ("AUTO, NUMA or a number from 0 to %d", spec->max);
   case AXON_PROPERTY_CHOICE:
-    return g_strdup_printf (*spec->choices ? "one of %s" : "an empty string%s", spec->choices);
+    return describe_choices (spec, got);
+  case AXON_PROPERTY_MAP:
+    return g_strdup ("a dictionary such as {'CPU': <{'NUM_STREAMS': <'2'>}>}");
   default:
     return g_strdup ("a string");
   }
@@ -98,6 +137,8 @@ axon_config_copy (const AxonConfig *config)
   for (guint i = 0; i < config->n_specs; i++)
     if (copy->values[i] != NULL)
       g_variant_ref (copy->values[i]);
+  if (copy->others != NULL)
+    g_hash_table_ref (copy->others); /* never changed after the overlay */
   return copy;
 }
 
@@ -106,6 +147,7 @@ axon_config_free (AxonConfig *config)
 {
   for (guint i = 0; i < config->n_specs; i++)
     g_clear_pointer (&config->values[i], g_variant_unref);
+  g_clear_pointer (&config->others, g_hash_table_unref);
   g_free (config->values);
   g_free (config);
 }
@@ -119,8 +161,8 @@ axon_config_find_spec (const AxonConfig *config, const gchar *key)
   return NULL;
 }
 
-static void
-set_unknown_key (const AxonConfig *config, const gchar *key, GError **error)
+void
+axon_config_set_unknown_key_error (const AxonConfig *config, const gchar *key, GError **error)
 {
   g_autofree const gchar **keys = g_new0 (const gchar *, config->n_specs + 1);
   g_autofree gchar *near = NULL;
@@ -138,7 +180,7 @@ axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError *
   g_autofree gchar *accepted = NULL;
   GVariant *parsed;
   if (spec == NULL) {
-    set_unknown_key (config, key, error);
+    axon_config_set_unknown_key_error (config, key, error);
     return FALSE;
   }
   if (!(spec->flags & AXON_PROPERTY_READ_WRITE)) {
@@ -147,7 +189,7 @@ axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError *
   }
   parsed = parse_text (spec, text);
   if (parsed == NULL) {
-    accepted = describe_accepted (spec);
+    accepted = describe_accepted (spec, text);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\": expected %s, got \"%s\"",
                  key, accepted, text);
     return FALSE;
@@ -157,9 +199,18 @@ axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError *
   return TRUE;
 }
 
+static void
+keep_other (AxonConfig *config, const gchar *key, GVariant *value)
+{
+  if (config->others == NULL)
+    config->others =
+        g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_variant_unref);
+  g_hash_table_insert (config->others, g_strdup (key), g_variant_ref (value));
+}
+
 /* @values: a{sv} or NULL. All problems in one message. */
 gboolean
-axon_config_overlay (AxonConfig *config, GVariant *values, GError **error)
+axon_config_overlay (AxonConfig *config, GVariant *values, AxonUnknownKeys unknown, GError **error)
 {
   g_autoptr (GString) problems = g_string_new (NULL);
   GVariantIter iter;
@@ -170,7 +221,12 @@ axon_config_overlay (AxonConfig *config, GVariant *values, GError **error)
   g_variant_iter_init (&iter, values);
   while (g_variant_iter_loop (&iter, "{&sv}", &key, &value)) {
     g_autoptr (GError) problem = NULL;
-    if (!axon_config_set (config, key, value, &problem))
+    gboolean known = axon_config_find_spec (config, key) != NULL;
+    if (!known && unknown == AXON_UNKNOWN_KEYS_KEEP)
+      keep_other (config, key, value);
+    else if (!known && unknown == AXON_UNKNOWN_KEYS_IGNORE)
+      continue;
+    else if (!axon_config_set (config, key, value, &problem))
       g_string_append_printf (problems, "%s%s", problems->len ? "; " : "", problem->message);
   }
   if (problems->len == 0)
@@ -207,19 +263,56 @@ axon_config_get_string (const AxonConfig *config, const gchar *key)
   return value ? g_variant_get_string (value, NULL) : "";
 }
 
+gdouble
+axon_config_get_float (const AxonConfig *config, const gchar *key)
+{
+  GVariant *value = axon_config_get (config, key);
+  return value ? g_variant_get_double (value) : 0;
+}
+
+/* Floating a{sv} of every value, for exports and keys of the cache: the order is the table's. */
+GVariant *
+axon_config_to_variant (const AxonConfig *config)
+{
+  GVariantBuilder builder;
+  g_variant_builder_init (&builder, G_VARIANT_TYPE_VARDICT);
+  for (guint i = 0; i < config->n_specs; i++)
+    if (config->values[i] != NULL)
+      g_variant_builder_add (&builder, "{sv}", config->specs[i].key, config->values[i]);
+  return g_variant_builder_end (&builder);
+}
+
+static gchar *
+list_to_text (GVariant *value)
+{
+  g_autoptr (GString) s = g_string_new (NULL);
+  GVariantIter iter;
+  const gchar *key, *mode;
+  g_variant_iter_init (&iter, value);
+  while (g_variant_iter_loop (&iter, "(&s&s)", &key, &mode))
+    g_string_append_printf (s, "%s%s:%s", s->len ? " " : "", key, mode);
+  return g_string_free (g_steal_pointer (&s), FALSE);
+}
+
 gchar *
 axon_property_value_to_text (const AxonPropertySpec *spec, GVariant *value)
 {
-  if (spec->type == AXON_PROPERTY_STRINGS) {
+  gint lo, hi, step;
+  if (g_variant_is_of_type (value, G_VARIANT_TYPE_STRING_ARRAY)) {
     g_autofree const gchar **list = g_variant_get_strv (value, NULL);
     return g_strjoinv (" ", (gchar **)list);
   }
-  if (spec->type == AXON_PROPERTY_RANGE) {
-    gint lo, hi, step;
+  if (g_variant_is_of_type (value, G_VARIANT_TYPE ("a(ss)")))
+    return list_to_text (value);
+  if (g_variant_is_of_type (value, G_VARIANT_TYPE ("(iii)"))) {
     g_variant_get (value, "(iii)", &lo, &hi, &step);
     return g_strdup_printf ("%d %d %d", lo, hi, step);
   }
-  if (spec->type == AXON_PROPERTY_STREAMS && g_variant_get_int32 (value) == -1)
-    return g_strdup ("AUTO");
+  if (g_variant_is_of_type (value, G_VARIANT_TYPE ("(ii)"))) {
+    g_variant_get (value, "(ii)", &lo, &hi);
+    return g_strdup_printf ("%d %d", lo, hi);
+  }
+  if (spec->type == AXON_PROPERTY_STREAMS && g_variant_get_int32 (value) < 0)
+    return g_strdup (g_variant_get_int32 (value) == -1 ? "AUTO" : "NUMA");
   return variant_text (value);
 }

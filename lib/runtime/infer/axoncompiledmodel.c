@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compiled model base class: ports, configuration, executor. Immutable after setup; any thread. */
-#include "axoncompiledmodel.h"
+/* Compiled model base class: ports, configuration, executors, export. Immutable after setup but for
+ * the properties that a device declares as writable; any thread. */
+#include "axoncompiledmodel-private.h"
 #include "axoninferrequest.h"
-
-typedef struct {
-  gchar *name;
-  AxonDType dtype;
-  AxonShape shape;
-} Port;
+#include "config.h"
 
 /**
  * AxonCompiledModel:
@@ -16,30 +12,38 @@ typedef struct {
  *
  * Since: 1.0
  */
-typedef struct {
-  AxonPlugin *plugin;
-  AxonConfig *config;
-  AxonExecutor *executor;
-  gchar *model_name;
-  GArray *inputs, *outputs; /* Port */
-} AxonCompiledModelPrivate;
-
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (AxonCompiledModel, axon_compiled_model, G_TYPE_OBJECT)
+
+AxonCompiledModelPrivate *
+axon_compiled_model_private (AxonCompiledModel *compiled)
+{
+  return axon_compiled_model_get_instance_private (compiled);
+}
 
 static void
 port_clear (gpointer data)
 {
-  g_free (((Port *)data)->name);
+  AxonPort *port = data;
+  g_free (port->name);
+  g_free (port->layout);
+}
+
+static void
+stage_clear (gpointer data)
+{
+  axon_executor_unref (((AxonStage *)data)->executor);
 }
 
 static void
 axon_compiled_model_init (AxonCompiledModel *compiled)
 {
   AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
-  priv->inputs = g_array_new (FALSE, TRUE, sizeof (Port));
-  priv->outputs = g_array_new (FALSE, TRUE, sizeof (Port));
+  priv->inputs = g_array_new (FALSE, TRUE, sizeof (AxonPort));
+  priv->outputs = g_array_new (FALSE, TRUE, sizeof (AxonPort));
+  priv->stages = g_array_new (FALSE, FALSE, sizeof (AxonStage));
   g_array_set_clear_func (priv->inputs, port_clear);
   g_array_set_clear_func (priv->outputs, port_clear);
+  g_array_set_clear_func (priv->stages, stage_clear);
 }
 
 static void
@@ -47,11 +51,12 @@ axon_compiled_model_finalize (GObject *object)
 {
   AxonCompiledModelPrivate *priv =
       axon_compiled_model_get_instance_private (AXON_COMPILED_MODEL (object));
-  g_clear_pointer (&priv->executor, axon_executor_unref);
+  g_array_unref (priv->stages);
   g_clear_pointer (&priv->config, axon_config_free);
   g_array_unref (priv->inputs);
   g_array_unref (priv->outputs);
   g_free (priv->model_name);
+  g_clear_object (&priv->context);
   g_clear_object (&priv->plugin);
   G_OBJECT_CLASS (axon_compiled_model_parent_class)->finalize (object);
 }
@@ -67,11 +72,13 @@ copy_ports (GArray *ports, GPtrArray *values)
 {
   for (guint i = 0; i < values->len; i++) {
     const AxonValue *value = g_ptr_array_index (values, i);
-    Port port = { g_strdup (value->name), value->type.dtype, value->type.shape };
+    AxonPort port = { g_strdup (value->name), g_strdup (value->layout), value->type.dtype,
+                      value->type.shape };
     g_array_append_val (ports, port);
   }
 }
 
+/* @executor (nullable): runs the class's infer; virtual devices have none of their own. */
 void
 axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin, AxonModel *model,
                            const AxonConfig *config, AxonExecutor *executor)
@@ -79,10 +86,46 @@ axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin, Axon
   AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
   priv->plugin = g_object_ref (plugin);
   priv->config = axon_config_copy (config);
-  priv->executor = axon_executor_ref (executor);
   priv->model_name = g_strdup (model->name);
+  if (executor != NULL)
+    axon_compiled_model_add_stage (compiled, executor,
+                                   AXON_COMPILED_MODEL_GET_CLASS (compiled)->infer);
   copy_ports (priv->inputs, model->inputs);
   copy_ports (priv->outputs, model->outputs);
+}
+
+/* A further stage of every run, on an executor of its own: what waits for a device must not hold a
+ * stream that computes. */
+void
+axon_compiled_model_add_stage (AxonCompiledModel *compiled, AxonExecutor *executor,
+                               AxonStageFunc func)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  AxonStage stage = { axon_executor_ref (executor), func };
+  g_array_append_val (priv->stages, stage);
+}
+
+guint
+axon_compiled_model_get_n_stages (AxonCompiledModel *compiled)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  return priv->stages->len;
+}
+
+AxonExecutor *
+axon_compiled_model_get_stage (AxonCompiledModel *compiled, guint index, AxonStageFunc *func)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  const AxonStage *stage = &g_array_index (priv->stages, AxonStage, index);
+  *func = stage->func;
+  return stage->executor;
+}
+
+AxonPlugin *
+axon_compiled_model_get_plugin (AxonCompiledModel *compiled)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  return priv->plugin;
 }
 
 const AxonConfig *
@@ -95,137 +138,90 @@ axon_compiled_model_get_config (AxonCompiledModel *compiled)
 AxonExecutor *
 axon_compiled_model_get_executor (AxonCompiledModel *compiled)
 {
-  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
-  return priv->executor;
+  AxonStageFunc func;
+  return axon_compiled_model_get_n_stages (compiled) > 0
+             ? axon_compiled_model_get_stage (compiled, 0, &func)
+             : NULL;
 }
 
-static const Port *
-port_at (AxonCompiledModel *compiled, gboolean output, guint index)
+gboolean
+axon_compiled_model_accepts_remote (AxonCompiledModel *compiled)
+{
+  return AXON_COMPILED_MODEL_GET_CLASS (compiled)->accepts_remote;
+}
+
+gboolean
+axon_compiled_model_accepts_any_place (AxonCompiledModel *compiled)
+{
+  return AXON_COMPILED_MODEL_GET_CLASS (compiled)->accepts_any_place;
+}
+
+void
+axon_compiled_model_set_loaded_from_cache (AxonCompiledModel *compiled)
 {
   AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
-  GArray *ports = output ? priv->outputs : priv->inputs;
-  g_return_val_if_fail (index < ports->len, NULL);
-  return &g_array_index (ports, Port, index);
+  priv->loaded_from_cache = TRUE;
+}
+
+void
+axon_compiled_model_set_context (AxonCompiledModel *compiled, AxonRemoteContext *context)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  g_set_object (&priv->context, context);
 }
 
 /**
- * axon_compiled_model_get_n_inputs:
+ * axon_compiled_model_get_context:
  * @compiled: a compiled model
+ * @error: return location
  *
- * Returns: the number of inputs
+ * Returns: (transfer full) (nullable): the context it was compiled with, else the device's default;
+ *   %NULL with %AXON_ERROR_UNSUPPORTED where the device has none
  *
  * Since: 1.0
  */
-guint
-axon_compiled_model_get_n_inputs (AxonCompiledModel *compiled)
+AxonRemoteContext *
+axon_compiled_model_get_context (AxonCompiledModel *compiled, GError **error)
 {
   AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
-  return priv->inputs->len;
+  AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (priv->plugin);
+  if (priv->context != NULL)
+    return g_object_ref (priv->context);
+  if (klass->get_default_context != NULL)
+    return klass->get_default_context (priv->plugin, error);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s shares no memory",
+               axon_plugin_get_name (priv->plugin));
+  return NULL;
 }
 
 /**
- * axon_compiled_model_get_n_outputs:
+ * axon_compiled_model_get_name:
  * @compiled: a compiled model
  *
- * Returns: the number of outputs
- *
- * Since: 1.0
- */
-guint
-axon_compiled_model_get_n_outputs (AxonCompiledModel *compiled)
-{
-  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
-  return priv->outputs->len;
-}
-
-/**
- * axon_compiled_model_get_input_name:
- * @compiled: a compiled model
- * @index: an input
- *
- * Returns: (transfer none): its name
+ * Returns: (transfer none): the name of the model
  *
  * Since: 1.0
  */
 const gchar *
-axon_compiled_model_get_input_name (AxonCompiledModel *compiled, guint index)
+axon_compiled_model_get_name (AxonCompiledModel *compiled)
 {
-  return port_at (compiled, FALSE, index)->name;
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  return priv->model_name;
 }
 
 /**
- * axon_compiled_model_get_output_name:
+ * axon_compiled_model_get_device_name:
  * @compiled: a compiled model
- * @index: an output
  *
- * Returns: (transfer none): its name
+ * Returns: (transfer none): the device it was compiled for, without id
  *
  * Since: 1.0
  */
 const gchar *
-axon_compiled_model_get_output_name (AxonCompiledModel *compiled, guint index)
+axon_compiled_model_get_device_name (AxonCompiledModel *compiled)
 {
-  return port_at (compiled, TRUE, index)->name;
-}
-
-/**
- * axon_compiled_model_get_input_dtype:
- * @compiled: a compiled model
- * @index: an input
- *
- * Returns: its element type
- *
- * Since: 1.0
- */
-AxonDType
-axon_compiled_model_get_input_dtype (AxonCompiledModel *compiled, guint index)
-{
-  return port_at (compiled, FALSE, index)->dtype;
-}
-
-/**
- * axon_compiled_model_get_output_dtype:
- * @compiled: a compiled model
- * @index: an output
- *
- * Returns: its element type
- *
- * Since: 1.0
- */
-AxonDType
-axon_compiled_model_get_output_dtype (AxonCompiledModel *compiled, guint index)
-{
-  return port_at (compiled, TRUE, index)->dtype;
-}
-
-/**
- * axon_compiled_model_get_input_shape:
- * @compiled: a compiled model
- * @index: an input
- *
- * Returns: (transfer none): its shape, -1 for free dimensions
- *
- * Since: 1.0
- */
-const AxonShape *
-axon_compiled_model_get_input_shape (AxonCompiledModel *compiled, guint index)
-{
-  return &port_at (compiled, FALSE, index)->shape;
-}
-
-/**
- * axon_compiled_model_get_output_shape:
- * @compiled: a compiled model
- * @index: an output
- *
- * Returns: (transfer none): its shape, -1 where it depends on the inputs
- *
- * Since: 1.0
- */
-const AxonShape *
-axon_compiled_model_get_output_shape (AxonCompiledModel *compiled, guint index)
-{
-  return &port_at (compiled, TRUE, index)->shape;
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  return axon_plugin_get_name (priv->plugin);
 }
 
 /**
@@ -242,16 +238,57 @@ axon_compiled_model_create_infer_request (AxonCompiledModel *compiled)
   return g_object_new (AXON_TYPE_INFER_REQUEST, "compiled-model", compiled, NULL);
 }
 
+/* What every compiled model answers in the same way. */
+static GVariant *
+get_common (AxonCompiledModel *compiled, const gchar *key)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  AxonExecutor *executor = axon_compiled_model_get_executor (compiled);
+  guint streams = executor ? axon_executor_get_n_streams (executor) : 1;
+  GVariantBuilder builder;
+  if (g_str_equal (key, "NETWORK_NAME"))
+    return g_variant_new_string (g_utf8_validate (priv->model_name, -1, NULL) ? priv->model_name
+                                                                              : "");
+  if (g_str_equal (key, "OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
+    return g_variant_new_int32 ((gint)MAX (1, streams));
+  if (g_str_equal (key, "LOADED_FROM_CACHE"))
+    return g_variant_new_boolean (priv->loaded_from_cache);
+  if (!g_str_equal (key, "SUPPORTED_PROPERTIES"))
+    return NULL;
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(ss)"));
+  for (guint i = 0; i < priv->config->n_specs; i++) {
+    const AxonPropertySpec *spec = &priv->config->specs[i];
+    if ((spec->flags & AXON_PROPERTY_COMPILED) && !(spec->flags & AXON_PROPERTY_HIDDEN))
+      g_variant_builder_add (&builder, "(ss)", spec->key,
+                             spec->flags & AXON_PROPERTY_MODEL_WRITE ? "RW" : "RO");
+  }
+  return g_variant_builder_end (&builder);
+}
+
+static const AxonPropertySpec *
+find_row (AxonCompiledModel *compiled, const gchar *key, GError **error)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  const AxonPropertySpec *spec = axon_config_find_spec (priv->config, key);
+  if (spec != NULL && (spec->flags & (AXON_PROPERTY_COMPILED | AXON_PROPERTY_HIDDEN)))
+    return spec;
+  if (spec != NULL)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "property \"%s\" belongs to the device, not to a compiled model", key);
+  else
+    axon_config_set_unknown_key_error (priv->config, key, error);
+  g_prefix_error (error, "model compiled for %s: ", axon_plugin_get_name (priv->plugin));
+  return NULL;
+}
+
 /**
  * axon_compiled_model_get_property:
  * @compiled: a compiled model
- * @key: a property key of the device
+ * @key: one of its `SUPPORTED_PROPERTIES`
  * @error: return location
  *
- * `NETWORK_NAME` and `OPTIMAL_NUMBER_OF_INFER_REQUESTS` are answered for every device; the rest are
- * the values it was compiled with.
- *
- * Returns: (transfer full) (nullable): the value, or %NULL with %AXON_ERROR_ARGUMENT
+ * Returns: (transfer full) (nullable): the value it was compiled with or has now, or %NULL with
+ *   %AXON_ERROR_ARGUMENT
  *
  * Since: 1.0
  */
@@ -261,15 +298,66 @@ axon_compiled_model_get_property (AxonCompiledModel *compiled, const gchar *key,
   AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
   AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
   GVariant *value = NULL;
-  if (g_str_equal (key, "NETWORK_NAME"))
-    return g_variant_ref_sink (g_variant_new_string (priv->model_name));
-  if (g_str_equal (key, "OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
-    return g_variant_ref_sink (
-        g_variant_new_int32 ((gint)MAX (1, axon_executor_get_n_streams (priv->executor))));
+  if (find_row (compiled, key, error) == NULL)
+    return NULL;
   if (klass->get_property != NULL)
     value = klass->get_property (compiled, key, NULL);
+  if (value == NULL)
+    value = get_common (compiled, key);
   if (value != NULL)
     return g_variant_ref_sink (value);
   value = axon_config_get (priv->config, key);
   return value ? g_variant_ref (value) : axon_plugin_get_property (priv->plugin, key, error);
+}
+
+/**
+ * axon_compiled_model_set_property:
+ * @compiled: a compiled model
+ * @key: one of its `SUPPORTED_PROPERTIES` that is `RW`
+ * @value: its value; strings are accepted for every type
+ * @error: return location
+ *
+ * Most properties are fixed when a model is compiled: setting them is an error that says so.
+ *
+ * Returns: %TRUE if the value is in effect
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_compiled_model_set_property (AxonCompiledModel *compiled, const gchar *key, GVariant *value,
+                                  GError **error)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
+  g_autoptr (GVariant) owned = g_variant_ref_sink (value);
+  g_autoptr (AxonConfig) checked = NULL;
+  const AxonPropertySpec *spec = find_row (compiled, key, error);
+  if (spec == NULL)
+    return FALSE;
+  if (!(spec->flags & AXON_PROPERTY_MODEL_WRITE) || klass->set_property == NULL) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "property \"%s\" was fixed when the model was compiled for %s: compile it again "
+                 "with the new value",
+                 key, axon_plugin_get_name (priv->plugin));
+    return FALSE;
+  }
+  checked = axon_config_copy (priv->config);
+  return axon_config_set (checked, key, owned, error) &&
+         klass->set_property (compiled, key, axon_config_get (checked, key), error);
+}
+
+/**
+ * axon_compiled_model_flush:
+ * @compiled: a compiled model
+ *
+ * Runs at once what the device holds back to gather a batch. Others do nothing. Any thread.
+ *
+ * Since: 1.0
+ */
+void
+axon_compiled_model_flush (AxonCompiledModel *compiled)
+{
+  AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
+  if (klass->flush != NULL)
+    klass->flush (compiled);
 }

@@ -19,6 +19,7 @@ typedef struct {
 struct _AxonExecutor {
   gatomicrefcount ref_count;
   gchar *name;
+  gchar *key; /* in the manager's table; NULL: not shared by name */
   guint n_streams;
   GThread **threads;
   Queue *queue;
@@ -28,6 +29,9 @@ typedef struct {
   Queue *queue;
   guint stream;
 } Worker;
+
+static GMutex manager_lock;
+static GHashTable *manager_table; /* manager_lock: key -> executor, no reference */
 
 static void
 queue_unref (Queue *queue)
@@ -93,10 +97,25 @@ axon_executor_ref (AxonExecutor *executor)
   return executor;
 }
 
+/* Under the manager's lock where the table could hand out the executor meanwhile. */
+static gboolean
+drop_reference (AxonExecutor *e)
+{
+  gboolean last;
+  if (e->key == NULL)
+    return g_atomic_ref_count_dec (&e->ref_count);
+  g_mutex_lock (&manager_lock);
+  last = g_atomic_ref_count_dec (&e->ref_count);
+  if (last)
+    g_hash_table_remove (manager_table, e->key);
+  g_mutex_unlock (&manager_lock);
+  return last;
+}
+
 void
 axon_executor_unref (AxonExecutor *e)
 {
-  if (!g_atomic_ref_count_dec (&e->ref_count))
+  if (!drop_reference (e))
     return;
   g_mutex_lock (&e->queue->lock);
   e->queue->stop = TRUE;
@@ -109,6 +128,7 @@ axon_executor_unref (AxonExecutor *e)
       g_thread_join (e->threads[i]);
   queue_unref (e->queue);
   g_free (e->threads);
+  g_free (e->key);
   g_free (e->name);
   g_free (e);
 }
@@ -169,24 +189,23 @@ axon_executor_run_and_wait (AxonExecutor *executor, AxonTask task, gpointer user
   g_cond_clear (&w.done_cond);
 }
 
-/* The table keeps named executors for the life of the process, so their number is bounded. */
-static GMutex manager_lock;
-static GHashTable *manager_table; /* manager_lock: name -> executor, one reference each */
-
+/* The table does not own: the last user's reference ends the threads. */
 AxonExecutor *
 axon_executor_manager_get (const gchar *name, guint n_streams)
 {
+  g_autofree gchar *key = g_strdup_printf ("%s/%u", name, n_streams);
   AxonExecutor *e;
   g_mutex_lock (&manager_lock);
   if (manager_table == NULL)
-    manager_table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
-                                           (GDestroyNotify)axon_executor_unref);
-  e = g_hash_table_lookup (manager_table, name);
-  if (e == NULL || e->n_streams != n_streams) {
+    manager_table = g_hash_table_new (g_str_hash, g_str_equal);
+  e = g_hash_table_lookup (manager_table, key);
+  if (e != NULL) {
+    g_atomic_ref_count_inc (&e->ref_count);
+  } else {
     e = axon_executor_new (name, n_streams);
-    g_hash_table_insert (manager_table, g_strdup (name), e);
+    e->key = g_steal_pointer (&key);
+    g_hash_table_insert (manager_table, e->key, e);
   }
-  axon_executor_ref (e);
   g_mutex_unlock (&manager_lock);
   return e;
 }

@@ -18,7 +18,7 @@ guint axon_executor_get_n_streams (AxonExecutor *executor);
 void axon_executor_run (AxonExecutor *executor, AxonTask task, gpointer user_data);
 void axon_executor_run_and_wait (AxonExecutor *executor, AxonTask task, gpointer user_data);
 
-/* Process-wide: executors by name, shared by all models of a device. */
+/* Process-wide: executors by name and number of streams, shared while anybody holds one. */
 AxonExecutor *axon_executor_manager_get (const gchar *name, guint n_streams);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonExecutor, axon_executor_unref)

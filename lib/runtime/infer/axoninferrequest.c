@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Infer request: bindings and the state machine of a run.
+/* Infer request: bindings. The device always sees dense tensors that it can reach: regions, batches
+ * and memory of other kinds are copied at each run. The run itself: axoninferrun.c.
  *
- * Threads: one user at a time, except wait and cancel, which any thread may call. A run holds the
- * request until its callback has returned. `wait` returns after the callback has; started and
- * finished count runs, so a start from inside the callback is waited for separately. */
-#include "axoninferrequest.h"
-#include "../../base/axontrace-private.h"
+ * Threads: one user at a time, except wait and cancel, which any thread may call. */
+#include "axoninferrequest-private.h"
+
+#include <string.h>
 
 /**
  * AxonInferRequest:
@@ -14,27 +14,6 @@
  *
  * Since: 1.0
  */
-struct _AxonInferRequest {
-  GObject parent_instance;
-  AxonCompiledModel *compiled;
-  guint n_inputs, n_outputs;
-  AxonTensor **inputs;
-  AxonTensor **outputs;    /* result of the last run, or the user's */
-  gboolean *output_is_own; /* set by the user: written in place */
-  gint cancelled;          /* atomic */
-
-  GArray *profiling; /* AxonProfilingInfo, of the last run */
-
-  GMutex lock;
-  GCond idle;
-  gboolean busy;                  /* lock: between start and the callback */
-  guint64 started, finished;      /* lock */
-  GError *error;                  /* lock: of the last run */
-  AxonInferCallback callback;     /* lock */
-  gpointer callback_data;         /* lock */
-  GDestroyNotify callback_notify; /* lock */
-};
-
 G_DEFINE_TYPE (AxonInferRequest, axon_infer_request, G_TYPE_OBJECT)
 
 enum { PROP_COMPILED_MODEL = 1 };
@@ -55,23 +34,33 @@ axon_infer_request_set_property (GObject *object, G_GNUC_UNUSED guint id, const 
   r->compiled = g_value_dup_object (value);
   r->n_inputs = axon_compiled_model_get_n_inputs (r->compiled);
   r->n_outputs = axon_compiled_model_get_n_outputs (r->compiled);
-  r->inputs = g_new0 (AxonTensor *, r->n_inputs + 1);
-  r->outputs = g_new0 (AxonTensor *, r->n_outputs + 1);
-  r->output_is_own = g_new0 (gboolean, r->n_outputs + 1);
+  r->inputs = g_new0 (AxonBinding, r->n_inputs + 1);
+  r->outputs = g_new0 (AxonBinding, r->n_outputs + 1);
+}
+
+static void
+binding_clear (AxonBinding *b)
+{
+  g_clear_pointer (&b->tensor, axon_tensor_unref);
+  g_clear_pointer (&b->dense, axon_tensor_unref);
+  g_clear_pointer (&b->batch, g_ptr_array_unref);
 }
 
 static void
 axon_infer_request_finalize (GObject *object)
 {
   AxonInferRequest *r = AXON_INFER_REQUEST (object);
+  if (r->data_destroy != NULL)
+    r->data_destroy (r->data);
   for (guint i = 0; i < r->n_inputs; i++)
-    g_clear_pointer (&r->inputs[i], axon_tensor_unref);
+    binding_clear (&r->inputs[i]);
   for (guint i = 0; i < r->n_outputs; i++)
-    g_clear_pointer (&r->outputs[i], axon_tensor_unref);
+    binding_clear (&r->outputs[i]);
   g_free (r->inputs);
   g_free (r->outputs);
-  g_free (r->output_is_own);
   g_array_unref (r->profiling);
+  g_clear_pointer (&r->names, g_string_chunk_free);
+  g_clear_pointer (&r->callback_executor, axon_executor_unref);
   g_clear_error (&r->error);
   if (r->callback_notify != NULL)
     r->callback_notify (r->callback_data);
@@ -94,8 +83,8 @@ axon_infer_request_class_init (AxonInferRequestClass *klass)
                            G_PARAM_WRITABLE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
-static gboolean
-check_idle (AxonInferRequest *r, GError **error)
+gboolean
+axon_infer_request_check_idle (AxonInferRequest *r, GError **error)
 {
   gboolean busy;
   g_mutex_lock (&r->lock);
@@ -106,26 +95,67 @@ check_idle (AxonInferRequest *r, GError **error)
   return !busy;
 }
 
+/* A tensor in a device's memory fits models of that device only. */
+static gboolean
+check_place (AxonInferRequest *r, const gchar *what, const gchar *name, const AxonTensor *tensor,
+             GError **error)
+{
+  AxonRemoteContext *context = axon_remote_context_of_tensor (tensor);
+  const gchar *device = axon_compiled_model_get_device_name (r->compiled);
+  const gchar *theirs = context ? axon_remote_context_get_device_name (context) : NULL;
+  gsize n = strlen (device);
+  if (context == NULL || axon_compiled_model_accepts_any_place (r->compiled) ||
+      (g_str_has_prefix (theirs, device) && (theirs[n] == '\0' || theirs[n] == '.')))
+    return TRUE;
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+               "%s \"%s\": the tensor lies in memory of %s, the model runs on %s; copy it with "
+               "axon_tensor_copy_to()",
+               what, name, theirs, device);
+  return FALSE;
+}
+
 static gboolean
 check_tensor (const gchar *what, const gchar *name, AxonDType dtype, const AxonShape *shape,
               const AxonTensor *tensor, GError **error)
 {
-  g_autofree gchar *expected = axon_shape_to_string (shape);
-  g_autofree gchar *got = axon_shape_to_string (axon_tensor_get_shape (tensor));
+  g_autofree gchar *expected = NULL;
+  g_autofree gchar *got = NULL;
   if (axon_tensor_get_dtype (tensor) == dtype &&
       axon_shape_accepts (shape, axon_tensor_get_shape (tensor)))
     return TRUE;
+  expected = axon_shape_to_string (shape);
+  got = axon_shape_to_string (axon_tensor_get_shape (tensor));
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s \"%s\": expected %s%s, got %s%s", what,
                name, axon_dtype_get_name (dtype), expected,
                axon_dtype_get_name (axon_tensor_get_dtype (tensor)), got);
   return FALSE;
 }
 
+static gboolean
+check_input (AxonInferRequest *r, guint index, const AxonTensor *tensor, GError **error)
+{
+  const gchar *name = axon_compiled_model_get_input_name (r->compiled, index);
+  return axon_infer_request_check_idle (r, error) &&
+         check_tensor ("input", name, axon_compiled_model_get_input_dtype (r->compiled, index),
+                       axon_compiled_model_get_input_shape (r->compiled, index), tensor, error) &&
+         check_place (r, "input", name, tensor, error);
+}
+
+static gboolean
+check_output (AxonInferRequest *r, guint index, const AxonTensor *tensor, GError **error)
+{
+  const gchar *name = axon_compiled_model_get_output_name (r->compiled, index);
+  return axon_infer_request_check_idle (r, error) &&
+         check_tensor ("output", name, axon_compiled_model_get_output_dtype (r->compiled, index),
+                       axon_compiled_model_get_output_shape (r->compiled, index), tensor, error) &&
+         check_place (r, "output", name, tensor, error);
+}
+
 /**
  * axon_infer_request_set_input_tensor:
  * @request: a request
  * @index: an input
- * @tensor: its value; read at each run, never written
+ * @tensor: its value, with whatever strides; read at each run, never written
  * @error: return location
  *
  * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where type or shape differ from the port's,
@@ -138,14 +168,80 @@ axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index, Axo
                                      GError **error)
 {
   g_return_val_if_fail (index < request->n_inputs && tensor != NULL, FALSE);
-  if (!check_idle (request, error) ||
-      !check_tensor ("input", axon_compiled_model_get_input_name (request->compiled, index),
-                     axon_compiled_model_get_input_dtype (request->compiled, index),
-                     axon_compiled_model_get_input_shape (request->compiled, index), tensor, error))
+  if (!check_input (request, index, tensor, error))
     return FALSE;
   axon_tensor_ref (tensor);
-  g_clear_pointer (&request->inputs[index], axon_tensor_unref);
-  request->inputs[index] = tensor;
+  binding_clear (&request->inputs[index]);
+  request->inputs[index].tensor = tensor;
+  return TRUE;
+}
+
+static gboolean
+check_batch (AxonInferRequest *r, guint index, AxonTensor *const *tensors, guint n, GError **error)
+{
+  const gchar *name = axon_compiled_model_get_input_name (r->compiled, index);
+  AxonShape item = *axon_compiled_model_get_input_shape (r->compiled, index);
+  const gchar *layout = axon_compiled_model_get_input_layout (r->compiled, index);
+  if (item.rank < 1 || (layout != NULL && layout[0] != 'N')) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "input \"%s\": several tensors need a batch as first dimension, the layout is %s",
+                 name, layout ? layout : "[]");
+    return FALSE;
+  }
+  if (n == 0 || (item.dims[0] >= 0 && item.dims[0] != n)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "input \"%s\": expected %" G_GINT64_FORMAT
+                 " tensors, one for each of the batch, got %u",
+                 name, MAX (item.dims[0], 1), n);
+    return FALSE;
+  }
+  item.dims[0] = 1;
+  for (guint i = 0; i < n; i++) {
+    if (!check_tensor ("input", name, axon_compiled_model_get_input_dtype (r->compiled, index),
+                       &item, tensors[i], error))
+      return FALSE;
+    if (!axon_shape_equal (axon_tensor_get_shape (tensors[i]),
+                           axon_tensor_get_shape (tensors[0]))) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                   "input \"%s\": tensor %u of the batch has another shape than the first", name,
+                   i);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/**
+ * axon_infer_request_set_input_tensors:
+ * @request: a request
+ * @index: an input whose first dimension is the batch
+ * @tensors: (array length=n_tensors): its parts, each with a batch of 1; read at each run
+ * @n_tensors: as many as the model's batch
+ * @error: return location
+ *
+ * Binds one tensor for each member of a batch. axon_infer_request_set_input_tensor() replaces them.
+ *
+ * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where number, type, shape or layout do not fit,
+ *   %AXON_ERROR_BUSY while the request runs
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_infer_request_set_input_tensors (AxonInferRequest *request, guint index, AxonTensor **tensors,
+                                      guint n_tensors, GError **error)
+{
+  g_autoptr (GPtrArray) batch = NULL;
+  g_return_val_if_fail (index < request->n_inputs, FALSE);
+  if (!axon_infer_request_check_idle (request, error) ||
+      !check_batch (request, index, tensors, n_tensors, error))
+    return FALSE;
+  if (n_tensors == 1)
+    return axon_infer_request_set_input_tensor (request, index, tensors[0], error);
+  batch = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  for (guint i = 0; i < n_tensors; i++)
+    g_ptr_array_add (batch, axon_tensor_ref (tensors[i]));
+  binding_clear (&request->inputs[index]);
+  request->inputs[index].batch = g_steal_pointer (&batch);
   return TRUE;
 }
 
@@ -153,7 +249,7 @@ axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index, Axo
  * axon_infer_request_set_output_tensor:
  * @request: a request
  * @index: an output
- * @tensor: where later runs write this output
+ * @tensor: where later runs write this output, with whatever strides
  * @error: return location
  *
  * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where type or shape differ from the port's,
@@ -166,16 +262,12 @@ axon_infer_request_set_output_tensor (AxonInferRequest *request, guint index, Ax
                                       GError **error)
 {
   g_return_val_if_fail (index < request->n_outputs && tensor != NULL, FALSE);
-  if (!check_idle (request, error) ||
-      !check_tensor ("output", axon_compiled_model_get_output_name (request->compiled, index),
-                     axon_compiled_model_get_output_dtype (request->compiled, index),
-                     axon_compiled_model_get_output_shape (request->compiled, index), tensor,
-                     error))
+  if (!check_output (request, index, tensor, error))
     return FALSE;
   axon_tensor_ref (tensor);
-  g_clear_pointer (&request->outputs[index], axon_tensor_unref);
-  request->outputs[index] = tensor;
-  request->output_is_own[index] = TRUE;
+  binding_clear (&request->outputs[index]);
+  request->outputs[index].tensor = tensor;
+  request->outputs[index].is_own = TRUE;
   return TRUE;
 }
 
@@ -184,15 +276,29 @@ axon_infer_request_set_output_tensor (AxonInferRequest *request, guint index, Ax
  * @request: a request
  * @index: an input
  *
- * Returns: (transfer full) (nullable): the bound tensor
+ * Where nothing is bound and the shape is known, binds a new tensor of zeros, to be written to.
+ *
+ * Returns: (transfer full) (nullable): the bound tensor; %NULL while the request runs, where
+ * several tensors are bound, and where none is and the shape is free
  *
  * Since: 1.0
  */
 AxonTensor *
 axon_infer_request_get_input_tensor (AxonInferRequest *request, guint index)
 {
+  AxonBinding *b = &request->inputs[index];
+  const AxonShape *shape;
   g_return_val_if_fail (index < request->n_inputs, NULL);
-  return request->inputs[index] ? axon_tensor_ref (request->inputs[index]) : NULL;
+  if (!axon_infer_request_check_idle (request, NULL) || b->batch != NULL)
+    return NULL;
+  shape = axon_compiled_model_get_input_shape (request->compiled, index);
+  if (b->tensor == NULL && axon_shape_is_static (shape)) {
+    b->tensor = axon_tensor_new (axon_compiled_model_get_input_dtype (request->compiled, index),
+                                 shape, NULL);
+    if (b->tensor != NULL)
+      memset (axon_tensor_get_data (b->tensor), 0, axon_tensor_get_n_bytes (b->tensor));
+  }
+  return b->tensor ? axon_tensor_ref (b->tensor) : NULL;
 }
 
 /**
@@ -200,8 +306,9 @@ axon_infer_request_get_input_tensor (AxonInferRequest *request, guint index)
  * @request: a request
  * @index: an output
  *
- * Returns: (transfer full) (nullable): the result of the last run. While the reference is held,
- * later runs write elsewhere, unless it is a tensor from axon_infer_request_set_output_tensor().
+ * Returns: (transfer full) (nullable): the result of the last run; %NULL while the request runs and
+ * before the first run. While the reference is held, later runs write elsewhere, unless it is a
+ * tensor from axon_infer_request_set_output_tensor().
  *
  * Since: 1.0
  */
@@ -209,14 +316,16 @@ AxonTensor *
 axon_infer_request_get_output_tensor (AxonInferRequest *request, guint index)
 {
   g_return_val_if_fail (index < request->n_outputs, NULL);
-  return request->outputs[index] ? axon_tensor_ref (request->outputs[index]) : NULL;
+  if (!axon_infer_request_check_idle (request, NULL) || request->outputs[index].tensor == NULL)
+    return NULL;
+  return axon_tensor_ref (request->outputs[index].tensor);
 }
 
-static gboolean
-check_bound (AxonInferRequest *r, GError **error)
+gboolean
+axon_infer_request_check_bound (AxonInferRequest *r, GError **error)
 {
   for (guint i = 0; i < r->n_inputs; i++)
-    if (r->inputs[i] == NULL) {
+    if (r->inputs[i].tensor == NULL && r->inputs[i].batch == NULL) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\" has no tensor",
                    axon_compiled_model_get_input_name (r->compiled, i));
       return FALSE;
@@ -224,278 +333,150 @@ check_bound (AxonInferRequest *r, GError **error)
   return TRUE;
 }
 
-/* Ends a run: state first, so that the callback may start again; then those who wait. */
-static void
-finish (AxonInferRequest *r, GError *error)
+static gboolean
+is_plain (const AxonTensor *tensor)
 {
-  AxonInferCallback callback;
-  gpointer data;
-  g_autoptr (GError) for_callback = error ? g_error_copy (error) : NULL;
-  g_mutex_lock (&r->lock);
-  g_clear_error (&r->error);
-  r->error = error;
-  r->busy = FALSE;
-  callback = r->callback;
-  data = r->callback_data;
-  g_mutex_unlock (&r->lock);
-  if (callback != NULL)
-    callback (r, for_callback, data);
-  g_mutex_lock (&r->lock);
-  r->finished++;
-  g_cond_broadcast (&r->idle);
-  g_mutex_unlock (&r->lock);
-  g_object_unref (r);
+  return axon_tensor_is_contiguous (tensor) && !axon_tensor_is_remote (tensor);
 }
 
-static void
-run (guint stream, gpointer user_data)
+/* b->dense of @shape, kept from run to run. */
+static AxonTensor *
+dense_for (AxonBinding *b, AxonDType dtype, const AxonShape *shape, GError **error)
 {
-  AxonInferRequest *r = user_data;
-  GError *error = NULL;
-  gboolean ok = FALSE;
-  AXON_TRACE_BEGIN (start);
-  if (!g_atomic_int_get (&r->cancelled))
-    ok = AXON_COMPILED_MODEL_GET_CLASS (r->compiled)->infer (r->compiled, r, stream, &error);
-  if (g_atomic_int_get (&r->cancelled)) {
-    g_clear_error (&error);
-    g_set_error (&error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
+  if (b->dense == NULL || !axon_shape_equal (axon_tensor_get_shape (b->dense), shape)) {
+    g_clear_pointer (&b->dense, axon_tensor_unref);
+    b->dense = axon_tensor_new (dtype, shape, error);
   }
-  g_assert (ok || error != NULL);
-  AXON_TRACE_END (start, "infer", NULL);
-  finish (r, error);
+  return b->dense;
 }
 
-/**
- * axon_infer_request_start_async:
- * @request: a request with every input bound
- * @error: return location
- *
- * Starts a run and returns. The callback is called once if and only if this returns %TRUE.
- *
- * Returns: %TRUE if the run started; %AXON_ERROR_BUSY while another runs, %AXON_ERROR_ARGUMENT
- * where an input is not bound
- *
- * Since: 1.0
- */
+static gboolean
+gather_batch (AxonBinding *b, GError **error)
+{
+  AxonTensor *first = g_ptr_array_index (b->batch, 0);
+  AxonShape shape = *axon_tensor_get_shape (first), begin = { .rank = shape.rank }, size = shape;
+  AxonTensor *dense;
+  shape.dims[0] = b->batch->len;
+  dense = dense_for (b, axon_tensor_get_dtype (first), &shape, error);
+  for (guint i = 0; dense != NULL && i < b->batch->len; i++) {
+    g_autoptr (AxonTensor) part = NULL;
+    begin.dims[0] = i;
+    part = axon_tensor_new_roi (dense, &begin, &size, error);
+    if (part == NULL || !axon_tensor_copy_to (g_ptr_array_index (b->batch, i), part, error))
+      return FALSE;
+  }
+  return dense != NULL;
+}
+
+static gboolean
+reach_input (AxonInferRequest *r, AxonBinding *b, GError **error)
+{
+  AxonTensor *t = b->tensor;
+  if (axon_tensor_is_remote (t) && axon_tensor_is_contiguous (t)) {
+    if (axon_compiled_model_accepts_remote (r->compiled))
+      return TRUE;
+    g_clear_pointer (&b->dense, axon_tensor_unref);
+    b->dense = axon_tensor_map_remote (t);
+    if (b->dense != NULL)
+      return TRUE;
+  }
+  return dense_for (b, axon_tensor_get_dtype (t), axon_tensor_get_shape (t), error) != NULL &&
+         axon_tensor_copy_to (t, b->dense, error);
+}
+
+/* First stage of a run: everything that is not dense host memory already. */
 gboolean
-axon_infer_request_start_async (AxonInferRequest *request, GError **error)
+axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error)
 {
-  gboolean busy;
-  if (!check_bound (request, error))
-    return FALSE;
-  g_mutex_lock (&request->lock);
-  busy = request->busy;
-  if (!busy) {
-    request->busy = TRUE;
-    request->started++;
-    g_atomic_int_set (&request->cancelled, FALSE);
+  for (guint i = 0; i < r->n_inputs; i++) {
+    AxonBinding *b = &r->inputs[i];
+    if (b->batch != NULL ? !gather_batch (b, error)
+                         : !is_plain (b->tensor) && !reach_input (r, b, error))
+      return FALSE;
   }
-  g_mutex_unlock (&request->lock);
-  if (busy) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, "the request is running");
-    return FALSE;
-  }
-  axon_executor_run (axon_compiled_model_get_executor (request->compiled), run,
-                     g_object_ref (request));
   return TRUE;
 }
 
-/**
- * axon_infer_request_wait:
- * @request: a request
- * @error: return location
- *
- * Waits until the last run and its callback have ended; returns at once where none was started.
- *
- * Returns: %TRUE if the last run succeeded; else its error
- *
- * Since: 1.0
- */
+/* Last stage: results go where the user wants them. */
 gboolean
-axon_infer_request_wait (AxonInferRequest *request, GError **error)
+axon_infer_request_finish_outputs (AxonInferRequest *r, GError **error)
 {
-  gboolean done;
-  return axon_infer_request_wait_for (request, G_MAXUINT, &done, error);
-}
-
-/**
- * axon_infer_request_wait_for:
- * @request: a request
- * @milliseconds: how long; %G_MAXUINT for ever
- * @done: (out): %FALSE if the time ran out
- * @error: return location
- *
- * Returns: %TRUE unless a run ended within the time and failed
- *
- * Since: 1.0
- */
-gboolean
-axon_infer_request_wait_for (AxonInferRequest *request, guint milliseconds, gboolean *done,
-                             GError **error)
-{
-  gint64 end = g_get_monotonic_time () + (gint64)milliseconds * 1000;
-  gboolean ok = TRUE;
-  guint64 target;
-  g_mutex_lock (&request->lock);
-  target = request->started;
-  *done = TRUE;
-  while (*done && request->finished < target)
-    if (milliseconds == G_MAXUINT)
-      g_cond_wait (&request->idle, &request->lock);
-    else
-      *done =
-          g_cond_wait_until (&request->idle, &request->lock, end) || request->finished >= target;
-  if (*done && request->error != NULL) {
-    ok = FALSE;
-    if (error != NULL)
-      *error = g_error_copy (request->error);
+  for (guint i = 0; i < r->n_outputs; i++) {
+    AxonBinding *b = &r->outputs[i];
+    if (b->is_own && b->dense != NULL && !axon_tensor_copy_to (b->dense, b->tensor, error))
+      return FALSE;
   }
-  g_mutex_unlock (&request->lock);
-  return ok;
-}
-
-/**
- * axon_infer_request_infer:
- * @request: a request with every input bound
- * @error: return location
- *
- * Runs and waits. The callback is not called.
- *
- * Returns: %TRUE on success
- *
- * Since: 1.0
- */
-gboolean
-axon_infer_request_infer (AxonInferRequest *request, GError **error)
-{
-  AxonInferCallback callback;
-  gboolean ok;
-  if (!check_idle (request, error))
-    return FALSE;
-  g_mutex_lock (&request->lock);
-  callback = request->callback;
-  request->callback = NULL;
-  g_mutex_unlock (&request->lock);
-  ok = axon_infer_request_start_async (request, error) && axon_infer_request_wait (request, error);
-  g_mutex_lock (&request->lock);
-  request->callback = callback;
-  g_mutex_unlock (&request->lock);
-  return ok;
-}
-
-/**
- * axon_infer_request_cancel:
- * @request: a request
- *
- * Asks a running request to stop soon; it then fails with %AXON_ERROR_CANCELLED and can be started
- * again. Harmless when idle. Any thread.
- *
- * Since: 1.0
- */
-void
-axon_infer_request_cancel (AxonInferRequest *request)
-{
-  g_mutex_lock (&request->lock);
-  if (request->busy)
-    g_atomic_int_set (&request->cancelled, TRUE);
-  g_mutex_unlock (&request->lock);
-}
-
-/**
- * axon_infer_request_set_callback:
- * @request: an idle request
- * @callback: (nullable) (scope notified): what to call at the end of each asynchronous run
- * @user_data: for @callback
- * @notify: (nullable): called with @user_data when it is no longer needed
- *
- * Since: 1.0
- */
-void
-axon_infer_request_set_callback (AxonInferRequest *request, AxonInferCallback callback,
-                                 gpointer user_data, GDestroyNotify notify)
-{
-  GDestroyNotify old_notify;
-  gpointer old_data;
-  g_mutex_lock (&request->lock);
-  old_notify = request->callback_notify;
-  old_data = request->callback_data;
-  request->callback = callback;
-  request->callback_data = user_data;
-  request->callback_notify = notify;
-  g_mutex_unlock (&request->lock);
-  if (old_notify != NULL)
-    old_notify (old_data);
-}
-
-/**
- * axon_infer_request_get_n_profiling:
- * @request: an idle request
- *
- * Returns: rows of the last run's profile; 0 unless compiled with `PERF_COUNT`
- *
- * Since: 1.0
- */
-guint
-axon_infer_request_get_n_profiling (AxonInferRequest *request)
-{
-  return request->profiling->len;
-}
-
-/**
- * axon_infer_request_get_profiling: (skip)
- * @request: an idle request
- * @index: a row, in execution order
- *
- * Returns: (transfer none): the row; valid until the next run
- *
- * Since: 1.0
- */
-const AxonProfilingInfo *
-axon_infer_request_get_profiling (AxonInferRequest *request, guint index)
-{
-  g_return_val_if_fail (index < request->profiling->len, NULL);
-  return &g_array_index (request->profiling, AxonProfilingInfo, index);
+  return TRUE;
 }
 
 AxonTensor *
 axon_infer_request_peek_input (AxonInferRequest *request, guint index)
 {
-  return request->inputs[index];
+  AxonBinding *b = &request->inputs[index];
+  return b->dense ? b->dense : b->tensor;
 }
 
-/* The user's tensor, or the last one where nobody else holds it, or a new one. */
+/* The tensor that the user set for an output; NULL: none. */
+AxonTensor *
+axon_infer_request_peek_own_output (AxonInferRequest *request, guint index)
+{
+  AxonBinding *b = &request->outputs[index];
+  return b->is_own ? b->tensor : NULL;
+}
+
+/* The user's tensor where the device can write to it, or the last one where nobody else holds it,
+ * or a new one. */
 AxonTensor *
 axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const AxonShape *shape,
                                    GError **error)
 {
-  AxonTensor *t = request->outputs[index];
+  AxonBinding *b = &request->outputs[index];
   AxonDType dtype = axon_compiled_model_get_output_dtype (request->compiled, index);
-  gboolean fits = t != NULL && axon_shape_equal (axon_tensor_get_shape (t), shape);
-  if (request->output_is_own[index] && !fits) {
+  gboolean fits = b->tensor != NULL && axon_shape_equal (axon_tensor_get_shape (b->tensor), shape);
+  if (b->is_own && !fits) {
     check_tensor ("output", axon_compiled_model_get_output_name (request->compiled, index), dtype,
-                  shape, t, error);
+                  shape, b->tensor, error);
     return NULL;
   }
-  if (request->output_is_own[index] || (fits && !axon_tensor_is_shared (t)))
-    return t;
-  g_clear_pointer (&request->outputs[index], axon_tensor_unref);
-  request->outputs[index] = axon_tensor_new (dtype, shape, error);
-  return request->outputs[index];
+  if (b->is_own && is_plain (b->tensor))
+    return b->tensor;
+  if (b->is_own)
+    return dense_for (b, dtype, shape, error);
+  if (fits && !axon_tensor_is_shared (b->tensor))
+    return b->tensor;
+  g_clear_pointer (&b->tensor, axon_tensor_unref);
+  b->tensor = axon_tensor_new (dtype, shape, error);
+  return b->tensor;
 }
 
 /* Takes @tensor (transfer full) as the result; copies it where the user set one. */
-void
-axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTensor *tensor)
+gboolean
+axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTensor *tensor,
+                                GError **error)
 {
-  if (request->output_is_own[index]) {
-    memcpy (
-        axon_tensor_get_data (request->outputs[index]), axon_tensor_get_data (tensor),
-        MIN (axon_tensor_get_n_bytes (tensor), axon_tensor_get_n_bytes (request->outputs[index])));
-    axon_tensor_unref (tensor);
-    return;
-  }
-  g_clear_pointer (&request->outputs[index], axon_tensor_unref);
-  request->outputs[index] = tensor;
+  g_autoptr (AxonTensor) owned = tensor;
+  AxonBinding *b = &request->outputs[index];
+  if (b->is_own)
+    return b->tensor == tensor || axon_tensor_copy_to (tensor, b->tensor, error);
+  g_clear_pointer (&b->tensor, axon_tensor_unref);
+  b->tensor = g_steal_pointer (&owned);
+  return TRUE;
+}
+
+/* Gives the result away, so that the next run makes a new one: for requests behind requests. */
+AxonTensor *
+axon_infer_request_steal_output (AxonInferRequest *request, guint index)
+{
+  AxonBinding *b = &request->outputs[index];
+  return b->is_own && b->tensor ? axon_tensor_ref (b->tensor) : g_steal_pointer (&b->tensor);
+}
+
+/* Later runs make their own tensor again. */
+void
+axon_infer_request_unset_output (AxonInferRequest *request, guint index)
+{
+  binding_clear (&request->outputs[index]);
+  request->outputs[index].is_own = FALSE;
 }
 
 gboolean
@@ -504,14 +485,16 @@ axon_infer_request_is_cancelled (AxonInferRequest *request)
   return g_atomic_int_get (&request->cancelled);
 }
 
-void
-axon_infer_request_set_profiling (AxonInferRequest *request, guint n, const AxonProfilingInfo *info,
-                                  const gdouble *times)
+/* What a plugin keeps for a request; destroyed with it. */
+gpointer
+axon_infer_request_get_data (AxonInferRequest *request)
 {
-  g_array_set_size (request->profiling, n);
-  for (guint i = 0; i < n; i++) {
-    AxonProfilingInfo *row = &g_array_index (request->profiling, AxonProfilingInfo, i);
-    *row = info[i];
-    row->real_time_us = times[i];
-  }
+  return request->data;
+}
+
+void
+axon_infer_request_set_data (AxonInferRequest *request, gpointer data, GDestroyNotify destroy)
+{
+  request->data = data;
+  request->data_destroy = destroy;
 }

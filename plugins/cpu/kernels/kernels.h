@@ -11,6 +11,7 @@
 #define CPU_CLONES
 #endif
 
+gboolean cpu_build_extension (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_view (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_reference (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_cast (CpuPlan *plan, const AxonNode *node, GError **error);

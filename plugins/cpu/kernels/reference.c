@@ -44,6 +44,12 @@ cpu_build_reference (CpuPlan *plan, const AxonNode *node, GError **error)
 {
   g_autofree CpuTensor **in = g_new0 (CpuTensor *, node->n_inputs + 1);
   g_autofree CpuTensor **out = g_new0 (CpuTensor *, node->n_outputs + 1);
+  if (node->op->eval == NULL) {
+    g_autofree gchar *what = axon_node_describe (node);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 "%s: no kernel: its extension brings none for CPU and no reference kernel", what);
+    return FALSE;
+  }
   for (guint i = 0; i < node->n_inputs; i++)
     in[i] = cpu_plan_input_as (plan, node, i, NULL);
   for (guint i = 0; i < node->n_outputs; i++) {

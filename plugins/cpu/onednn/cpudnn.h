@@ -10,6 +10,7 @@ gsize cpu_md_get_bytes (const CpuMd *md);
 CpuMd *cpu_md_copy (const CpuMd *md);
 void cpu_md_free (CpuMd *md);
 gboolean cpu_md_equal (const CpuMd *a, const CpuMd *b);
+CpuMd *cpu_md_channel_blocks (AxonDType dtype, const AxonShape *shape, gint64 block);
 CpuMd *cpu_md_channels_last (AxonDType dtype, const AxonShape *shape);
 /* Row strides in elements; FALSE for blocked layouts. md NULL: row-major of @shape. */
 gboolean cpu_md_get_strides (const CpuMd *md, const AxonShape *shape, gint64 *strides);

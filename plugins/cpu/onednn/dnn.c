@@ -116,6 +116,21 @@ cpu_md_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides)
   return md;
 }
 
+/* nChw8c, nChw16c; NULL: no such layout */
+CpuMd *
+cpu_md_channel_blocks (AxonDType dtype, const AxonShape *shape, gint64 block)
+{
+  dnnl_format_tag_t tag = block == 8 ? dnnl_aBcd8b : dnnl_aBcd16b;
+  dnnl_dims_t dims = { 0 };
+  CpuMd *md = g_new0 (CpuMd, 1);
+  if ((block == 8 || block == 16) && shape->rank == 4 && cpu_dnn_has_type (dtype) &&
+      dnnl_memory_desc_init_by_tag (&md->d, to_dims (shape, dims), dims, dnn_type (dtype), tag) ==
+          dnnl_success)
+    return md;
+  g_free (md);
+  return NULL;
+}
+
 CpuMd *
 cpu_md_channels_last (AxonDType dtype, const AxonShape *shape)
 {

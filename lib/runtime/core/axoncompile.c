@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compiling, importing, querying, contexts: expressions become a plugin and its configuration. */
+#include "axoncompile-private.h"
+#include "../../onnx/axononnx.h"
+
+#include <string.h>
+
+void
+axon_target_clear (AxonTarget *target)
+{
+  g_clear_object (&target->plugin);
+  g_clear_pointer (&target->config, g_variant_unref);
+  g_clear_pointer (&target->core_config, axon_config_free);
+}
+
+/* One value from the expression, one from the call: they must agree. */
+static gboolean
+insert_checked (GVariantDict *dict, const gchar *key, const gchar *value, const gchar *device,
+                GError **error)
+{
+  const gchar *given;
+  if (g_variant_dict_lookup (dict, key, "&s", &given) && !g_str_equal (given, value)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "device \"%s\": %s is given twice, as \"%s\" and in the configuration as \"%s\"",
+                 device, key, value, given);
+    return FALSE;
+  }
+  g_variant_dict_insert (dict, key, "s", value);
+  return TRUE;
+}
+
+static GVariant *
+as_dict (GVariant *value)
+{
+  if (g_variant_is_of_type (value, G_VARIANT_TYPE_STRING))
+    return g_variant_parse (G_VARIANT_TYPE_VARDICT, g_variant_get_string (value, NULL), NULL, NULL,
+                            NULL);
+  return g_variant_is_of_type (value, G_VARIANT_TYPE_VARDICT) ? g_variant_ref (value) : NULL;
+}
+
+static void
+merge_dict (GVariantDict *dict, GVariant *values)
+{
+  GVariantIter iter;
+  const gchar *key;
+  GVariant *value;
+  g_variant_iter_init (&iter, values);
+  while (g_variant_iter_loop (&iter, "{&sv}", &key, &value))
+    g_variant_dict_insert_value (dict, key, value);
+}
+
+/* TRUE if @entry, a device of DEVICE_PROPERTIES, covers @device: GPU covers GPU.0 too. */
+static gboolean
+covers (const gchar *entry, const gchar *device)
+{
+  gsize n = strlen (entry);
+  return g_str_has_prefix (device, entry) && (device[n] == '\0' || device[n] == '.');
+}
+
+/* Moves what @values say of @device from DEVICE_PROPERTIES and DEVICE_PROPERTIES_<device> to the
+ * top, and drops what they say of others. Floating a{sv}. For devices that are not virtual, and for
+ * virtual ones that configure the devices behind them. */
+GVariant *
+axon_device_properties_flatten (GVariant *values, const gchar *device)
+{
+  GVariantDict dict;
+  GVariantIter iter;
+  const gchar *key;
+  GVariant *value;
+  g_autoptr (GPtrArray) own = g_ptr_array_new_with_free_func ((GDestroyNotify)g_variant_unref);
+  g_variant_dict_init (&dict, NULL);
+  g_variant_iter_init (&iter, values);
+  while (g_variant_iter_loop (&iter, "{&sv}", &key, &value)) {
+    g_autoptr (GVariant) map = NULL;
+    if (g_str_equal (key, "DEVICE_PROPERTIES")) {
+      GVariantIter inner;
+      const gchar *name;
+      GVariant *properties;
+      map = as_dict (value);
+      g_variant_iter_init (&inner, map);
+      while (map != NULL && g_variant_iter_loop (&inner, "{&sv}", &name, &properties))
+        if (covers (name, device))
+          g_ptr_array_insert (own, 0, as_dict (properties)); /* the longer form below wins */
+    } else if (g_str_has_prefix (key, "DEVICE_PROPERTIES_")) {
+      map = covers (key + strlen ("DEVICE_PROPERTIES_"), device) ? as_dict (value) : NULL;
+      if (map != NULL)
+        g_ptr_array_add (own, g_steal_pointer (&map));
+    } else {
+      g_variant_dict_insert_value (&dict, key, value);
+    }
+  }
+  for (guint i = 0; i < own->len; i++)
+    if (own->pdata[i] != NULL)
+      merge_dict (&dict, own->pdata[i]);
+  return g_variant_dict_end (&dict);
+}
+
+/* The core's keys leave the configuration, unless the device knows them itself. */
+static gboolean
+split_core_keys (AxonCore *core, AxonTarget *target, GVariant *values, GError **error)
+{
+  gboolean passes_on =
+      target->is_virtual && !axon_plugin_has_capability (target->plugin, "EXPORT_IMPORT");
+  GVariantDict rest;
+  GVariantIter iter;
+  const gchar *key;
+  GVariant *value;
+  g_variant_dict_init (&rest, NULL);
+  target->core_config = axon_core_dup_config (core, axon_plugin_get_name (target->plugin));
+  g_variant_iter_init (&iter, values);
+  while (g_variant_iter_next (&iter, "{&sv}", &key, &value)) {
+    gboolean ours = axon_core_owns_key (core, key);
+    gboolean ok = !ours || axon_config_set (target->core_config, key, value, error);
+    if (!ours || passes_on || axon_plugin_has_property (target->plugin, key))
+      g_variant_dict_insert_value (&rest, key, value);
+    g_variant_unref (value);
+    if (!ok) {
+      g_variant_dict_clear (&rest);
+      return FALSE;
+    }
+  }
+  target->config = g_variant_ref_sink (g_variant_dict_end (&rest));
+  return TRUE;
+}
+
+static gboolean
+fill_config (AxonCore *core, AxonTarget *target, const AxonDeviceExpr *expr, const gchar *device,
+             GVariant *config, GError **error)
+{
+  g_autoptr (GVariant) merged = NULL;
+  g_autoptr (GVariant) flat = NULL;
+  GVariantDict dict;
+  g_variant_dict_init (&dict, config);
+  if ((expr->id != NULL && !insert_checked (&dict, "DEVICE_ID", expr->id, device, error)) ||
+      (expr->members != NULL &&
+       !insert_checked (&dict, "MULTI_DEVICE_PRIORITIES", expr->members, device, error))) {
+    g_variant_dict_clear (&dict);
+    return FALSE;
+  }
+  merged = g_variant_ref_sink (g_variant_dict_end (&dict));
+  if (!target->is_virtual)
+    flat = g_variant_ref_sink (axon_device_properties_flatten (merged, device));
+  return split_core_keys (core, target, flat ? flat : merged, error);
+}
+
+/* Plugin and configuration for @device (NULL: AUTO). Free with axon_target_clear(). */
+gboolean
+axon_core_find_target (AxonCore *core, const gchar *device, GVariant *config, AxonTarget *target,
+                       GError **error)
+{
+  g_autoptr (AxonDeviceExpr) expr = axon_device_expr_parse (device ? device : "AUTO", error);
+  g_autoptr (GVariant) owned = config ? g_variant_ref_sink (config) : NULL;
+  const AxonPluginInfo *info;
+  *target = (AxonTarget){ 0 };
+  if (expr == NULL)
+    return FALSE;
+  target->plugin = axon_core_get_plugin (core, expr->name, &info, error);
+  if (target->plugin == NULL)
+    return FALSE;
+  target->is_virtual = (info->flags & AXON_PLUGIN_VIRTUAL) != 0;
+  if (expr->members != NULL && !target->is_virtual) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "illegal device \"%s\": %s computes itself, no devices stand behind it", device,
+                 expr->name);
+    axon_target_clear (target);
+    return FALSE;
+  }
+  if (!fill_config (core, target, expr, device ? device : "AUTO", owned, error)) {
+    axon_target_clear (target);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/**
+ * axon_core_compile_model:
+ * @core: a core
+ * @model: a model; not changed
+ * @device: (nullable): a device expression; %NULL: `AUTO`
+ * @config: (nullable): properties of the device, `a{sv}`; win over axon_core_set_property()
+ * @cancellable: (nullable): to give up
+ * @progress: (nullable) (scope call): told how far it is
+ * @user_data: for @progress
+ * @error: return location
+ *
+ * With `CACHE_DIR` set, the model is taken from there if it was compiled before.
+ *
+ * Returns: (transfer full) (nullable): the compiled model
+ *
+ * Since: 1.0
+ */
+AxonCompiledModel *
+axon_core_compile_model (AxonCore *core, AxonModel *model, const gchar *device, GVariant *config,
+                         GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
+                         GError **error)
+{
+  AxonJob job = { .core = core,
+                  .model = model,
+                  .cancellable = cancellable,
+                  .progress = progress,
+                  .user_data = user_data };
+  AxonCompiledModel *compiled;
+  g_return_val_if_fail (AXON_IS_CORE (core) && AXON_IS_MODEL (model), NULL);
+  if (!axon_core_find_target (core, device, config, &job.target, error))
+    return NULL;
+  compiled = axon_job_run (&job, error);
+  axon_target_clear (&job.target);
+  return compiled;
+}
+
+/**
+ * axon_core_compile_model_from_file:
+ * @core: a core
+ * @path: (type filename): an ONNX file
+ * @device: (nullable): a device expression; %NULL: `AUTO`
+ * @config: (nullable): properties of the device, `a{sv}`; win over axon_core_set_property()
+ * @cancellable: (nullable): to give up
+ * @progress: (nullable) (scope call): told how far it is
+ * @user_data: for @progress
+ * @error: return location
+ *
+ * As axon_core_read_model() and axon_core_compile_model(); with `CACHE_DIR` set, a model that was
+ * compiled before is not even parsed.
+ *
+ * Returns: (transfer full) (nullable): the compiled model
+ *
+ * Since: 1.0
+ */
+AxonCompiledModel *
+axon_core_compile_model_from_file (AxonCore *core, const gchar *path, const gchar *device,
+                                   GVariant *config, GCancellable *cancellable,
+                                   AxonProgressFunc progress, gpointer user_data, GError **error)
+{
+  AxonJob job = { .core = core,
+                  .path = path,
+                  .cancellable = cancellable,
+                  .progress = progress,
+                  .user_data = user_data };
+  AxonCompiledModel *compiled = NULL;
+  g_return_val_if_fail (AXON_IS_CORE (core) && path != NULL, NULL);
+  if (!axon_core_find_target (core, device, config, &job.target, error))
+    return NULL;
+  job.file = axon_onnx_load_file (path, error);
+  if (job.file != NULL)
+    compiled = axon_job_run (&job, error);
+  g_clear_pointer (&job.file, g_bytes_unref);
+  axon_target_clear (&job.target);
+  return compiled;
+}
+
+/**
+ * axon_core_compile_model_with_context:
+ * @core: a core
+ * @model: a model; not changed
+ * @context: a context of the device that shall run it
+ * @config: (nullable): properties of the device, `a{sv}`
+ * @cancellable: (nullable): to give up
+ * @progress: (nullable) (scope call): told how far it is
+ * @user_data: for @progress
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): the compiled model; its requests take the context's tensors
+ * without a copy
+ *
+ * Since: 1.0
+ */
+AxonCompiledModel *
+axon_core_compile_model_with_context (AxonCore *core, AxonModel *model, AxonRemoteContext *context,
+                                      GVariant *config, GCancellable *cancellable,
+                                      AxonProgressFunc progress, gpointer user_data, GError **error)
+{
+  AxonTarget target;
+  AxonCompiledModel *compiled;
+  g_return_val_if_fail (AXON_IS_REMOTE_CONTEXT (context), NULL);
+  if (!axon_core_find_target (core, axon_remote_context_get_device_name (context), config, &target,
+                              error))
+    return NULL;
+  compiled = axon_plugin_compile_model (target.plugin, model, context, target.config, cancellable,
+                                        progress, user_data, error);
+  if (compiled != NULL)
+    axon_compiled_model_set_context (compiled, context);
+  axon_target_clear (&target);
+  return compiled;
+}
+
+static gchar *
+exported_device (AxonBlob *blob)
+{
+  g_autoptr (GVariant) header = axon_blob_get_header (blob);
+  gchar *device = NULL;
+  g_variant_lookup (header, "device", "s", &device);
+  return device ? device : g_strdup ("?");
+}
+
+/**
+ * axon_core_import_model:
+ * @core: a core
+ * @bytes: what axon_compiled_model_export() wrote, or an entry of a cache
+ * @device: (nullable): a device expression; %NULL: the device that it was compiled for
+ * @context: (nullable): a context of that device
+ * @config: (nullable): properties of the device, `a{sv}`
+ * @cancellable: (nullable): to give up
+ * @progress: (nullable) (scope call): told how far it is
+ * @user_data: for @progress
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): the compiled model; %NULL with %AXON_ERROR_ARGUMENT where it
+ *   is damaged, or was compiled by another version or for another kind of device
+ *
+ * Since: 1.0
+ */
+AxonCompiledModel *
+axon_core_import_model (AxonCore *core, GBytes *bytes, const gchar *device,
+                        AxonRemoteContext *context, GVariant *config, GCancellable *cancellable,
+                        AxonProgressFunc progress, gpointer user_data, GError **error)
+{
+  g_autoptr (GVariant) owned = config ? g_variant_ref_sink (config) : NULL;
+  g_autoptr (AxonBlob) blob = axon_blob_new (bytes, axon_core_get_op_set (core), error);
+  g_autofree gchar *stored = blob ? exported_device (blob) : NULL;
+  AxonTarget target;
+  AxonCompiledModel *compiled;
+  const gchar *weights;
+  if (blob == NULL ||
+      !axon_core_find_target (core, device ? device : stored, owned, &target, error))
+    return NULL;
+  if (g_variant_lookup (target.config, "WEIGHTS_PATH", "&s", &weights) && *weights != '\0') {
+    g_autoptr (GBytes) origin = axon_onnx_load_file (weights, error);
+    if (origin == NULL) {
+      axon_target_clear (&target);
+      return NULL;
+    }
+    axon_blob_set_origin (blob, origin);
+  }
+  compiled = axon_plugin_import_model (target.plugin, blob, context, target.config, cancellable,
+                                       progress, user_data, error);
+  if (compiled != NULL && context != NULL)
+    axon_compiled_model_set_context (compiled, context);
+  axon_target_clear (&target);
+  return compiled;
+}
+
+/**
+ * axon_core_import_model_from_file:
+ * @core: a core
+ * @path: (type filename): a file that axon_compiled_model_export_to_file() wrote
+ * @device: (nullable): a device expression; %NULL: the device that it was compiled for
+ * @config: (nullable): properties of the device, `a{sv}`
+ * @cancellable: (nullable): to give up
+ * @progress: (nullable) (scope call): told how far it is
+ * @user_data: for @progress
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): the compiled model
+ *
+ * Since: 1.0
+ */
+AxonCompiledModel *
+axon_core_import_model_from_file (AxonCore *core, const gchar *path, const gchar *device,
+                                  GVariant *config, GCancellable *cancellable,
+                                  AxonProgressFunc progress, gpointer user_data, GError **error)
+{
+  g_autoptr (GVariant) owned = config ? g_variant_ref_sink (config) : NULL;
+  g_autoptr (GBytes) bytes = axon_onnx_load_file (path, error);
+  AxonCompiledModel *compiled =
+      bytes ? axon_core_import_model (core, bytes, device, NULL, owned, cancellable, progress,
+                                      user_data, error)
+            : NULL;
+  if (bytes != NULL && compiled == NULL)
+    g_prefix_error (error, "%s: ", path);
+  return compiled;
+}
+
+/**
+ * axon_core_read_export_header:
+ * @core: a core
+ * @path: (type filename): a file that axon_compiled_model_export_to_file() wrote
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): `a{sv}`: `device`, `version`, `name` (bytes), `config`,
+ *   `inputs` and `outputs` (name and type) and metrics of the device
+ *
+ * Since: 1.0
+ */
+GVariant *
+axon_core_read_export_header (AxonCore *core, const gchar *path, GError **error)
+{
+  g_autoptr (GBytes) bytes = axon_onnx_load_file (path, error);
+  g_autoptr (AxonBlob) blob =
+      bytes ? axon_blob_new (bytes, axon_core_get_op_set (core), error) : NULL;
+  return blob ? axon_blob_get_header (blob) : NULL;
+}
+
+/**
+ * axon_core_query_model:
+ * @core: a core
+ * @model: a model; not changed
+ * @device: (nullable): a device expression; %NULL: `AUTO`
+ * @config: (nullable): properties of the device, `a{sv}`; unknown ones are ignored
+ * @reasons: (out) (optional) (transfer full) (element-type utf8 utf8): node name to why it is
+ * refused
+ * @cancellable: (nullable): to give up
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable) (element-type utf8 utf8): node name to the device that takes
+ * it
+ *
+ * Since: 1.0
+ */
+GHashTable *
+axon_core_query_model (AxonCore *core, AxonModel *model, const gchar *device, GVariant *config,
+                       GHashTable **reasons, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AxonSupportedOps) ops = axon_supported_ops_new ();
+  AxonTarget target;
+  gboolean ok;
+  if (!axon_core_find_target (core, device, config, &target, error))
+    return NULL;
+  ok = axon_plugin_query_model (target.plugin, model, target.config, ops, cancellable, error);
+  axon_target_clear (&target);
+  if (!ok)
+    return NULL;
+  if (reasons != NULL)
+    *reasons = g_hash_table_ref (ops->reasons);
+  return g_hash_table_ref (ops->devices);
+}
+
+static AxonRemoteContext *
+no_context (AxonPlugin *plugin, GError **error)
+{
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s shares no memory",
+               axon_plugin_get_name (plugin));
+  return NULL;
+}
+
+/**
+ * axon_core_create_context:
+ * @core: a core
+ * @device: a device name
+ * @params: (nullable): `a{sv}` of the device, such as native handles to share
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): a context; %NULL with %AXON_ERROR_UNSUPPORTED where the
+ * device shares no memory
+ *
+ * Since: 1.0
+ */
+AxonRemoteContext *
+axon_core_create_context (AxonCore *core, const gchar *device, GVariant *params, GError **error)
+{
+  g_autoptr (GVariant) owned = params ? g_variant_ref_sink (params) : NULL;
+  AxonRemoteContext *context;
+  AxonTarget target;
+  if (!axon_core_find_target (core, device, NULL, &target, error))
+    return NULL;
+  context =
+      AXON_PLUGIN_GET_CLASS (target.plugin)->create_context
+          ? AXON_PLUGIN_GET_CLASS (target.plugin)->create_context (target.plugin, owned, error)
+          : no_context (target.plugin, error);
+  axon_target_clear (&target);
+  return context;
+}
+
+/**
+ * axon_core_get_default_context:
+ * @core: a core
+ * @device: a device name
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): the context of models compiled without one
+ *
+ * Since: 1.0
+ */
+AxonRemoteContext *
+axon_core_get_default_context (AxonCore *core, const gchar *device, GError **error)
+{
+  AxonRemoteContext *context;
+  AxonTarget target;
+  if (!axon_core_find_target (core, device, NULL, &target, error))
+    return NULL;
+  context = AXON_PLUGIN_GET_CLASS (target.plugin)->get_default_context
+                ? AXON_PLUGIN_GET_CLASS (target.plugin)->get_default_context (target.plugin, error)
+                : no_context (target.plugin, error);
+  axon_target_clear (&target);
+  return context;
+}

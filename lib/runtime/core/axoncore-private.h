@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inside of the core: registry (axonregistry.c), properties (axoncore.c), compiling
+ * (axoncompile.c).
+ *
+ * Locks: core->lock guards the registry's table and the core's own values; entry->lock is held
+ * while a plugin loads. Order: core->lock is never held while an entry's is taken. */
+#pragma once
+
+#include "axoncore.h"
+#include "axondevices.h"
+#include "axonloader-private.h"
+#include "axonplugin-private.h"
+
+/* One device name. Never removed, so that pointers stay valid. */
+typedef struct {
+  gchar *name;
+  gchar *library; /* registered path; NULL: found on the search path */
+  GMutex lock;
+  AxonPlugin *plugin;         /* lock: NULL until first use and after unloading */
+  const AxonPluginInfo *info; /* lock: static in the library, which stays resident */
+  GPtrArray *extensions;      /* lock: AxonExtension for this device alone */
+  AxonConfig *cache;          /* core->lock: the core's keys, for this device; NULL: the core's */
+  GVariant *defaults;         /* properties of a registry file, a{sv}; NULL: none */
+} AxonRegistryEntry;
+
+struct _AxonCore {
+  GObject parent_instance;
+  AxonPropertySpec *specs;
+  GMutex lock;
+  GHashTable *entries;   /* lock: name -> AxonRegistryEntry */
+  AxonConfig *config;    /* lock: the core's own keys */
+  GHashTable *globals;   /* lock: key -> GVariant, for every plugin that has the key */
+  GPtrArray *op_sets;    /* lock: the last one is in use; earlier ones stay for their users */
+  GPtrArray *extensions; /* lock: AxonExtension for every device that takes them */
+};
+
+AxonOpSet *axon_core_get_op_set (AxonCore *core);
+AxonRegistryEntry *axon_core_get_entry (AxonCore *core, const gchar *name, gboolean create);
+void axon_registry_entry_free (gpointer data);
+AxonPlugin *axon_core_get_plugin (AxonCore *core, const gchar *name, const AxonPluginInfo **info,
+                                  GError **error);
+gboolean axon_core_owns_key (AxonCore *core, const gchar *key);
+AxonConfig *axon_core_dup_config (AxonCore *core, const gchar *device);

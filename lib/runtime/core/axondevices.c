@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "axondevices.h"
+#include "../../base/axonerror.h"
+
+#include <string.h>
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define NAME_SET LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+static gboolean
+illegal (const gchar *text, const gchar *why, GError **error)
+{
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+               "illegal device \"%s\": %s (examples: CPU, GPU.1, HETERO:GPU,CPU, MULTI:GPU(2),CPU, "
+               "AUTO:-GPU)",
+               text, why);
+  return FALSE;
+}
+
+/* NAME[.id] at the whole of @text */
+static gboolean
+parse_name (const gchar *text, gchar **name, gchar **id, GError **error)
+{
+  gsize n = strspn (text, NAME_SET);
+  if (n == 0)
+    return illegal (text, "a name is missing", error);
+  if (text[n] != '\0' && text[n] != '.')
+    return illegal (text,
+                    strpbrk (text + n, "()") ? "a number in brackets stands behind a device of a "
+                                               "list only"
+                                             : "a name has letters, digits and _",
+                    error);
+  if (text[n] == '.' &&
+      (text[n + 1] == '\0' || strspn (text + n + 1, NAME_SET ".") != strlen (text + n + 1)))
+    return illegal (text, "an id has letters and digits", error);
+  *name = g_strndup (text, n);
+  *id = text[n] == '.' ? g_strdup (text + n + 1) : NULL;
+  return TRUE;
+}
+
+AxonDeviceExpr *
+axon_device_expr_parse (const gchar *text, GError **error)
+{
+  g_autoptr (AxonDeviceExpr) expr = g_new0 (AxonDeviceExpr, 1);
+  const gchar *colon = strchr (text, ':');
+  g_autofree gchar *head = colon ? g_strndup (text, (gsize)(colon - text)) : g_strdup (text);
+  if (!parse_name (head, &expr->name, &expr->id, error))
+    return NULL;
+  if (colon != NULL && (colon[1] == '\0' || expr->id != NULL)) {
+    illegal (text, "devices are missing behind the colon", error);
+    return NULL;
+  }
+  expr->members = colon ? g_strdup (colon + 1) : NULL;
+  return g_steal_pointer (&expr);
+}
+
+void
+axon_device_expr_free (AxonDeviceExpr *expr)
+{
+  g_free (expr->name);
+  g_free (expr->id);
+  g_free (expr->members);
+  g_free (expr);
+}
+
+static void
+ref_free (gpointer data)
+{
+  AxonDeviceRef *ref = data;
+  g_free (ref->device);
+  g_free (ref->name);
+  g_free (ref->id);
+  g_free (ref);
+}
+
+static gboolean
+parse_number (const gchar *whole, const gchar *bracket, gint *number, GError **error)
+{
+  gsize n = strlen (bracket);
+  g_autofree gchar *digits = NULL;
+  gint64 v;
+  if (n < 3 || bracket[n - 1] != ')')
+    return illegal (whole, "a bracket is not closed", error);
+  digits = g_strndup (bracket + 1, n - 2);
+  if (!g_ascii_string_to_signed (digits, 10, 1, 4096, &v, NULL))
+    return illegal (whole, "expected a number from 1 to 4096 in brackets", error);
+  *number = (gint)v;
+  return TRUE;
+}
+
+static AxonDeviceRef *
+parse_ref (const gchar *item, GError **error)
+{
+  AxonDeviceRef *ref = g_new0 (AxonDeviceRef, 1);
+  const gchar *start = *item == '-' ? item + 1 : item, *bracket = strchr (start, '(');
+  ref->excluded = *item == '-';
+  ref->device = bracket ? g_strndup (start, (gsize)(bracket - start)) : g_strdup (start);
+  if (!parse_name (ref->device, &ref->name, &ref->id, error) ||
+      (bracket != NULL && !parse_number (item, bracket, &ref->number, error))) {
+    ref_free (ref);
+    return NULL;
+  }
+  return ref;
+}
+
+GPtrArray *
+axon_device_list_parse (const gchar *text, GError **error)
+{
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (ref_free);
+  g_auto (GStrv) items = g_strsplit (text, ",", -1);
+  for (guint i = 0; items[i] != NULL; i++) {
+    AxonDeviceRef *ref = parse_ref (g_strstrip (items[i]), error);
+    if (ref == NULL)
+      return NULL;
+    g_ptr_array_add (list, ref);
+  }
+  return g_steal_pointer (&list);
+}

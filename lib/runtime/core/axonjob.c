@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One compile, with the cache around it. A hit never parses ONNX. */
+#include "axoncompile-private.h"
+#include "../cache/axoncache-private.h"
+#include "../../onnx/axononnx.h"
+
+#include <string.h>
+
+static AxonCompiledModel *
+compile (AxonJob *job, AxonModel *model, GError **error)
+{
+  return axon_plugin_compile_model (job->target.plugin, model, NULL, job->target.config,
+                                    job->cancellable, job->progress, job->user_data, error);
+}
+
+static AxonModel *
+get_model (AxonJob *job, GError **error)
+{
+  g_autofree gchar *directory = NULL;
+  AxonModel *model;
+  if (job->model != NULL)
+    return g_object_ref (job->model);
+  directory = g_path_get_dirname (job->path);
+  model = axon_onnx_read_bytes (job->file, directory, axon_core_get_op_set (job->core),
+                                job->cancellable, error);
+  if (model == NULL)
+    g_prefix_error (error, "%s: ", job->path);
+  return model;
+}
+
+/* Names the source's bytes: the file's, or those of the graph in memory. */
+static gchar *
+hash_source (AxonJob *job)
+{
+  g_autoptr (AxonBlobWriter) writer = NULL;
+  if (job->file != NULL)
+    return axon_cache_hash_bytes (job->file);
+  writer = axon_blob_writer_new (NULL);
+  return axon_blob_writer_digest (writer, axon_blob_writer_add_model (writer, job->model));
+}
+
+/* Source, device, versions and effective configuration. */
+static gchar *
+make_key (AxonJob *job, gboolean weightless, GError **error)
+{
+  g_autoptr (AxonConfig) config = axon_plugin_effective_config (
+      job->target.plugin, job->target.config, AXON_UNKNOWN_KEYS_FAIL, error);
+  g_autoptr (GVariant) values =
+      config ? g_variant_ref_sink (axon_config_to_variant (config)) : NULL;
+  g_autofree gchar *device = axon_plugin_identity_text (job->target.plugin);
+  g_autofree gchar *others =
+      config && config->others ? g_variant_print (job->target.config, FALSE) : g_strdup ("");
+  g_autofree gchar *source = NULL;
+  g_autofree gchar *text = NULL;
+  g_autofree gchar *all = NULL;
+  if (config == NULL)
+    return NULL;
+  source = hash_source (job);
+  text = g_variant_print (values, FALSE);
+  all = g_strdup_printf ("%s\n%s%s\n%s\n%d", source, device, text, others, weightless);
+  return axon_cache_hash_text (all);
+}
+
+/* Files besides the model's own, with their contents' names: (sts) path, bytes, hash. */
+static GVariant *
+describe_external (AxonModel *model)
+{
+  GVariantBuilder b;
+  g_variant_builder_init (&b, G_VARIANT_TYPE ("a(ayay)"));
+  for (guint i = 0; model->external != NULL && i < model->external->len; i++) {
+    const gchar *path = g_ptr_array_index (model->external, i);
+    g_autofree gchar *hash = axon_cache_hash_file (path);
+    g_variant_builder_add (&b, "(^ay^ay)", path, hash ? hash : "");
+  }
+  return g_variant_builder_end (&b);
+}
+
+static gboolean
+external_unchanged (AxonBlob *blob)
+{
+  g_autoptr (GVariant) header = axon_blob_get_header (blob);
+  g_autoptr (GVariant) list =
+      g_variant_lookup_value (header, "external", G_VARIANT_TYPE ("a(ayay)"));
+  for (gsize i = 0; list != NULL && i < g_variant_n_children (list); i++) {
+    const gchar *path, *expected;
+    g_autofree gchar *hash = NULL;
+    g_variant_get_child (list, i, "(^&ay^&ay)", &path, &expected);
+    hash = axon_cache_hash_file (path);
+    if (g_strcmp0 (hash, expected) != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* NULL, with the entry dropped, where it does not serve. */
+static AxonCompiledModel *
+load_entry (AxonJob *job, const gchar *path)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes =
+      axon_cache_load (path, axon_config_get_bool (job->target.core_config, "ENABLE_MMAP"));
+  g_autoptr (AxonBlob) blob = NULL;
+  AxonCompiledModel *compiled = NULL;
+  if (bytes == NULL)
+    return NULL;
+  blob = axon_blob_new (bytes, axon_core_get_op_set (job->core), &error);
+  if (blob != NULL && !external_unchanged (blob))
+    g_set_error (&error, AXON_ERROR, AXON_ERROR_ARGUMENT, "a file of the model's weights changed");
+  else if (blob != NULL) {
+    axon_blob_set_origin (blob, job->file);
+    compiled = axon_plugin_import_model (job->target.plugin, blob, NULL, job->target.config,
+                                         job->cancellable, job->progress, job->user_data, &error);
+  }
+  if (compiled == NULL && !g_cancellable_is_cancelled (job->cancellable))
+    axon_cache_drop (path, error->message);
+  return compiled;
+}
+
+typedef struct {
+  AxonJob *job;
+  AxonCompiledModel *compiled;
+  AxonModel *model;
+  gboolean weightless;
+} Store;
+
+static gboolean
+write_entry (GOutputStream *stream, gpointer user_data, GError **error)
+{
+  Store *store = user_data;
+  g_autoptr (AxonBlobWriter) writer =
+      axon_blob_writer_new (store->weightless ? store->job->file : NULL);
+  GVariantDict extra;
+  g_variant_dict_init (&extra, NULL);
+  g_variant_dict_insert_value (&extra, "external", describe_external (store->model));
+  return axon_compiled_model_write (store->compiled, writer, g_variant_dict_end (&extra), stream,
+                                    NULL, error);
+}
+
+static AxonCompiledModel *
+compile_and_store (AxonJob *job, const gchar *path, gboolean weightless, GError **error)
+{
+  g_autoptr (AxonModel) model = get_model (job, error);
+  AxonCompiledModel *compiled = model ? compile (job, model, error) : NULL;
+  Store store = { job, compiled, model, weightless };
+  if (compiled != NULL)
+    axon_cache_store (path, (guint)axon_config_get_int (job->target.core_config, "CACHE_MAX_SIZE"),
+                      write_entry, &store);
+  return compiled;
+}
+
+/* Weightless entries need the file's bytes at hand. */
+static gboolean
+wants_weightless (AxonJob *job)
+{
+  const gchar *mode = axon_config_get_string (job->target.core_config, "CACHE_MODE");
+  return job->file != NULL && g_str_equal (mode, "OPTIMIZE_SIZE");
+}
+
+static AxonCompiledModel *
+run_cached (AxonJob *job, const gchar *directory, GError **error)
+{
+  gboolean weightless = wants_weightless (job);
+  g_autofree gchar *key = make_key (job, weightless, error);
+  g_autofree gchar *path = key ? axon_cache_entry_path (directory, key) : NULL;
+  AxonCompiledModel *compiled;
+  if (key == NULL)
+    return NULL;
+  if (path == NULL) {
+    g_autoptr (AxonModel) model = get_model (job, error);
+    return model ? compile (job, model, error) : NULL;
+  }
+  axon_cache_lock (path);
+  compiled = load_entry (job, path);
+  if (compiled != NULL)
+    axon_compiled_model_set_loaded_from_cache (compiled);
+  else
+    compiled = compile_and_store (job, path, weightless, error);
+  axon_cache_unlock (path);
+  return compiled;
+}
+
+AxonCompiledModel *
+axon_job_run (AxonJob *job, GError **error)
+{
+  const gchar *directory = axon_config_get_string (job->target.core_config, "CACHE_DIR");
+  g_autoptr (AxonModel) model = NULL;
+  if (*directory != '\0' && axon_plugin_has_capability (job->target.plugin, "EXPORT_IMPORT"))
+    return run_cached (job, directory, error);
+  model = get_model (job, error);
+  return model ? compile (job, model, error) : NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inside of a request: bindings (axoninferrequest.c) and the run (axoninferrun.c). */
+#pragma once
+
+#include "axoninferrequest.h"
+
+/* One input or output: what the user set, and what the device sees. */
+typedef struct {
+  AxonTensor *tensor; /* as set; of an output also the result of the last run */
+  GPtrArray *batch;   /* inputs: several tensors for one port, or NULL */
+  AxonTensor *dense;  /* what the device sees where @tensor is not dense in host memory */
+  gboolean is_own;    /* outputs: set by the user, written in place */
+} AxonBinding;
+
+struct _AxonInferRequest {
+  GObject parent_instance;
+  AxonCompiledModel *compiled;
+  guint n_inputs, n_outputs;
+  AxonBinding *inputs, *outputs;
+  gint cancelled; /* atomic */
+  guint stage;    /* of the run; one stage runs at a time */
+
+  GArray *profiling;               /* AxonProfilingInfo, of the last run */
+  GStringChunk *names;             /* of profiling rows from elsewhere; NULL until needed */
+  AxonExecutor *callback_executor; /* from the first callback on; shared by the process */
+  gpointer data;                   /* the plugin's */
+  GDestroyNotify data_destroy;
+
+  GMutex lock;
+  GCond idle;
+  gboolean busy;                  /* lock: between start and the callback */
+  guint64 started, finished;      /* lock */
+  GError *error;                  /* lock: of the last run */
+  AxonInferCallback callback;     /* lock */
+  gpointer callback_data;         /* lock */
+  GDestroyNotify callback_notify; /* lock */
+  gboolean direct;                /* lock: the callback runs in the device's thread */
+  gboolean silent;                /* lock: a synchronous run calls nobody */
+};
+
+gboolean axon_infer_request_check_bound (AxonInferRequest *r, GError **error);
+gboolean axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error);
+gboolean axon_infer_request_finish_outputs (AxonInferRequest *r, GError **error);
+gboolean axon_infer_request_check_idle (AxonInferRequest *r, GError **error);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Profiling rows of a request's last run. */
+#include "axoninferrequest-private.h"
+
+/**
+ * axon_infer_request_get_n_profiling:
+ * @request: an idle request
+ *
+ * Returns: rows of the last run's profile; 0 unless compiled with `PERF_COUNT`
+ *
+ * Since: 1.0
+ */
+guint
+axon_infer_request_get_n_profiling (AxonInferRequest *request)
+{
+  return request->profiling->len;
+}
+
+/**
+ * axon_infer_request_get_profiling: (skip)
+ * @request: an idle request
+ * @index: a row, in execution order
+ *
+ * Returns: (transfer none): the row; valid until the next run
+ *
+ * Since: 1.0
+ */
+const AxonProfilingInfo *
+axon_infer_request_get_profiling (AxonInferRequest *request, guint index)
+{
+  g_return_val_if_fail (index < request->profiling->len, NULL);
+  return &g_array_index (request->profiling, AxonProfilingInfo, index);
+}
+
+/**
+ * axon_infer_request_dup_profiling:
+ * @request: an idle request
+ *
+ * Returns: (transfer full): the profile as `a(sssdd)`: node, operator, implementation, microseconds
+ *   of the wall clock, microseconds of processor time (0: not measured)
+ *
+ * Since: 1.0
+ */
+GVariant *
+axon_infer_request_dup_profiling (AxonInferRequest *request)
+{
+  GVariantBuilder builder;
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(sssdd)"));
+  for (guint i = 0; i < request->profiling->len; i++) {
+    const AxonProfilingInfo *row = axon_infer_request_get_profiling (request, i);
+    g_variant_builder_add (&builder, "(sssdd)", row->node_name, row->node_type, row->exec_type,
+                           row->real_time_us, row->cpu_time_us);
+  }
+  return g_variant_ref_sink (g_variant_builder_end (&builder));
+}
+
+/* @times: microseconds per row; NULL: not measured, the profile is emptied. */
+void
+axon_infer_request_set_profiling (AxonInferRequest *request, guint n, const AxonProfilingInfo *info,
+                                  const gdouble *times)
+{
+  g_array_set_size (request->profiling, times ? n : 0);
+  for (guint i = 0; i < request->profiling->len; i++) {
+    AxonProfilingInfo *row = &g_array_index (request->profiling, AxonProfilingInfo, i);
+    *row = info[i];
+    row->real_time_us = times[i];
+    row->status = AXON_PROFILING_EXECUTED;
+  }
+}
+
+/* Appends the rows of @part, a request behind this one, names prefixed. */
+void
+axon_infer_request_add_profiling (AxonInferRequest *request, const gchar *prefix,
+                                  AxonInferRequest *part)
+{
+  if (request->names == NULL)
+    request->names = g_string_chunk_new (1024);
+  for (guint i = 0; i < part->profiling->len; i++) {
+    AxonProfilingInfo row = *axon_infer_request_get_profiling (part, i);
+    g_autofree gchar *name = g_strconcat (prefix, row.node_name, NULL);
+    row.node_name = g_string_chunk_insert_const (request->names, name);
+    g_array_append_val (request->profiling, row);
+  }
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inside of AxonTensor, for this room. */
+#pragma once
+
+#include "axontensor.h"
+
+struct _AxonTensor {
+  gatomicrefcount ref_count;
+  AxonDType dtype;
+  AxonShape shape;
+  gint64 strides[AXON_MAX_RANK]; /* bytes */
+  gboolean dense;                /* row-major without gaps */
+  gsize numel;
+  gpointer data; /* host address of the first element, looked up once; NULL: remote */
+  gsize offset;  /* of the first element in the memory */
+  AxonMemory *memory;
+};
+
+gboolean axon_tensor_checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_bytes,
+                                   GError **error);
+void axon_shape_dense_strides (AxonDType dtype, const AxonShape *shape, gint64 *strides);
