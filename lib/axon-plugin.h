@@ -8,6 +8,7 @@
 #include "model/axongraph.h"
 #include "ops/axonopset.h"
 #include "passes/axonpass.h"
+#include "plan/axonpartition.h"
 #include "plan/axonplan.h"
 #include "plan/axonblob.h"
 #include "runtime/core/axondevices.h"

@@ -67,6 +67,8 @@ void axon_model_add_output (AxonModel *model, AxonValue *value);
 AxonNode *axon_model_add_node (AxonModel *model, const AxonOp *op, gint opset, const gchar *name,
                                AxonValue *const *inputs, guint n_inputs, AxonValue *const *outputs,
                                guint n_outputs);
+AxonNode *axon_model_copy_node (AxonModel *copy, const AxonNode *node, AxonValue *const *in,
+                                AxonValue *const *out);
 void axon_model_remove_node (AxonModel *model, AxonNode *node);
 void axon_model_replace_value (AxonModel *model, AxonValue *from, AxonValue *to);
 void axon_model_set_output (AxonModel *model, guint index, AxonValue *value);

@@ -31,24 +31,32 @@ clone_attr (AxonNode *node, const AxonAttr *attr)
   a->tensor = attr->tensor ? axon_tensor_ref (attr->tensor) : NULL;
 }
 
+/* A node of another model, on values of @copy. */
+AxonNode *
+axon_model_copy_node (AxonModel *copy, const AxonNode *node, AxonValue *const *in,
+                      AxonValue *const *out)
+{
+  AxonNode *n = axon_model_add_node (copy, node->op, node->opset, node->name, in, node->n_inputs,
+                                     out, node->n_outputs);
+  axon_node_add_origins (n, (AxonNode *)node);
+  axon_node_set_affinity (n, node->affinity);
+  for (guint i = 0; i < node->attrs->len; i++)
+    clone_attr (n, g_ptr_array_index (node->attrs, i));
+  return n;
+}
+
 static void
 clone_node (AxonModel *copy, const AxonNode *node)
 {
   g_autofree AxonValue **in = g_new0 (AxonValue *, node->n_inputs + 1);
   g_autofree AxonValue **out = g_new0 (AxonValue *, node->n_outputs + 1);
-  AxonNode *n;
   for (guint i = 0; i < node->n_inputs; i++)
     if (node->inputs[i] != NULL)
       in[i] = axon_model_find_value (copy, node->inputs[i]->name);
   for (guint i = 0; i < node->n_outputs; i++)
     if (node->outputs[i] != NULL)
       out[i] = axon_model_find_value (copy, node->outputs[i]->name);
-  n = axon_model_add_node (copy, node->op, node->opset, node->name, in, node->n_inputs, out,
-                           node->n_outputs);
-  axon_node_add_origins (n, (AxonNode *)node);
-  axon_node_set_affinity (n, node->affinity);
-  for (guint i = 0; i < node->attrs->len; i++)
-    clone_attr (n, g_ptr_array_index (node->attrs, i));
+  axon_model_copy_node (copy, node, in, out);
 }
 
 /**

@@ -232,3 +232,47 @@ axon_model_is_quantized (AxonModel *model)
 {
   return model->quantized;
 }
+
+/**
+ * axon_model_get_node_names:
+ * @model: a model
+ *
+ * Returns: (transfer full) (array zero-terminated=1): names of the nodes, in order
+ *
+ * Since: 1.0
+ */
+gchar **
+axon_model_get_node_names (AxonModel *model)
+{
+  gchar **names = g_new0 (gchar *, model->nodes->len + 1);
+  for (guint i = 0; i < model->nodes->len; i++)
+    names[i] = g_strdup (((AxonNode *)g_ptr_array_index (model->nodes, i))->name);
+  return names;
+}
+
+/**
+ * axon_model_set_affinity:
+ * @model: a model
+ * @node: name of a node
+ * @device: (nullable): the device that shall run it; %NULL: no wish
+ *
+ * Device HETERO follows it; nodes without a wish it places itself. The affinity stays with the node
+ * through every transformation.
+ *
+ * Returns: %TRUE if the model has such a node
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_model_set_affinity (AxonModel *model, const gchar *node, const gchar *device)
+{
+  gboolean found = FALSE;
+  for (guint i = 0; i < model->nodes->len; i++) {
+    AxonNode *n = g_ptr_array_index (model->nodes, i);
+    if (g_strcmp0 (n->name, node) != 0)
+      continue;
+    axon_node_set_affinity (n, device);
+    found = TRUE;
+  }
+  return found;
+}

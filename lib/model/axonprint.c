@@ -59,11 +59,26 @@ dot_escape (const gchar *text)
   return g_strescape (valid, NULL);
 }
 
+/* Nodes of one device have one colour. */
+static void
+append_node (GString *s, const AxonNode *node, const gchar *name)
+{
+  static const gchar *const colors[] = { "#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6",
+                                         "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9" };
+  g_autofree gchar *device = node->affinity ? dot_escape (node->affinity) : NULL;
+  g_string_append_printf (s, "  n%u [label=\"%s\\n%s", node->index, node->op->name, name);
+  if (device != NULL)
+    g_string_append_printf (s, "\\n%s\", style=filled, fillcolor=\"%s", device,
+                            colors[g_str_hash (device) % G_N_ELEMENTS (colors)]);
+  g_string_append (s, "\"];\n");
+}
+
 /**
  * axon_model_to_dot:
  * @model: a model
  *
- * Returns: (transfer full): a Graphviz digraph of the nodes, edges labelled with types
+ * Returns: (transfer full): a Graphviz digraph of the nodes, coloured by affinity, edges labelled
+ * with types
  *
  * Since: 1.0
  */
@@ -82,7 +97,7 @@ axon_model_to_dot (AxonModel *model)
     AxonNode *node = g_ptr_array_index (model->nodes, i);
     g_autofree gchar *name = dot_escape (node->name);
     node->index = i;
-    g_string_append_printf (s, "  n%u [label=\"%s\\n%s\"];\n", i, node->op->name, name);
+    append_node (s, node, name);
     for (guint k = 0; k < node->n_inputs; k++) {
       AxonValue *value = node->inputs[k];
       g_autofree gchar *shape = value ? axon_shape_to_string (&value->type.shape) : NULL;

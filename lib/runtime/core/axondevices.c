@@ -116,3 +116,100 @@ axon_device_list_parse (const gchar *text, GError **error)
   }
   return g_steal_pointer (&list);
 }
+
+static GVariant *
+as_dict (GVariant *value)
+{
+  if (g_variant_is_of_type (value, G_VARIANT_TYPE_STRING))
+    return g_variant_parse (G_VARIANT_TYPE_VARDICT, g_variant_get_string (value, NULL), NULL, NULL,
+                            NULL);
+  return g_variant_is_of_type (value, G_VARIANT_TYPE_VARDICT) ? g_variant_ref (value) : NULL;
+}
+
+static void
+merge_dict (GVariantDict *dict, GVariant *values)
+{
+  GVariantIter iter;
+  const gchar *key;
+  GVariant *value;
+  g_variant_iter_init (&iter, values);
+  while (g_variant_iter_loop (&iter, "{&sv}", &key, &value))
+    g_variant_dict_insert_value (dict, key, value);
+}
+
+/* TRUE if @entry, a device of DEVICE_PROPERTIES, covers @device: GPU covers GPU.0 too. */
+static gboolean
+covers (const gchar *entry, const gchar *device)
+{
+  gsize n = strlen (entry);
+  return g_str_has_prefix (device, entry) && (device[n] == '\0' || device[n] == '.');
+}
+
+/* Moves what @values say of @device from DEVICE_PROPERTIES and DEVICE_PROPERTIES_<device> to the
+ * top, and drops what they say of others. Floating a{sv}. For devices that are not virtual, and for
+ * virtual ones that configure the devices behind them. */
+GVariant *
+axon_device_properties_flatten (GVariant *values, const gchar *device)
+{
+  GVariantDict dict;
+  GVariantIter iter;
+  const gchar *key;
+  GVariant *value;
+  g_autoptr (GPtrArray) own = g_ptr_array_new_with_free_func ((GDestroyNotify)g_variant_unref);
+  g_variant_dict_init (&dict, NULL);
+  g_variant_iter_init (&iter, values);
+  while (g_variant_iter_loop (&iter, "{&sv}", &key, &value)) {
+    g_autoptr (GVariant) map = NULL;
+    if (g_str_equal (key, "DEVICE_PROPERTIES")) {
+      GVariantIter inner;
+      const gchar *name;
+      GVariant *properties;
+      map = as_dict (value);
+      g_variant_iter_init (&inner, map);
+      while (map != NULL && g_variant_iter_loop (&inner, "{&sv}", &name, &properties))
+        if (covers (name, device))
+          g_ptr_array_insert (own, 0, as_dict (properties)); /* the longer form below wins */
+    } else if (g_str_has_prefix (key, "DEVICE_PROPERTIES_")) {
+      map = covers (key + strlen ("DEVICE_PROPERTIES_"), device) ? as_dict (value) : NULL;
+      if (map != NULL)
+        g_ptr_array_add (own, g_steal_pointer (&map));
+    } else {
+      g_variant_dict_insert_value (&dict, key, value);
+    }
+  }
+  for (guint i = 0; i < own->len; i++)
+    if (own->pdata[i] != NULL)
+      merge_dict (&dict, own->pdata[i]);
+  return g_variant_dict_end (&dict);
+}
+
+/* What a virtual device tells the device behind it: the keys that it does not know itself, and
+ * DEVICE_PROPERTIES. a{sv} (transfer full). */
+GVariant *
+axon_config_for_device (const AxonConfig *config, const gchar *device)
+{
+  g_autoptr (GVariant) all = NULL;
+  GVariantDict dict;
+  GHashTableIter iter;
+  gpointer key, value;
+  g_variant_dict_init (&dict, NULL);
+  if (config->others != NULL) {
+    g_hash_table_iter_init (&iter, config->others);
+    while (g_hash_table_iter_next (&iter, &key, &value))
+      g_variant_dict_insert_value (&dict, key, value);
+  }
+  all = g_variant_ref_sink (g_variant_dict_end (&dict));
+  return g_variant_ref_sink (axon_device_properties_flatten (all, device));
+}
+
+/* @config (a{sv}) with one more value, unless @key is there already (transfer full). */
+GVariant *
+axon_variant_with (GVariant *config, const gchar *key, GVariant *value)
+{
+  g_autoptr (GVariant) owned = g_variant_ref_sink (value);
+  GVariantDict dict;
+  g_variant_dict_init (&dict, config);
+  if (!g_variant_dict_contains (&dict, key))
+    g_variant_dict_insert_value (&dict, key, owned);
+  return g_variant_ref_sink (g_variant_dict_end (&dict));
+}

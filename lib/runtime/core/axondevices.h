@@ -2,7 +2,7 @@
 /* Device expressions: `NAME[.id]`, `VIRTUAL:device,device(2),-device`. */
 #pragma once
 
-#include <gio/gio.h>
+#include "axonproperty.h"
 
 G_BEGIN_DECLS
 
@@ -24,6 +24,8 @@ AxonDeviceExpr *axon_device_expr_parse (const gchar *text, GError **error);
 void axon_device_expr_free (AxonDeviceExpr *expr);
 /* AxonDeviceRef, in order */
 GVariant *axon_device_properties_flatten (GVariant *values, const gchar *device);
+GVariant *axon_config_for_device (const AxonConfig *config, const gchar *device);
+GVariant *axon_variant_with (GVariant *config, const gchar *key, GVariant *value);
 GPtrArray *axon_device_list_parse (const gchar *text, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonDeviceExpr, axon_device_expr_free)

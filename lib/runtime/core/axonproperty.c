@@ -221,7 +221,8 @@ axon_config_overlay (AxonConfig *config, GVariant *values, AxonUnknownKeys unkno
   g_variant_iter_init (&iter, values);
   while (g_variant_iter_loop (&iter, "{&sv}", &key, &value)) {
     g_autoptr (GError) problem = NULL;
-    gboolean known = axon_config_find_spec (config, key) != NULL;
+    const AxonPropertySpec *spec = axon_config_find_spec (config, key);
+    gboolean known = spec != NULL && !(spec->flags & AXON_PROPERTY_MODEL_ONLY);
     if (!known && unknown == AXON_UNKNOWN_KEYS_KEEP)
       keep_other (config, key, value);
     else if (!known && unknown == AXON_UNKNOWN_KEYS_IGNORE)

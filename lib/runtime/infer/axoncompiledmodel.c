@@ -310,6 +310,25 @@ axon_compiled_model_get_property (AxonCompiledModel *compiled, const gchar *key,
   return value ? g_variant_ref (value) : axon_plugin_get_property (priv->plugin, key, error);
 }
 
+/* Every listed property, a{sv}, floating: what virtual devices answer for the devices behind. */
+GVariant *
+axon_compiled_model_dup_properties (AxonCompiledModel *compiled)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  GVariantDict dict;
+  g_variant_dict_init (&dict, NULL);
+  for (guint i = 0; i < priv->config->n_specs; i++) {
+    const AxonPropertySpec *spec = &priv->config->specs[i];
+    g_autoptr (GVariant) value =
+        (spec->flags & AXON_PROPERTY_COMPILED) && !(spec->flags & AXON_PROPERTY_HIDDEN)
+            ? axon_compiled_model_get_property (compiled, spec->key, NULL)
+            : NULL;
+    if (value != NULL)
+      g_variant_dict_insert_value (&dict, spec->key, value);
+  }
+  return g_variant_dict_end (&dict);
+}
+
 /**
  * axon_compiled_model_set_property:
  * @compiled: a compiled model

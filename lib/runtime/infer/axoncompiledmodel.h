@@ -33,6 +33,7 @@ typedef gboolean (*AxonStageFunc) (AxonCompiledModel *compiled, AxonInferRequest
  *   takes outputs from axon_infer_request_prepare_output(), asks
  *   axon_infer_request_is_cancelled() between steps. Required unless @start is there.
  * @start: optional; begins a run elsewhere and returns; axon_infer_request_complete() ends it
+ * @init_request: optional; gives a new request its axon_infer_request_set_data()
  * @cancel: optional; a run that @start began shall end soon. Any thread.
  * @get_property: optional; value of a row flagged %AXON_PROPERTY_COMPILED, floating
  * @set_property: optional; a row flagged %AXON_PROPERTY_MODEL_WRITE changes
@@ -49,6 +50,7 @@ struct _AxonCompiledModelClass {
   gboolean (*infer) (AxonCompiledModel *compiled, AxonInferRequest *request, guint stream,
                      GError **error);
   gboolean (*start) (AxonCompiledModel *compiled, AxonInferRequest *request, GError **error);
+  void (*init_request) (AxonCompiledModel *compiled, AxonInferRequest *request);
   void (*cancel) (AxonCompiledModel *compiled, AxonInferRequest *request);
   GVariant *(*get_property) (AxonCompiledModel *compiled, const gchar *key, GError **error);
   gboolean (*set_property) (AxonCompiledModel *compiled, const gchar *key, GVariant *value,
@@ -93,6 +95,7 @@ void axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin,
                                 const AxonConfig *config, AxonExecutor *executor);
 void axon_compiled_model_add_stage (AxonCompiledModel *compiled, AxonExecutor *executor,
                                     AxonStageFunc func);
+GVariant *axon_compiled_model_dup_properties (AxonCompiledModel *compiled);
 AxonPlugin *axon_compiled_model_get_plugin (AxonCompiledModel *compiled);
 const AxonConfig *axon_compiled_model_get_config (AxonCompiledModel *compiled);
 AxonExecutor *axon_compiled_model_get_executor (AxonCompiledModel *compiled);

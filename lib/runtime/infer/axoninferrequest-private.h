@@ -40,5 +40,4 @@ struct _AxonInferRequest {
 
 gboolean axon_infer_request_check_bound (AxonInferRequest *r, GError **error);
 gboolean axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error);
-gboolean axon_infer_request_finish_outputs (AxonInferRequest *r, GError **error);
 gboolean axon_infer_request_check_idle (AxonInferRequest *r, GError **error);

@@ -36,6 +36,8 @@ axon_infer_request_set_property (GObject *object, G_GNUC_UNUSED guint id, const 
   r->n_outputs = axon_compiled_model_get_n_outputs (r->compiled);
   r->inputs = g_new0 (AxonBinding, r->n_inputs + 1);
   r->outputs = g_new0 (AxonBinding, r->n_outputs + 1);
+  if (AXON_COMPILED_MODEL_GET_CLASS (r->compiled)->init_request != NULL)
+    AXON_COMPILED_MODEL_GET_CLASS (r->compiled)->init_request (r->compiled, r);
 }
 
 static void
@@ -416,6 +418,20 @@ axon_infer_request_peek_input (AxonInferRequest *request, guint index)
   return b->dense ? b->dense : b->tensor;
 }
 
+/* What the run left for an output, dense. */
+AxonTensor *
+axon_infer_request_peek_output (AxonInferRequest *request, guint index)
+{
+  AxonBinding *b = &request->outputs[index];
+  return b->is_own && b->dense ? b->dense : b->tensor;
+}
+
+AxonCompiledModel *
+axon_infer_request_get_compiled_model (AxonInferRequest *request)
+{
+  return request->compiled;
+}
+
 /* The tensor that the user set for an output; NULL: none. */
 AxonTensor *
 axon_infer_request_peek_own_output (AxonInferRequest *request, guint index)
@@ -457,7 +473,7 @@ axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTens
   g_autoptr (AxonTensor) owned = tensor;
   AxonBinding *b = &request->outputs[index];
   if (b->is_own)
-    return b->tensor == tensor || axon_tensor_copy_to (tensor, b->tensor, error);
+    return b->tensor == tensor || b->dense == tensor || axon_tensor_copy_to (tensor, b->tensor, error);
   g_clear_pointer (&b->tensor, axon_tensor_unref);
   b->tensor = g_steal_pointer (&owned);
   return TRUE;
@@ -471,12 +487,17 @@ axon_infer_request_steal_output (AxonInferRequest *request, guint index)
   return b->is_own && b->tensor ? axon_tensor_ref (b->tensor) : g_steal_pointer (&b->tensor);
 }
 
-/* Later runs make their own tensor again. */
+/* Drops every tensor that came from outside; results of its own are kept for the next run. */
 void
-axon_infer_request_unset_output (AxonInferRequest *request, guint index)
+axon_infer_request_unbind (AxonInferRequest *request)
 {
-  binding_clear (&request->outputs[index]);
-  request->outputs[index].is_own = FALSE;
+  for (guint i = 0; i < request->n_inputs; i++)
+    binding_clear (&request->inputs[i]);
+  for (guint i = 0; i < request->n_outputs; i++)
+    if (request->outputs[i].is_own) {
+      binding_clear (&request->outputs[i]);
+      request->outputs[i].is_own = FALSE;
+    }
 }
 
 gboolean

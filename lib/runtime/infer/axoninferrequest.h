@@ -80,6 +80,7 @@ GVariant *axon_infer_request_dup_profiling (AxonInferRequest *request);
 #ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* While the request runs */
 AxonTensor *axon_infer_request_peek_input (AxonInferRequest *request, guint index);
+AxonTensor *axon_infer_request_peek_output (AxonInferRequest *request, guint index);
 AxonTensor *axon_infer_request_peek_own_output (AxonInferRequest *request, guint index);
 AxonTensor *axon_infer_request_prepare_output (AxonInferRequest *request, guint index,
                                                const AxonShape *shape, GError **error);
@@ -91,10 +92,12 @@ void axon_infer_request_complete (AxonInferRequest *request, GError *error);
 void axon_infer_request_set_profiling (AxonInferRequest *request, guint n,
                                        const AxonProfilingInfo *info, const gdouble *times);
 /* Requests behind requests */
+gboolean axon_infer_request_finish_outputs (AxonInferRequest *request, GError **error);
+AxonCompiledModel *axon_infer_request_get_compiled_model (AxonInferRequest *request);
 void axon_infer_request_set_direct_callback (AxonInferRequest *request, AxonInferCallback callback,
                                              gpointer user_data);
 AxonTensor *axon_infer_request_steal_output (AxonInferRequest *request, guint index);
-void axon_infer_request_unset_output (AxonInferRequest *request, guint index);
+void axon_infer_request_unbind (AxonInferRequest *request);
 void axon_infer_request_add_profiling (AxonInferRequest *request, const gchar *prefix,
                                        AxonInferRequest *part);
 gpointer axon_infer_request_get_data (AxonInferRequest *request);
