@@ -14,4 +14,6 @@
 #include "runtime/core/axondevices.h"
 #include "runtime/core/axonextension.h"
 #include "runtime/core/axonplugin.h"
+#include "runtime/core/axonspread.h"
 #include "runtime/infer/axoninferrequest.h"
+#include "runtime/infer/axonscheduler.h"

@@ -122,3 +122,29 @@ test_ball_model (void)
 {
   return g_build_filename (TEST_SOURCE_ROOT, "pipelines", "quickstart", "ball.onnx", NULL);
 }
+
+void
+test_bind_frame (AxonInferRequest *request, gint width, gint height, guint32 seed)
+{
+  AxonShape info_shape = AXON_SHAPE (AXON_IMAGE_INFO_NUMEL), one = AXON_SHAPE (1);
+  AxonShape bytes = AXON_SHAPE ((gint64)width * 3 * height);
+  AxonImageInfo info = { .format = AXON_IMAGE_FORMAT_RGB,
+                         .width = width,
+                         .height = height,
+                         .stride = { (gint64)width * 3 },
+                         .kr_1e6 = 299000,
+                         .kb_1e6 = 114000 };
+  g_autoptr (AxonTensor) header = axon_tensor_new (AXON_DTYPE_I64, &info_shape, NULL);
+  g_autoptr (AxonTensor) plane = axon_tensor_new (AXON_DTYPE_U8, &bytes, NULL);
+  g_autoptr (AxonTensor) none = axon_tensor_new (AXON_DTYPE_U8, &one, NULL);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  AxonTensor *all[] = { header, plane, none, none };
+  memcpy (axon_tensor_get_data (header), &info, sizeof info);
+  for (gsize i = 0; i < axon_tensor_get_numel (plane); i++)
+    ((guint8 *)axon_tensor_get_data (plane))[i] = (guint8)g_rand_int (rand);
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++) {
+    g_autoptr (GError) error = NULL;
+    axon_infer_request_set_input_tensor (request, i, all[i], &error);
+    g_assert_no_error (error);
+  }
+}

@@ -26,6 +26,9 @@ AxonTensor *test_random (const AxonShape *shape, guint32 seed);
 AxonTensor *test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input);
 gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);
 
+/* Binds an RGB picture of noise to the first four inputs, those of a model with preprocessing. */
+void test_bind_frame (AxonInferRequest *request, gint width, gint height, guint32 seed);
+
 /* Path of shared test data, or NULL: skips the test saying so. */
 gchar *test_data (const gchar *relative);
 gchar *test_ball_model (void);

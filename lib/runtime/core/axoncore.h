@@ -64,6 +64,8 @@ gchar **axon_core_list_operators (AxonCore *core);
 
 #ifndef __GI_SCANNER__ /* for tools and virtual devices, which are C */
 gchar **axon_core_get_candidate_devices (AxonCore *core);
+gboolean axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device,
+                              GVariant *config);
 const AxonPropertySpec *axon_core_get_property_specs (AxonCore *core, const gchar *device,
                                                       guint *n_specs, GError **error);
 #endif

@@ -189,3 +189,21 @@ axon_job_run (AxonJob *job, GError **error)
   model = get_model (job, error);
   return model ? compile (job, model, error) : NULL;
 }
+
+/* TRUE if compiling @model would find an entry in the cache. */
+gboolean
+axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device, GVariant *config)
+{
+  AxonJob job = { .core = core, .model = model };
+  g_autofree gchar *path = NULL;
+  const gchar *directory;
+  if (!axon_core_find_target (core, device, config, &job.target, NULL))
+    return FALSE;
+  directory = axon_config_get_string (job.target.core_config, "CACHE_DIR");
+  if (*directory != '\0' && axon_plugin_has_capability (job.target.plugin, "EXPORT_IMPORT")) {
+    g_autofree gchar *key = make_key (&job, FALSE, NULL);
+    path = key ? axon_cache_entry_path (directory, key) : NULL;
+  }
+  axon_target_clear (&job.target);
+  return path != NULL && g_file_test (path, G_FILE_TEST_IS_REGULAR);
+}

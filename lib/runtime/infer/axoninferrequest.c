@@ -175,6 +175,7 @@ axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index, Axo
   axon_tensor_ref (tensor);
   binding_clear (&request->inputs[index]);
   request->inputs[index].tensor = tensor;
+  request->inputs[index].is_own = FALSE;
   return TRUE;
 }
 
@@ -473,7 +474,8 @@ axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTens
   g_autoptr (AxonTensor) owned = tensor;
   AxonBinding *b = &request->outputs[index];
   if (b->is_own)
-    return b->tensor == tensor || b->dense == tensor || axon_tensor_copy_to (tensor, b->tensor, error);
+    return b->tensor == tensor || b->dense == tensor ||
+           axon_tensor_copy_to (tensor, b->tensor, error);
   g_clear_pointer (&b->tensor, axon_tensor_unref);
   b->tensor = g_steal_pointer (&owned);
   return TRUE;
@@ -485,6 +487,31 @@ axon_infer_request_steal_output (AxonInferRequest *request, guint index)
 {
   AxonBinding *b = &request->outputs[index];
   return b->is_own && b->tensor ? axon_tensor_ref (b->tensor) : g_steal_pointer (&b->tensor);
+}
+
+/* The input's tensor that this request made and nobody else writes to (transfer full); made where
+ * it is not there. For requests behind requests. */
+AxonTensor *
+axon_infer_request_get_own_input (AxonInferRequest *request, guint index, GError **error)
+{
+  AxonBinding *b = &request->inputs[index];
+  if (b->tensor == NULL)
+    b->tensor =
+        axon_tensor_new (axon_compiled_model_get_input_dtype (request->compiled, index),
+                         axon_compiled_model_get_input_shape (request->compiled, index), error);
+  if (b->tensor != NULL && !b->is_own)
+    memset (axon_tensor_get_data (b->tensor), 0, axon_tensor_get_n_bytes (b->tensor));
+  b->is_own = TRUE;
+  return b->tensor ? axon_tensor_ref (b->tensor) : NULL;
+}
+
+/* Drops inputs that came from outside; those of get_own_input stay. */
+void
+axon_infer_request_unbind_inputs (AxonInferRequest *request)
+{
+  for (guint i = 0; i < request->n_inputs; i++)
+    if (!request->inputs[i].is_own)
+      binding_clear (&request->inputs[i]);
 }
 
 /* Drops every tensor that came from outside; results of its own are kept for the next run. */

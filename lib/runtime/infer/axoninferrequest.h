@@ -98,6 +98,9 @@ void axon_infer_request_set_direct_callback (AxonInferRequest *request, AxonInfe
                                              gpointer user_data);
 AxonTensor *axon_infer_request_steal_output (AxonInferRequest *request, guint index);
 void axon_infer_request_unbind (AxonInferRequest *request);
+void axon_infer_request_unbind_inputs (AxonInferRequest *request);
+AxonTensor *axon_infer_request_get_own_input (AxonInferRequest *request, guint index,
+                                              GError **error);
 void axon_infer_request_add_profiling (AxonInferRequest *request, const gchar *prefix,
                                        AxonInferRequest *part);
 gpointer axon_infer_request_get_data (AxonInferRequest *request);
