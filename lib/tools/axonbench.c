@@ -26,6 +26,7 @@ static const GOptionEntry entries[] = {
     N_ ("Shape of the next input, for free dimensions"), "N,C,H,W" },
   { "profile", 'p', 0, G_OPTION_ARG_NONE, &opt.profile, N_ ("Time per step"), NULL },
   { "json", 'j', 0, G_OPTION_ARG_NONE, &opt.json, N_ ("Print JSON"), NULL },
+  TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "MODEL.onnx" },
   G_OPTION_ENTRY_NULL
 };
@@ -166,28 +167,46 @@ show_text (const Result *r)
            percentile (r, 0), percentile (r, 100), r->ms->len / r->total_s);
 }
 
+/* From a file that is compiled already, from the cache, or read and compiled. */
+static AxonCompiledModel *
+load (const gchar *path, const gchar *device, GVariant *config, Result *r, GError **error)
+{
+  AxonCore *core = axon_core_get_default ();
+  g_autoptr (AxonModel) model = NULL;
+  AxonCompiledModel *compiled;
+  gdouble t0 = now_ms ();
+  if (g_str_has_suffix (path, ".axon")) {
+    compiled = axon_core_import_model_from_file (core, path, opt.device, config, NULL,
+                                                 tool_progress, NULL, error);
+  } else if (g_variant_lookup (config, "CACHE_DIR", "s", NULL)) {
+    compiled = axon_core_compile_model_from_file (core, path, device, config, NULL, tool_progress,
+                                                  NULL, error);
+  } else {
+    model = axon_core_read_model (core, path, NULL, error);
+    r->load_ms = now_ms () - t0;
+    t0 = now_ms ();
+    compiled = model ? axon_core_compile_model (core, model, device, config, NULL, tool_progress,
+                                                NULL, error)
+                     : NULL;
+  }
+  r->compile_ms = now_ms () - t0;
+  return compiled;
+}
+
 static gboolean
 bench (const gchar *path, GVariant *config, GError **error)
 {
   AxonCore *core = axon_core_get_default ();
   const gchar *device = opt.device ? opt.device : "CPU";
-  g_autoptr (AxonModel) model = NULL;
   g_autoptr (AxonCompiledModel) compiled = NULL;
   g_autoptr (GPtrArray) requests = g_ptr_array_new_with_free_func (g_object_unref);
   g_autoptr (GArray) ms = g_array_new (FALSE, FALSE, sizeof (gdouble));
   Result r = { .ms = ms };
   struct rusage usage;
-  gdouble t0 = now_ms ();
+  gdouble t0;
   if (!axon_core_has_device (core, device, error))
     return FALSE;
-  t0 = now_ms ();
-  model = axon_core_read_model (core, path, NULL, error);
-  r.load_ms = now_ms () - t0;
-  t0 = now_ms ();
-  compiled = model ? axon_core_compile_model (core, model, device, config, NULL, tool_progress,
-                                              NULL, error)
-                   : NULL;
-  r.compile_ms = now_ms () - t0;
+  compiled = load (path, device, config, &r, error);
   if (compiled == NULL)
     return FALSE;
   for (gint i = 0; i < MAX (opt.nireq, 1); i++) {

@@ -16,6 +16,7 @@ static const GOptionEntry entries[] = {
   { "operators", 'o', 0, G_OPTION_ARG_NONE, &opt.operators, N_ ("List the operator table"), NULL },
   { "nodes", 'n', 0, G_OPTION_ARG_NONE, &opt.nodes, N_ ("List every node of the model"), NULL },
   { "dot", 0, 0, G_OPTION_ARG_NONE, &opt.dot, N_ ("Print the model as a Graphviz graph"), NULL },
+  TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "[MODEL.onnx]" },
   G_OPTION_ENTRY_NULL
 };
@@ -30,7 +31,10 @@ show_properties (const gchar *device, GError **error)
     return FALSE;
   g_print ("%s\n", device);
   for (guint i = 0; i < n; i++) {
-    g_autoptr (GVariant) value = axon_core_get_property (core, device, specs[i].key, NULL);
+    g_autoptr (GVariant) value = NULL;
+    if (specs[i].flags & (AXON_PROPERTY_MODEL_ONLY | AXON_PROPERTY_HIDDEN))
+      continue;
+    value = axon_core_get_property (core, device, specs[i].key, NULL);
     g_autofree gchar *text = value ? axon_property_value_to_text (&specs[i], value) : g_strdup ("");
     g_print ("  %-34s %s  %-28s %s\n", specs[i].key,
              specs[i].flags & AXON_PROPERTY_READ_WRITE ? "RW" : "RO",
@@ -42,7 +46,7 @@ show_properties (const gchar *device, GError **error)
 static int
 show_devices (void)
 {
-  g_auto (GStrv) devices = axon_core_get_available_devices (axon_core_get_default ());
+  g_auto (GStrv) devices = axon_core_list_all_devices (axon_core_get_default ());
   GError *error = NULL;
   if (opt.device != NULL)
     return show_properties (opt.device, &error) ? 0 : tool_fail (error);
@@ -117,11 +121,45 @@ show_support (AxonModel *model, const gchar *device, GError **error)
     const gchar *where = g_hash_table_lookup (taken, node->name);
     const gchar *why = g_hash_table_lookup (reasons, node->name);
     n += where != NULL;
-    if (opt.nodes || where == NULL)
+    if (opt.nodes || opt.device != NULL || where == NULL)
       g_print ("  %-24s %-40s %s\n", node->op->name, node->name, where ? where : why ? why : "-");
   }
   g_print (_ ("  %s takes %u of %u nodes\n"), device, n, model->nodes->len);
   return TRUE;
+}
+
+static void
+show_stored_ports (GVariant *header, const gchar *key, const gchar *what)
+{
+  g_autoptr (GVariant) ports = g_variant_lookup_value (header, key, G_VARIANT_TYPE ("a(ays)"));
+  for (gsize i = 0; ports != NULL && i < g_variant_n_children (ports); i++) {
+    const gchar *name, *type;
+    g_variant_get_child (ports, i, "(^&ay&s)", &name, &type);
+    g_print ("  %-8s %s %s\n", what, name, type);
+  }
+}
+
+/* A file of axon-compile, or an entry of a cache. */
+static int
+show_export (const gchar *path)
+{
+  GError *error = NULL;
+  g_autoptr (GVariant) header =
+      axon_core_read_export_header (axon_core_get_default (), path, &error);
+  GVariantIter iter;
+  const gchar *key;
+  GVariant *value;
+  if (header == NULL)
+    return tool_fail (error);
+  show_stored_ports (header, "inputs", _ ("input"));
+  show_stored_ports (header, "outputs", _ ("output"));
+  g_variant_iter_init (&iter, header);
+  while (g_variant_iter_loop (&iter, "{&sv}", &key, &value)) {
+    g_autofree gchar *text = g_variant_print (value, FALSE);
+    if (!g_str_equal (key, "inputs") && !g_str_equal (key, "outputs"))
+      g_print ("  %-28s %s\n", key, text);
+  }
+  return 0;
 }
 
 static int
@@ -164,5 +202,7 @@ main (int argc, char **argv)
     return tool_fail (error);
   if (opt.operators)
     return show_operators ();
+  if (opt.files != NULL && g_str_has_suffix (opt.files[0], ".axon"))
+    return show_export (opt.files[0]);
   return opt.files != NULL ? show_model (opt.files[0]) : show_devices ();
 }

@@ -37,6 +37,7 @@ static const GOptionEntry entries[] = {
     "X[,X,X]" },
   { "scale", 0, 0, G_OPTION_ARG_STRING, &opt.scale, N_ ("Picture: divisor, one or per channel"),
     "X[,X,X]" },
+  TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "MODEL.onnx" },
   G_OPTION_ENTRY_NULL
 };

@@ -49,3 +49,10 @@ tool_progress (gdouble fraction, const gchar *stage, G_GNUC_UNUSED gpointer user
     return;
   g_printerr ("\r\033[K%3.0f%% %s%s", fraction * 100, stage, fraction >= 1 ? "\r\033[K" : "");
 }
+
+gboolean
+tool_add_extension (G_GNUC_UNUSED const gchar *name, const gchar *value,
+                    G_GNUC_UNUSED gpointer data, GError **error)
+{
+  return axon_core_add_extension (axon_core_get_default (), value, NULL, error);
+}

@@ -282,6 +282,13 @@ axon_core_get_available_devices (AxonCore *core)
   return list_devices (core, AXON_PLUGIN_VIRTUAL);
 }
 
+/* Virtual devices too. */
+gchar **
+axon_core_list_all_devices (AxonCore *core)
+{
+  return list_devices (core, 0);
+}
+
 /* Devices that may be chosen without being named. */
 gchar **
 axon_core_get_candidate_devices (AxonCore *core)

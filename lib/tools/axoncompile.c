@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* axon-compile: ahead-of-time compilation. */
+#include "toolcommon.h"
+
+#include <string.h>
+
+static struct {
+  gchar *device, *output, **config, **shapes, **files;
+} opt;
+
+static const GOptionEntry entries[] = {
+  { "device", 'd', 0, G_OPTION_ARG_STRING, &opt.device, N_ ("Device (default CPU)"), "NAME" },
+  { "config", 'c', 0, G_OPTION_ARG_STRING_ARRAY, &opt.config, N_ ("Property of the device"),
+    "KEY=VALUE" },
+  { "output", 'o', 0, G_OPTION_ARG_FILENAME, &opt.output,
+    N_ ("File to write (default: the model's name with .axon)"), "FILE.axon" },
+  { "shape", 's', 0, G_OPTION_ARG_STRING_ARRAY, &opt.shapes,
+    N_ ("New shape of the next input, -1 for free dimensions"), "N,C,H,W" },
+  TOOL_EXTENSION_ENTRY,
+  { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "MODEL.onnx" },
+  G_OPTION_ENTRY_NULL
+};
+
+static gchar *
+default_output (const gchar *path)
+{
+  gsize n = strlen (path) - (g_str_has_suffix (path, ".onnx") ? strlen (".onnx") : 0);
+  g_autofree gchar *stem = g_strndup (path, n);
+  return g_strconcat (stem, ".axon", NULL);
+}
+
+static gboolean
+reshape (AxonModel *model, GError **error)
+{
+  for (guint i = 0; opt.shapes != NULL && opt.shapes[i] != NULL; i++) {
+    AxonShape shape;
+    if (i >= axon_model_get_n_inputs (model)) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("the model has only %u inputs"),
+                   axon_model_get_n_inputs (model));
+      return FALSE;
+    }
+    if (!axon_shape_from_string (opt.shapes[i], &shape, error) ||
+        !axon_model_reshape (model, i, &shape, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+compile (const gchar *path, const gchar *output, GVariant *config, GError **error)
+{
+  AxonCore *core = axon_core_get_default ();
+  const gchar *device = opt.device ? opt.device : "CPU";
+  g_autoptr (AxonModel) model = axon_core_read_model (core, path, NULL, error);
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  if (model == NULL || !reshape (model, error))
+    return FALSE;
+  compiled =
+      axon_core_compile_model (core, model, device, config, NULL, tool_progress, NULL, error);
+  if (compiled == NULL || !axon_compiled_model_export_to_file (compiled, output, error))
+    return FALSE;
+  g_print (_ ("%s: compiled for %s\n"), output, device);
+  return TRUE;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new (NULL);
+  g_autoptr (GVariant) config = NULL;
+  g_autofree gchar *output = NULL;
+  GError *error = NULL;
+  tool_init ();
+  g_option_context_set_translation_domain (context, GETTEXT_PACKAGE);
+  g_option_context_set_summary (
+      context, _ ("Compiles an ONNX model into a file that this machine runs without compiling."));
+  g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    return tool_fail (error);
+  if (opt.files == NULL || opt.files[1] != NULL) {
+    g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
+    g_printerr ("%s", help);
+    return 1;
+  }
+  config = tool_parse_config (opt.config, &error);
+  if (config == NULL)
+    return tool_fail (error);
+  g_variant_ref_sink (config);
+  output = opt.output ? g_strdup (opt.output) : default_output (opt.files[0]);
+  return compile (opt.files[0], output, config, &error) ? 0 : tool_fail (error);
+}

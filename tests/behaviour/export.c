@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Groups import-export and cache (I1 to I5). Skipped for devices without EXPORT_IMPORT. */
+#include "behaviour.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+static GBytes *
+export_model (AxonCompiledModel *compiled)
+{
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  g_autoptr (GError) error = NULL;
+  axon_compiled_model_export (compiled, stream, NULL, &error);
+  g_assert_no_error (error);
+  g_output_stream_close (stream, NULL, NULL);
+  return g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (stream));
+}
+
+static AxonCompiledModel *
+import_bytes (GBytes *bytes, GError **error)
+{
+  return axon_core_import_model (behaviour_core (), bytes, behaviour_device, NULL,
+                                 behaviour_config (), NULL, NULL, NULL, error);
+}
+
+static void
+an_imported_model_is_the_exported_one (void)
+{
+  if (!behaviour_can_export ())
+    return;
+  for (guint m = 0; m < BEHAVIOUR_N_MODELS; m++) {
+    g_autoptr (AxonModel) model = behaviour_any_model (m);
+    g_autoptr (AxonCompiledModel) compiled = behaviour_compile (model, NULL);
+    g_autoptr (GBytes) bytes = export_model (compiled);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonCompiledModel) imported = import_bytes (bytes, &error);
+    g_autoptr (AxonInferRequest) r = NULL;
+    g_autoptr (GVariant) cached = NULL;
+    g_assert_no_error (error);
+    g_assert_cmpuint (axon_compiled_model_get_n_inputs (imported), ==,
+                      axon_compiled_model_get_n_inputs (compiled));
+    for (guint i = 0; i < axon_compiled_model_get_n_outputs (compiled); i++) {
+      g_assert_cmpstr (axon_compiled_model_get_output_name (imported, i), ==,
+                       axon_compiled_model_get_output_name (compiled, i));
+      g_assert_true (axon_shape_equal (axon_compiled_model_get_output_shape (imported, i),
+                                       axon_compiled_model_get_output_shape (compiled, i)));
+    }
+    r = behaviour_request (imported, 3);
+    g_assert_true (axon_infer_request_infer (r, NULL));
+    behaviour_assert_result (r, model, 3);
+    cached = axon_compiled_model_get_property (imported, "LOADED_FROM_CACHE", &error);
+    g_assert_no_error (error);
+    g_assert_false (g_variant_get_boolean (cached)); /* an explicit import is none */
+  }
+}
+
+/* I2: shapes that the user set are kept. */
+static void
+a_shape_that_was_set_is_kept (void)
+{
+  g_autoptr (AxonModel) model = behaviour_dynamic_model ();
+  AxonShape shape = AXON_SHAPE (3, 4);
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonCompiledModel) imported = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  if (!behaviour_can_export ())
+    return;
+  g_assert_true (axon_model_reshape (model, 0, &shape, NULL));
+  compiled = behaviour_compile (model, NULL);
+  bytes = export_model (compiled);
+  imported = import_bytes (bytes, NULL);
+  g_assert_nonnull (imported);
+  g_assert_true (axon_shape_equal (axon_compiled_model_get_input_shape (imported, 0), &shape));
+}
+
+/* I3 */
+static void
+damaged_and_foreign_files_are_refused (void)
+{
+  g_autoptr (AxonModel) model = behaviour_dense_model ();
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  const guint8 *data;
+  gsize n;
+  if (!behaviour_can_export ())
+    return;
+  compiled = behaviour_compile (model, NULL);
+  bytes = export_model (compiled);
+  data = g_bytes_get_data (bytes, &n);
+  for (gsize at = 0; at < n; at += at < 256 ? 1 : 97) {
+    g_autofree guint8 *copy = g_memdup2 (data, n);
+    g_autoptr (GBytes) flipped = NULL;
+    g_autoptr (GBytes) cut = g_bytes_new (data, at);
+    g_autoptr (AxonCompiledModel) wrong = NULL;
+    g_autoptr (GError) error = NULL;
+    copy[at] ^= 0x55;
+    flipped = g_bytes_new (copy, n);
+    g_assert_null (import_bytes (cut, &error));
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+    g_clear_error (&error);
+    wrong = import_bytes (flipped, &error); /* bytes of the header that mean nothing may differ */
+    g_assert_true (wrong == NULL || at < 64);
+  }
+}
+
+static gchar *
+make_directory (void)
+{
+  gchar *directory = g_dir_make_tmp ("axon-behaviour-XXXXXX", NULL);
+  g_assert_nonnull (directory);
+  return directory;
+}
+
+static guint
+clean (const gchar *directory, gboolean remove)
+{
+  g_autoptr (GDir) dir = g_dir_open (directory, 0, NULL);
+  const gchar *name;
+  guint n = 0;
+  while ((name = g_dir_read_name (dir)) != NULL) {
+    g_autofree gchar *path = g_build_filename (directory, name, NULL);
+    n++;
+    if (remove)
+      g_unlink (path);
+  }
+  if (remove)
+    g_rmdir (directory);
+  return n;
+}
+
+static gboolean
+from_cache (AxonCompiledModel *compiled)
+{
+  g_autoptr (GVariant) value =
+      axon_compiled_model_get_property (compiled, "LOADED_FROM_CACHE", NULL);
+  return value != NULL && g_variant_get_boolean (value);
+}
+
+static void
+the_second_compile_comes_from_the_cache (void)
+{
+  g_autoptr (AxonModel) model = behaviour_conv_model (2);
+  g_autofree gchar *directory = NULL;
+  if (!behaviour_can_export ())
+    return;
+  directory = make_directory ();
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (AxonModel) same = behaviour_conv_model (2);
+    g_autoptr (AxonCompiledModel) compiled =
+        behaviour_compile_with (same, "CACHE_DIR", directory, NULL);
+    g_autoptr (AxonInferRequest) r = behaviour_request (compiled, i);
+    g_assert_true (axon_infer_request_infer (r, NULL));
+    behaviour_assert_result (r, model, i);
+    g_assert_true (from_cache (compiled) == (i > 0));
+    g_assert_cmpuint (clean (directory, FALSE), ==, 1);
+  }
+  clean (directory, TRUE);
+}
+
+static void
+another_model_is_another_entry (void)
+{
+  g_autoptr (AxonModel) a = behaviour_conv_model (1);
+  g_autoptr (AxonModel) b = behaviour_conv_model (2);
+  g_autofree gchar *directory = NULL;
+  g_autoptr (AxonCompiledModel) ca = NULL;
+  g_autoptr (AxonCompiledModel) cb = NULL;
+  if (!behaviour_can_export ())
+    return;
+  directory = make_directory ();
+  ca = behaviour_compile_with (a, "CACHE_DIR", directory, NULL);
+  cb = behaviour_compile_with (b, "CACHE_DIR", directory, NULL);
+  g_assert_false (from_cache (cb));
+  g_assert_cmpuint (clean (directory, TRUE), ==, 2);
+}
+
+void
+behaviour_add_export (void)
+{
+  BEHAVIOUR_ADD ("import-export", an_imported_model_is_the_exported_one);
+  BEHAVIOUR_ADD ("import-export", a_shape_that_was_set_is_kept);
+  BEHAVIOUR_ADD ("import-export", damaged_and_foreign_files_are_refused);
+  BEHAVIOUR_ADD ("cache", the_second_compile_comes_from_the_cache);
+  BEHAVIOUR_ADD ("cache", another_model_is_another_entry);
+}
