@@ -11,7 +11,8 @@ plugin_init (GstPlugin *plugin)
          gst_element_register (plugin, "nnpreproc", GST_RANK_NONE, gst_nn_preproc_get_type ()) &&
          gst_element_register (plugin, "nndecode", GST_RANK_NONE, gst_nn_decode_get_type ()) &&
          gst_element_register (plugin, "nnoverlay", GST_RANK_NONE, gst_nn_overlay_get_type ()) &&
-         gst_element_register (plugin, "nnpublish", GST_RANK_NONE, gst_nn_publish_get_type ());
+         gst_element_register (plugin, "nnpublish", GST_RANK_NONE, gst_nn_publish_get_type ()) &&
+         gst_element_register (plugin, "nnquery", GST_RANK_NONE, gst_nn_query_get_type ());
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, nn, "Neural-network inference",

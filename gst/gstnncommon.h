@@ -17,6 +17,14 @@
 #define GST_NN_TENSOR_TEMPLATE                                                                     \
   GST_NN_TENSOR_CAPS ", num_tensors=(int)[1,256], framerate=(fraction)[0/1,2147483647/1]"
 
+/* The graph of an ONNX file, or of a file that axon-compile wrote. */
+AxonModel *gst_nn_load_model (const gchar *path, GError **error);
+gboolean gst_nn_is_compiled_file (const gchar *path);
+/* Libraries separated by commas, loaded once per process. */
+gboolean gst_nn_load_extensions (const gchar *paths, GError **error);
+/* Name -> affinity, from nnquery to nninfer. */
+#define GST_NN_QUERY_CONTEXT "axon.nn.query"
+
 /* A GError as element error, in one place. */
 void gst_nn_post_error (GstElement *element, const GError *error);
 

@@ -9,3 +9,4 @@ GType gst_nn_preproc_get_type (void);
 GType gst_nn_decode_get_type (void);
 GType gst_nn_overlay_get_type (void);
 GType gst_nn_publish_get_type (void);
+GType gst_nn_query_get_type (void);

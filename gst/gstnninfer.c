@@ -21,7 +21,15 @@ GST_DEBUG_CATEGORY (gst_nn_infer_debug);
 
 G_DEFINE_TYPE (GstNnInfer, gst_nn_infer, GST_TYPE_ELEMENT)
 
-enum { PROP_MODEL = 1, PROP_DEVICE, PROP_NIREQ, PROP_INTERVAL, PROP_CONFIG, PROP_LATENCY };
+enum {
+  PROP_MODEL = 1,
+  PROP_DEVICE,
+  PROP_NIREQ,
+  PROP_INTERVAL,
+  PROP_CONFIG,
+  PROP_LATENCY,
+  PROP_EXTENSIONS
+};
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -43,6 +51,11 @@ gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GPara
   case PROP_DEVICE:
     g_free (self->device);
     self->device = g_value_dup_string (value);
+    self->device_is_set = TRUE;
+    break;
+  case PROP_EXTENSIONS:
+    g_free (self->extensions);
+    self->extensions = g_value_dup_string (value);
     break;
   case PROP_NIREQ:
     self->nireq = g_value_get_uint (value);
@@ -79,6 +92,9 @@ gst_nn_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec 
   case PROP_DEVICE:
     g_value_set_string (value, self->device);
     break;
+  case PROP_EXTENSIONS:
+    g_value_set_string (value, self->extensions);
+    break;
   case PROP_NIREQ:
     g_value_set_uint (value, self->nireq);
     break;
@@ -112,6 +128,7 @@ round_size (gint value)
 static void
 wait_empty (GstNnInfer *self)
 {
+  gst_nn_infer_flush_batches (self);
   g_mutex_lock (&self->lock);
   while (!self->flushing && self->flow == GST_FLOW_OK &&
          (self->pushing || self->in_flight > 0 || !g_queue_is_empty (&self->fifo)))
@@ -393,12 +410,28 @@ gst_nn_infer_change_state (GstElement *element, GstStateChange transition)
   return result;
 }
 
+/* nnquery's advice: which device for which node. */
+static void
+gst_nn_infer_set_context (GstElement *element, GstContext *context)
+{
+  GstNnInfer *self = GST_NN_INFER (element);
+  if (gst_context_has_context_type (context, GST_NN_QUERY_CONTEXT)) {
+    GST_OBJECT_LOCK (self);
+    g_clear_pointer (&self->affinities, gst_structure_free);
+    self->affinities = gst_structure_copy (gst_context_get_structure (context));
+    GST_OBJECT_UNLOCK (self);
+  }
+  GST_ELEMENT_CLASS (gst_nn_infer_parent_class)->set_context (element, context);
+}
+
 static void
 gst_nn_infer_finalize (GObject *object)
 {
   GstNnInfer *self = GST_NN_INFER (object);
   g_free (self->model_path);
   g_free (self->device);
+  g_free (self->extensions);
+  g_clear_pointer (&self->affinities, gst_structure_free);
   g_clear_pointer (&self->config, gst_structure_free);
   gst_nn_model_props_clear (&self->props);
   g_ptr_array_unref (self->idle);
@@ -412,11 +445,20 @@ install_properties (GObjectClass *klass)
 {
   GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
   g_object_class_install_property (
-      klass, PROP_MODEL, g_param_spec_string ("model", "Model", _ ("ONNX file"), NULL, ready));
+      klass, PROP_MODEL,
+      g_param_spec_string ("model", "Model", _ ("ONNX file, or a file that axon-compile wrote"),
+                           NULL, ready));
   g_object_class_install_property (
       klass, PROP_DEVICE,
-      g_param_spec_string ("device", "Device", _ ("Where to run it; axon-inspect lists devices"),
+      g_param_spec_string ("device", "Device",
+                           _ ("Where to run it: CPU, GPU.1, HETERO:GPU,CPU, MULTI:GPU,CPU, AUTO; "
+                              "axon-inspect lists devices"),
                            "CPU", ready));
+  g_object_class_install_property (
+      klass, PROP_EXTENSIONS,
+      g_param_spec_string ("extensions", "Extensions",
+                           _ ("Libraries of operators and kernels, separated by commas"), NULL,
+                           ready));
   g_object_class_install_property (
       klass, PROP_NIREQ,
       g_param_spec_uint ("nireq", "Requests",
@@ -451,6 +493,7 @@ gst_nn_infer_class_init (GstNnInferClass *klass)
   object_class->finalize = gst_nn_infer_finalize;
   install_properties (object_class);
   element_class->change_state = gst_nn_infer_change_state;
+  element_class->set_context = gst_nn_infer_set_context;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Neural-network inference",

@@ -30,7 +30,9 @@ struct _GstNnInfer {
   GstPad *sinkpad, *srcpad;
 
   /* properties, object lock */
-  gchar *model_path, *device;
+  gchar *model_path, *device, *extensions;
+  gboolean device_is_set;
+  GstStructure *affinities; /* of the last context, or NULL */
   guint nireq, interval;
   GstStructure *config;
   GstNnModelProps props;
@@ -76,5 +78,6 @@ gboolean gst_nn_infer_queue_query (GstNnInfer *self, GstQuery *query);
 void gst_nn_infer_task (gpointer user_data);
 void gst_nn_infer_set_flushing (GstNnInfer *self, gboolean flushing);
 void gst_nn_infer_drain (GstNnInfer *self);
+void gst_nn_infer_flush_batches (GstNnInfer *self);
 void gst_nn_infer_drop_requests (GstNnInfer *self);
 G_END_DECLS

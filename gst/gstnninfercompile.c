@@ -15,9 +15,10 @@ open_model (GstNnInfer *self, GError **error)
                  _ ("no model is set: give the path of an ONNX file, model=FILE.onnx"));
     return FALSE;
   }
-  if (!axon_core_has_device (core, self->device, error))
+  if (!gst_nn_load_extensions (self->extensions, error) ||
+      !axon_core_has_device (core, self->device, error))
     return FALSE;
-  self->model = axon_core_read_model (core, self->model_path, NULL, error);
+  self->model = gst_nn_load_model (self->model_path, error);
   if (self->model == NULL)
     return FALSE;
   self->description =
@@ -108,8 +109,46 @@ config_variant (GstNnInfer *self)
 
 typedef struct {
   GstNnInfer *self;
-  AxonModel *model; /* with preprocessing in front, for video */
+  AxonModel *model; /* with preprocessing in front, for video; NULL: a compiled file as it is */
 } Job;
+
+static gboolean
+set_affinity (GQuark field, const GValue *value, gpointer model)
+{
+  axon_model_set_affinity (model, g_quark_to_string (field), g_value_get_string (value));
+  return TRUE;
+}
+
+/* HETERO follows what nnquery found for this very file. */
+static void
+apply_affinities (GstNnInfer *self, AxonModel *model)
+{
+  const GstStructure *nodes = NULL;
+  const GValue *value;
+  GST_OBJECT_LOCK (self);
+  if (self->affinities != NULL && g_str_equal (self->device, "HETERO") &&
+      g_strcmp0 (gst_structure_get_string (self->affinities, "model"), self->model_path) == 0 &&
+      (value = gst_structure_get_value (self->affinities, "affinities")) != NULL)
+    nodes = gst_value_get_structure (value);
+  if (nodes != NULL)
+    gst_structure_foreach (nodes, set_affinity, model);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static AxonCompiledModel *
+compile (Job *job, AxonProgressFunc progress, GError **error)
+{
+  GstNnInfer *self = job->self;
+  AxonCore *core = axon_core_get_default ();
+  GVariant *config = config_variant (self);
+  if (job->model == NULL)
+    return axon_core_import_model_from_file (core, self->model_path,
+                                             self->device_is_set ? self->device : NULL, config,
+                                             self->cancellable, progress, self, error);
+  apply_affinities (self, job->model);
+  return axon_core_compile_model (core, job->model, self->device, config, self->cancellable,
+                                  progress, self, error);
+}
 
 static void
 on_progress (gdouble fraction, const gchar *stage, gpointer user_data)
@@ -160,9 +199,7 @@ compile_main (gpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonCompiledModel) compiled = NULL;
   post_progress (self, GST_PROGRESS_TYPE_START, _ ("Compiling the model"));
-  compiled =
-      axon_core_compile_model (axon_core_get_default (), job->model, self->device,
-                               config_variant (self), self->cancellable, on_progress, self, &error);
+  compiled = compile (job, on_progress, &error);
   if (compiled != NULL) {
     adopt (self, compiled);
     post_progress (self, GST_PROGRESS_TYPE_COMPLETE, _ ("Model compiled"));
@@ -177,7 +214,7 @@ compile_main (gpointer data)
     if (!cancelled)
       gst_nn_post_error (GST_ELEMENT (self), error);
   }
-  g_object_unref (job->model);
+  g_clear_object (&job->model);
   g_free (job);
   return NULL;
 }
@@ -187,17 +224,23 @@ gboolean
 gst_nn_infer_start_compile (GstNnInfer *self, gboolean video, gint width, gint height)
 {
   g_autoptr (GError) error = NULL;
-  AxonModel *model;
+  AxonModel *model = NULL;
   Job *job;
-  if (video) {
+  gboolean as_it_is = !video && gst_nn_is_compiled_file (self->model_path);
+  if (g_str_equal (self->device, "HETERO")) /* a bin answers with what nnquery left there */
+    gst_element_post_message (
+        GST_ELEMENT (self), gst_message_new_need_context (GST_OBJECT (self), GST_NN_QUERY_CONTEXT));
+  if (as_it_is) {
+    model = NULL;
+  } else if (video) {
     g_autoptr (AxonPreprocess) pp = gst_nn_preprocess_new (self->description);
     if (width > 0)
       axon_preprocess_set_size (pp, width, height);
     model = axon_preprocess_build (pp, self->model, 0, &error);
   } else {
-    model = g_object_ref (self->model);
+    model = axon_model_clone (self->model);
   }
-  if (model == NULL) {
+  if (model == NULL && !as_it_is) {
     gst_nn_post_error (GST_ELEMENT (self), error);
     return FALSE;
   }

@@ -153,7 +153,7 @@ prepare_slot (GstNnInfer *self, GstNnSlot *slot)
   if (slot->request == NULL)
     return flow;
   slot->started = g_get_monotonic_time ();
-  axon_infer_request_set_callback (slot->request, on_request_done, slot, NULL);
+  axon_infer_request_set_direct_callback (slot->request, on_request_done, slot);
   if (bind_slot (self, slot, &error))
     return GST_FLOW_OK;
   gst_nn_post_error (GST_ELEMENT (self), error);
@@ -206,10 +206,24 @@ gst_nn_infer_queue_buffer (GstNnInfer *self, GstBuffer *buffer)
   return current_flow (self);
 }
 
+/* No more frames will come soon: a batching device shall not wait for them. */
+void
+gst_nn_infer_flush_batches (GstNnInfer *self)
+{
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_mutex_lock (&self->lock);
+  compiled = self->compiled ? g_object_ref (self->compiled) : NULL;
+  g_mutex_unlock (&self->lock);
+  if (compiled != NULL)
+    axon_compiled_model_flush (compiled);
+}
+
 gboolean
 gst_nn_infer_queue_event (GstNnInfer *self, GstEvent *event)
 {
   GstNnSlot *slot = g_new0 (GstNnSlot, 1);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS || GST_EVENT_TYPE (event) == GST_EVENT_GAP)
+    gst_nn_infer_flush_batches (self);
   slot->kind = GST_NN_SLOT_EVENT;
   slot->event = event;
   slot->done = TRUE;

@@ -33,6 +33,8 @@ const gchar *axon_model_get_metadata (AxonModel *model, const gchar *key);
 gchar **axon_model_get_metadata_keys (AxonModel *model);
 guint64 axon_model_get_n_parameters (AxonModel *model);
 guint axon_model_get_n_nodes (AxonModel *model);
+gdouble axon_model_get_flops (AxonModel *model);
+guint64 axon_model_get_memory (AxonModel *model);
 gchar **axon_model_get_node_names (AxonModel *model);
 gboolean axon_model_set_affinity (AxonModel *model, const gchar *node, const gchar *device);
 gboolean axon_model_is_quantized (AxonModel *model);

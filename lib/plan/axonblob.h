@@ -40,6 +40,7 @@ void axon_blob_free (AxonBlob *blob);
 GVariant *axon_blob_get_header (AxonBlob *blob);
 GVariant *axon_blob_get_payload (AxonBlob *blob);
 GBytes *axon_blob_get_bytes (AxonBlob *blob, guint64 offset, guint64 n_bytes, GError **error);
+gboolean axon_blob_is_model (GVariant *payload);
 AxonModel *axon_blob_read_model (AxonBlob *blob, GVariant *model, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonBlob, axon_blob_free)

@@ -367,6 +367,12 @@ unpack_ports (AxonModel *model, GVariant *in_ids, GVariant *out_ids, guint n_val
   return TRUE;
 }
 
+gboolean
+axon_blob_is_model (GVariant *payload)
+{
+  return g_variant_is_of_type (payload, G_VARIANT_TYPE (MODEL_TYPE));
+}
+
 /* As strict as the reader of ONNX files: what it returns may be compiled. */
 AxonModel *
 axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
@@ -382,7 +388,7 @@ axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
   GVariantIter iter;
   gchar *key, *text;
   guint n;
-  if (!g_variant_is_of_type (packed, G_VARIANT_TYPE (MODEL_TYPE)))
+  if (!axon_blob_is_model (packed))
     return fail (error, "its graph has another form"), NULL;
   g_variant_get (packed, "(^ayb@a{ss}@a" VALUE_TYPE "@a" NODE_TYPE "@ai@ai)", &name, &quantized,
                  &metadata, &values, &nodes, &in, &out);

@@ -325,6 +325,33 @@ axon_core_read_export_header (AxonCore *core, const gchar *path, GError **error)
 }
 
 /**
+ * axon_core_read_exported_model:
+ * @core: a core
+ * @path: (type filename): a file that axon_compiled_model_export_to_file() wrote
+ * @error: return location
+ *
+ * Returns: (transfer full) (nullable): the graph in it, to be inspected or compiled once more;
+ *   %NULL with %AXON_ERROR_UNSUPPORTED where the device stored something else
+ *
+ * Since: 1.0
+ */
+AxonModel *
+axon_core_read_exported_model (AxonCore *core, const gchar *path, GError **error)
+{
+  g_autoptr (GBytes) bytes = axon_onnx_load_file (path, error);
+  g_autoptr (AxonBlob) blob =
+      bytes ? axon_blob_new (bytes, axon_core_get_op_set (core), error) : NULL;
+  g_autoptr (GVariant) payload = blob ? axon_blob_get_payload (blob) : NULL;
+  if (payload != NULL && !axon_blob_is_model (payload)) {
+    g_autofree gchar *device = exported_device (blob);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 "%s: what device %s stored is not one graph", path, device);
+    return NULL;
+  }
+  return payload ? axon_blob_read_model (blob, payload, error) : NULL;
+}
+
+/**
  * axon_core_query_model:
  * @core: a core
  * @model: a model; not changed

@@ -52,6 +52,7 @@ AxonCompiledModel *axon_core_import_model_from_file (AxonCore *core, const gchar
                                                      GCancellable *cancellable,
                                                      AxonProgressFunc progress, gpointer user_data,
                                                      GError **error);
+AxonModel *axon_core_read_exported_model (AxonCore *core, const gchar *path, GError **error);
 GVariant *axon_core_read_export_header (AxonCore *core, const gchar *path, GError **error);
 GHashTable *axon_core_query_model (AxonCore *core, AxonModel *model, const gchar *device,
                                    GVariant *config, GHashTable **reasons,

@@ -218,6 +218,8 @@ axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *sche
   }
   if (progress != NULL)
     progress (1, "compiled", user_data);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
   if (axon_scheduler_get_n_devices (scheduler) > 0)
     return TRUE;
   g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s: no device compiled the model: %s",
