@@ -119,10 +119,12 @@ set_affinity (GQuark field, const GValue *value, gpointer model)
   return TRUE;
 }
 
-/* HETERO follows what nnquery found for this very file. */
-static void
+/* HETERO follows what nnquery found for this very file. Returns the devices that it asked, for nodes
+ * that are not in the file (frames to tensors); NULL: there is no such advice. */
+static gchar *
 apply_affinities (GstNnInfer *self, AxonModel *model)
 {
+  gchar *devices = NULL;
   const GstStructure *nodes = NULL;
   const GValue *value;
   GST_OBJECT_LOCK (self);
@@ -130,9 +132,12 @@ apply_affinities (GstNnInfer *self, AxonModel *model)
       g_strcmp0 (gst_structure_get_string (self->affinities, "model"), self->model_path) == 0 &&
       (value = gst_structure_get_value (self->affinities, "affinities")) != NULL)
     nodes = gst_value_get_structure (value);
-  if (nodes != NULL)
+  if (nodes != NULL) {
     gst_structure_foreach (nodes, set_affinity, model);
+    devices = g_strdup (gst_structure_get_string (self->affinities, "devices"));
+  }
   GST_OBJECT_UNLOCK (self);
+  return devices;
 }
 
 static AxonCompiledModel *
@@ -140,14 +145,20 @@ compile (Job *job, AxonProgressFunc progress, GError **error)
 {
   GstNnInfer *self = job->self;
   AxonCore *core = axon_core_get_default ();
-  GVariant *config = config_variant (self);
+  g_autoptr (GVariant) config = g_variant_ref_sink (config_variant (self));
+  g_autofree gchar *device = g_strdup (self->device);
+  g_autofree gchar *devices = NULL;
   if (job->model == NULL)
     return axon_core_import_model_from_file (core, self->model_path,
                                              self->device_is_set ? self->device : NULL, config,
                                              self->cancellable, progress, self, error);
-  apply_affinities (self, job->model);
-  return axon_core_compile_model (core, job->model, self->device, config, self->cancellable,
-                                  progress, self, error);
+  devices = apply_affinities (self, job->model);
+  if (devices != NULL) {
+    g_free (device);
+    device = g_strconcat ("HETERO:", devices, NULL);
+  }
+  return axon_core_compile_model (core, job->model, device, config, self->cancellable, progress,
+                                  self, error);
 }
 
 static void
