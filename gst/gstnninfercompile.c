@@ -119,8 +119,8 @@ set_affinity (GQuark field, const GValue *value, gpointer model)
   return TRUE;
 }
 
-/* HETERO follows what nnquery found for this very file. Returns the devices that it asked, for nodes
- * that are not in the file (frames to tensors); NULL: there is no such advice. */
+/* HETERO follows what nnquery found for this very file. Returns the devices that it asked, for
+ * nodes that are not in the file (frames to tensors); NULL: there is no such advice. */
 static gchar *
 apply_affinities (GstNnInfer *self, AxonModel *model)
 {

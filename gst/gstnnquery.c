@@ -137,14 +137,13 @@ ask_devices (GstNnQuery *self, AxonModel *model, GstStructure *s, GstStructure *
 static void
 offer_affinities (GstNnQuery *self, const GstStructure *affinities)
 {
-  g_auto (GStrv) all = self->devices
-                           ? NULL
-                           : axon_core_get_available_devices (axon_core_get_default ());
+  g_auto (GStrv) all =
+      self->devices ? NULL : axon_core_get_available_devices (axon_core_get_default ());
   g_autofree gchar *devices = self->devices ? g_strdup (self->devices) : g_strjoinv (",", all);
   g_autoptr (GstContext) context = gst_context_new (GST_NN_QUERY_CONTEXT, FALSE);
   GstStructure *s = gst_context_writable_structure (context);
-  gst_structure_set (s, "model", G_TYPE_STRING, self->model_path, "affinities", GST_TYPE_STRUCTURE,
-                     affinities, NULL);
+  gst_structure_set (s, "model", G_TYPE_STRING, self->model_path, "devices", G_TYPE_STRING, devices,
+                     "affinities", GST_TYPE_STRUCTURE, affinities, NULL);
   gst_element_set_context (GST_ELEMENT (self), context);
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_have_context (
                                                     GST_OBJECT (self), gst_context_ref (context)));
