@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The core: expressions, registry, scopes of properties, the cache. */
+#include "axontest.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <utime.h>
+
+#define PLUGIN SUPPORT_DIR "/libaxon-mock.so"
+
+static AxonModel *
+relu_model (void)
+{
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1, 4);
+  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
+  return test_model_finish (&t, n->outputs[0]);
+}
+
+static void
+expressions_name_devices_ids_and_lists (void)
+{
+  static const gchar *const right[] = { "CPU", "TEMPLATE.0", "HETERO:TEMPLATE.0,CPU",
+                                        "MULTI:CPU(2),TEMPLATE", "AUTO:-MOCK", "BATCH:CPU(4)" };
+  static const struct {
+    const gchar *text, *why;
+  } wrong[] = { { "", "name is missing" },       { "CPU(2)", "behind a device of a list" },
+                { "HETERO:", "behind the colon" }, { "MULTI:CPU(", "not closed" },
+                { "MULTI:CPU(x)", "1 to 4096" },  { "CPU.", "an id has" },
+                { "MULTI:,CPU", "name is missing" }, { "CPU:TEMPLATE", "computes itself" } };
+  g_autoptr (AxonModel) model = relu_model ();
+  AxonCore *core = axon_core_get_default ();
+  for (guint i = 0; i < G_N_ELEMENTS (right); i++) {
+    g_autoptr (GError) error = NULL;
+    axon_core_has_device (core, right[i], &error);
+    g_assert_no_error (error);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (axon_core_compile_model (core, model, wrong[i].text, NULL, NULL, NULL, NULL,
+                                            &error));
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+    g_assert_nonnull (strstr (error->message, wrong[i].why));
+  }
+}
+
+static void
+what_is_said_twice_must_agree (void)
+{
+  g_autoptr (AxonModel) model = relu_model ();
+  AxonCore *core = axon_core_get_default ();
+  static const gchar *const configs[][2] = {
+    { "TEMPLATE.0", "{'DEVICE_ID': <'1'>}" },
+    { "HETERO:CPU", "{'MULTI_DEVICE_PRIORITIES': <'TEMPLATE'>}" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (configs); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (axon_core_compile_model (core, model, configs[i][0],
+                                            g_variant_new_parsed (configs[i][1]), NULL, NULL, NULL,
+                                            &error));
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+    g_assert_nonnull (strstr (error->message, "given twice"));
+  }
+}
+
+static void
+properties_of_an_expression_belong_to_its_devices (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_assert_null (axon_core_get_property (axon_core_get_default (), "HETERO:CPU",
+                                         "FULL_DEVICE_NAME", &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+}
+
+/* F1: a library under a name of its own; wrong ones fail at first use only. */
+static void
+plugins_can_be_registered_under_new_names (void)
+{
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_autoptr (GHashTable) versions = NULL;
+  g_autoptr (GError) error = NULL;
+  g_assert_true (axon_core_register_plugin (core, PLUGIN, "SECOND", &error));
+  g_assert_no_error (error);
+  versions = axon_core_get_versions (core, "MULTI:SECOND,CPU", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_hash_table_size (versions), ==, 3);
+  g_assert_false (axon_core_register_plugin (core, PLUGIN, "SECOND", &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+  g_clear_error (&error);
+  g_assert_false (axon_core_register_plugin (core, PLUGIN, "CPU", NULL)); /* there is one */
+  g_assert_false (axon_core_register_plugin (core, PLUGIN, "A.B", NULL));
+  g_assert_false (axon_core_register_plugin (core, "relative.so", "THIRD", NULL));
+  g_assert_true (axon_core_register_plugin (core, "/no/such.so", "THIRD", NULL));
+  g_assert_false (axon_core_has_device (core, "THIRD", &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_DEVICE);
+}
+
+static void
+a_registry_file_names_plugins_with_defaults (void)
+{
+  g_autofree gchar *folder = g_dir_make_tmp ("axon-rëgistry-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (folder, "plugins.ini", NULL);
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_autoptr (GVariant) value = NULL;
+  g_autoptr (GError) error = NULL;
+  g_file_set_contents (path, "[OTHER]\nlibrary=" PLUGIN "\nMOCK_LATENCY=7\n", -1, NULL);
+  axon_core_register_plugins (core, path, &error);
+  g_assert_no_error (error);
+  value = axon_core_get_property (core, "OTHER", "MOCK_LATENCY", &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (g_variant_get_int32 (value), ==, 7);
+  g_file_set_contents (path, "[BAD]\nlibrary=" PLUGIN "\nMOCK_LATENC=7\n", -1, NULL);
+  g_assert_true (axon_core_register_plugins (core, path, NULL));
+  g_assert_false (axon_core_has_device (core, "BAD", &error));
+  g_assert_nonnull (strstr (error->message, "did you mean \"MOCK_LATENCY\""));
+  g_clear_error (&error);
+  g_file_set_contents (path, "nonsense", -1, NULL);
+  g_assert_false (axon_core_register_plugins (core, path, &error));
+  g_assert_nonnull (strstr (error->message, path));
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+static void
+a_value_for_all_devices_reaches_those_that_have_the_key (void)
+{
+  g_autoptr (AxonCore) core = axon_core_new ();
+  static const gchar *const devices[] = { "CPU", "TEMPLATE" };
+  g_autoptr (GError) error = NULL;
+  axon_core_set_property (core, NULL, "PERF_COUNT", g_variant_new_string ("YES"), &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < G_N_ELEMENTS (devices); i++) {
+    g_autoptr (GVariant) value = axon_core_get_property (core, devices[i], "PERF_COUNT", &error);
+    g_assert_no_error (error);
+    g_assert_true (g_variant_get_boolean (value));
+  }
+  g_assert_false (
+      axon_core_set_property (core, NULL, "PERF_COUN", g_variant_new_string ("YES"), &error));
+  g_assert_nonnull (strstr (error->message, "did you mean \"PERF_COUNT\""));
+}
+
+static void
+the_core_has_properties_of_its_own (void)
+{
+  g_autoptr (AxonCore) core = axon_core_new ();
+  static const gchar *const keys[] = { "CACHE_DIR", "ENABLE_MMAP", "FORCE_TBB_TERMINATE" };
+  g_autoptr (GVariant) device = NULL;
+  g_autoptr (GVariant) other = NULL;
+  g_autoptr (GError) error = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
+    g_autoptr (GVariant) value = axon_core_get_property (core, NULL, keys[i], &error);
+    g_assert_no_error (error);
+  }
+  g_assert_null (axon_core_get_property (core, NULL, "NUM_STREAMS", &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+  axon_core_set_property (core, "CPU", "CACHE_DIR", g_variant_new_string ("/for/cpu"), NULL);
+  device = axon_core_get_property (core, "CPU", "CACHE_DIR", NULL);
+  other = axon_core_get_property (core, "TEMPLATE", "CACHE_DIR", NULL);
+  g_assert_cmpstr (g_variant_get_string (device, NULL), ==, "/for/cpu");
+  g_assert_cmpstr (g_variant_get_string (other, NULL), ==, "");
+}
+
+/* The cache, with a file. */
+typedef struct {
+  gchar *folder, *model;
+} Cache;
+
+static Cache
+cache_new (void)
+{
+  Cache c = { g_dir_make_tmp ("axon-cäche-XXXXXX", NULL), test_ball_model () };
+  return c;
+}
+
+static void
+cache_free (Cache *c)
+{
+  g_autoptr (GDir) dir = g_dir_open (c->folder, 0, NULL);
+  const gchar *name;
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
+    g_autofree gchar *path = g_build_filename (c->folder, name, NULL);
+    g_unlink (path);
+  }
+  g_rmdir (c->folder);
+  g_free (c->folder);
+  g_free (c->model);
+}
+
+static gchar *
+only_entry (const Cache *c)
+{
+  g_autoptr (GDir) dir = g_dir_open (c->folder, 0, NULL);
+  const gchar *name = g_dir_read_name (dir);
+  g_assert_nonnull (name);
+  g_assert_true (g_str_has_suffix (name, ".axon"));
+  return g_build_filename (c->folder, name, NULL);
+}
+
+static guint
+count_entries (const Cache *c)
+{
+  g_autoptr (GDir) dir = g_dir_open (c->folder, 0, NULL);
+  guint n = 0;
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+/* Compiles the file and runs it; TRUE if it came from the cache. */
+static gboolean
+compile_file (const Cache *c, const gchar *model, const gchar *device, const gchar *more)
+{
+  g_autofree gchar *config = g_strdup_printf ("{'CACHE_DIR': <'%s'>%s}", c->folder, more ? more : "");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) values = g_variant_parse (NULL, config, NULL, NULL, &error);
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model_from_file (
+      axon_core_get_default (), model, device, values, NULL, NULL, NULL, &error);
+  g_autoptr (AxonInferRequest) r = NULL;
+  g_autoptr (GVariant) cached = NULL;
+  g_assert_no_error (error);
+  r = axon_compiled_model_create_infer_request (compiled);
+  axon_tensor_unref (axon_infer_request_get_input_tensor (r, 0));
+  axon_infer_request_infer (r, &error);
+  g_assert_no_error (error);
+  cached = axon_compiled_model_get_property (compiled, "LOADED_FROM_CACHE", NULL);
+  return g_variant_get_boolean (cached);
+}
+
+static void
+files_are_cached_by_content_device_and_configuration (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *copy = g_build_filename (c.folder, "copy.onnx", NULL);
+  g_autofree gchar *data = NULL;
+  gsize n;
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "CPU", ", 'ENABLE_MMAP': <false>"));
+  g_assert_false (compile_file (&c, c.model, "CPU", ", 'INFERENCE_NUM_THREADS': <'1'>"));
+  g_assert_false (compile_file (&c, c.model, "TEMPLATE", NULL));
+  g_assert_false (compile_file (&c, c.model, "HETERO:TEMPLATE,CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "HETERO:TEMPLATE,CPU", NULL));
+  g_assert_false (compile_file (&c, c.model, "HETERO:CPU,TEMPLATE", NULL));
+  g_file_get_contents (c.model, &data, &n, NULL);
+  g_file_set_contents (copy, data, (gssize)n, NULL);
+  g_assert_true (compile_file (&c, copy, "CPU", NULL)); /* the same bytes elsewhere */
+  cache_free (&c);
+}
+
+/* AUTO, MULTI and BATCH have no entries of their own: the devices behind them have. */
+static void
+spreading_devices_cache_for_the_devices_behind_them (void)
+{
+  Cache c = cache_new ();
+  g_assert_false (compile_file (&c, c.model, "MULTI:CPU", NULL));
+  g_assert_cmpuint (count_entries (&c), ==, 1);
+  g_assert_true (compile_file (&c, c.model, "MULTI:CPU", NULL));
+  cache_free (&c);
+}
+
+static void
+spoil (const gchar *path, guint how)
+{
+  g_autofree gchar *data = NULL;
+  gsize n;
+  g_file_get_contents (path, &data, &n, NULL);
+  if (how == 0)
+    g_file_set_contents (path, data, (gssize)(n / 2), NULL); /* truncated */
+  else if (how == 1)
+    data[n / 3] ^= 1, g_file_set_contents (path, data, (gssize)n, NULL);
+  else if (how == 2)
+    g_file_set_contents (path, "not ours", -1, NULL);
+  else
+    g_file_set_contents (path, "", 0, NULL);
+}
+
+static void
+spoilt_entries_are_compiled_again_silently (void)
+{
+  for (guint how = 0; how < 4; how++) {
+    Cache c = cache_new ();
+    g_autofree gchar *entry = NULL;
+    g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+    entry = only_entry (&c);
+    spoil (entry, how);
+    g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+    g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+    g_assert_cmpuint (count_entries (&c), ==, 1);
+    cache_free (&c);
+  }
+}
+
+static void
+an_entry_without_weights_finds_them_in_the_model (void)
+{
+  Cache c = cache_new ();
+  static const gchar *const small = ", 'CACHE_MODE': <'OPTIMIZE_SIZE'>";
+  g_autofree gchar *model = test_data ("models/mobilenetv2-1.0-224-fp32/model.onnx");
+  g_autofree gchar *entry = NULL;
+  struct stat st, whole;
+  if (model != NULL) {
+    g_stat (model, &whole);
+    g_assert_false (compile_file (&c, model, "TEMPLATE", small));
+    entry = only_entry (&c);
+    g_stat (entry, &st);
+    g_assert_true (compile_file (&c, model, "TEMPLATE", small));
+    g_assert_cmpint (st.st_size, <, whole.st_size);
+  }
+  cache_free (&c);
+}
+
+static void
+a_folder_that_cannot_be_used_makes_nothing_fail (void)
+{
+  Cache c = cache_new (), none = { (gchar *)"/proc/no/such", c.model };
+  g_chmod (c.folder, 0777); /* others could plant entries */
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_cmpuint (count_entries (&c), ==, 0);
+  g_assert_false (compile_file (&none, c.model, "CPU", NULL));
+  g_chmod (c.folder, 0700);
+  cache_free (&c);
+}
+
+static void
+entries_are_private (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *inner = g_build_filename (c.folder, "made", "on demand", NULL);
+  Cache deep = { inner, c.model };
+  g_autofree gchar *entry = NULL;
+  g_autofree gchar *parent = g_path_get_dirname (inner);
+  struct stat st;
+  compile_file (&deep, c.model, "CPU", NULL);
+  entry = only_entry (&deep);
+  g_stat (entry, &st);
+  g_assert_cmpint (st.st_mode & 0777, ==, 0600);
+  g_stat (inner, &st);
+  g_assert_cmpint (st.st_mode & 0777, ==, 0700);
+  g_unlink (entry);
+  g_rmdir (inner);
+  g_rmdir (parent);
+  cache_free (&c);
+}
+
+static void
+the_entry_used_longest_ago_goes_when_the_folder_is_full (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *large = g_build_filename (c.folder, "0000.axon", NULL);
+  g_autofree gchar *zeros = g_malloc0 (1 << 20);
+  struct utimbuf old = { 1, 1 };
+  g_file_set_contents (large, zeros, 1 << 20, NULL);
+  utime (large, &old);
+  g_assert_false (compile_file (&c, c.model, "CPU", ", 'CACHE_MAX_SIZE': <'1'>"));
+  g_assert_false (g_file_test (large, G_FILE_TEST_EXISTS));
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  cache_free (&c);
+}
+
+static gpointer
+compile_in_thread (gpointer data)
+{
+  const Cache *c = data;
+  guint hits = 0;
+  for (guint i = 0; i < 5; i++)
+    hits += compile_file (c, c->model, "TEMPLATE", NULL);
+  return GUINT_TO_POINTER (hits);
+}
+
+static void
+eight_threads_compile_one_file_once (void)
+{
+  Cache c = cache_new ();
+  GThread *threads[8];
+  guint hits = 0;
+  for (guint i = 0; i < 8; i++)
+    threads[i] = g_thread_new ("user", compile_in_thread, &c);
+  for (guint i = 0; i < 8; i++)
+    hits += GPOINTER_TO_UINT (g_thread_join (threads[i]));
+  g_assert_cmpuint (hits, ==, 39);
+  g_assert_cmpuint (count_entries (&c), ==, 1);
+  cache_free (&c);
+}
+
+static void
+affinities_and_names_can_be_asked_and_set (void)
+{
+  g_autoptr (AxonModel) model = relu_model ();
+  g_auto (GStrv) names = axon_model_get_node_names (model);
+  g_assert_cmpuint (g_strv_length (names), ==, 1);
+  g_assert_true (axon_model_set_affinity (model, names[0], "CPU"));
+  g_assert_false (axon_model_set_affinity (model, "no such node", "CPU"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/core/" #name, name)
+  ADD (expressions_name_devices_ids_and_lists);
+  ADD (what_is_said_twice_must_agree);
+  ADD (properties_of_an_expression_belong_to_its_devices);
+  ADD (plugins_can_be_registered_under_new_names);
+  ADD (a_registry_file_names_plugins_with_defaults);
+  ADD (a_value_for_all_devices_reaches_those_that_have_the_key);
+  ADD (the_core_has_properties_of_its_own);
+  ADD (files_are_cached_by_content_device_and_configuration);
+  ADD (spreading_devices_cache_for_the_devices_behind_them);
+  ADD (spoilt_entries_are_compiled_again_silently);
+  ADD (an_entry_without_weights_finds_them_in_the_model);
+  ADD (a_folder_that_cannot_be_used_makes_nothing_fail);
+  ADD (entries_are_private);
+  ADD (the_entry_used_longest_ago_goes_when_the_folder_is_full);
+  ADD (eight_threads_compile_one_file_once);
+  ADD (affinities_and_names_can_be_asked_and_set);
+  return g_test_run ();
+}
