@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# Installs the build into a folder and uses it as strangers do: headers, pkg-config files and
+# typelibs only. usage: installed.sh BUILD SOURCE PREFIX
+set -eu
+build=$1 source=$2 prefix=$3
+dest=$(mktemp -d)
+trap 'rm -rf "$dest"' EXIT
+DESTDIR=$dest meson install -C "$build" --no-rebuild --quiet
+root=$dest$prefix
+# The .pc files speak of the prefix; here it stands elsewhere.
+find "$dest" -name '*.pc' -exec sed -i "s|^prefix=.*|prefix=$root|" {} +
+pc=$(dirname "$(find "$dest" -name axon-1.0.pc)")
+export PKG_CONFIG_PATH=$pc LD_LIBRARY_PATH=$(dirname "$pc") PATH=$root/bin:$PATH
+plugins=$(pkg-config --variable=plugindir axon-1.0)
+export AXON_PLUGIN_PATH=$plugins GST_PLUGIN_PATH_1_0=$(dirname "$pc")/gstreamer-1.0 GST_REGISTRY_1_0=$dest/registry.bin
+export GI_TYPELIB_PATH=$(dirname "$pc")/girepository-1.0
+cp -r "$source/docs/examples" "$dest/examples"
+cd "$dest/examples"
+fail=0
+check() { # sentence, command...
+  local what=$1; shift
+  if "$@" >"$dest/log" 2>&1; then echo "ok: $what"; else echo "not ok: $what"; tail -20 "$dest/log"; fail=1; fi
+}
+check "every public header compiles alone" bash -c '
+  for h in $(cd '"$root"'/include/axon-1.0 && find axon -name "*.h"); do
+    echo "#include <$h>" | cc -Wall -Werror -fsyntax-only -x c - $(pkg-config --cflags axon-1.0) || exit 1
+  done'
+check "a device plugin builds against the installed headers" make -C plugin CC='cc -Werror'
+export AXON_PLUGIN_PATH=$plugins:$PWD/plugin
+check "the plugin can be inspected" axon-inspect --device SAMPLE
+check "the plugin passes the installed behaviour suite" "$(pkg-config --variable=behaviour axon-1.0)" --device SAMPLE
+check "an extension builds against the installed headers" make -C extension CC='cc -Werror'
+check "the extension's operator is listed" bash -c \
+  'axon-inspect --extension ./extension/libaddconstant.so --operators | grep -q com.example'
+check "an application builds against the installed headers" make -C application CC='cc -Werror'
+model=$source/pipelines/quickstart/ball.onnx
+check "the application finds the ball" bash -c "./application/detect $model CPU | tee /dev/stderr | grep -qE '^[0-9]{2} detections in 30 frames'"
+check "a model is compiled ahead of time" axon-compile "$model" -o "$dest/ball.axon"
+check "and can be inspected" axon-inspect "$dest/ball.axon"
+if [ -d "$GI_TYPELIB_PATH" ]; then
+  for device in CPU TEMPLATE HETERO:TEMPLATE,CPU; do
+    check "Python drives read, query, compile, infer, async and export on $device" /usr/bin/python3 python/axon_example.py "$model" $device
+  done
+else
+  echo "skipped: built without introspection"
+fi
+exit $fail
