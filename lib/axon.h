@@ -8,5 +8,6 @@
 #include "tensor/axontensor.h"
 #include "model/axonmodel.h"
 #include "ops/axonimage.h"
+#include "preprocess/axonprepost.h"
 #include "preprocess/axonpreprocess.h"
 #include "runtime/core/axoncore.h"

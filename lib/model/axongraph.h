@@ -102,6 +102,7 @@ const gfloat *axon_node_get_floats (const AxonNode *node, const gchar *name, gui
 gboolean axon_node_check (const AxonNode *node, GError **error);
 gboolean axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                           GError **error);
+gboolean axon_model_infer_node (AxonModel *model, AxonNode *node, GError **error);
 gboolean axon_model_infer_shapes (AxonModel *model, GError **error);
 
 G_END_DECLS

@@ -62,8 +62,9 @@ store_result (AxonModel *model, AxonNode *node, AxonTypeInfo *out)
   }
 }
 
-static gboolean
-infer_node (AxonModel *model, AxonNode *node, GError **error)
+/* One node whose inputs are known. */
+gboolean
+axon_model_infer_node (AxonModel *model, AxonNode *node, GError **error)
 {
   g_autofree AxonTypeInfo *in = g_new0 (AxonTypeInfo, node->n_inputs + 1);
   g_autofree AxonTypeInfo *out = g_new0 (AxonTypeInfo, node->n_outputs + 1);
@@ -83,7 +84,7 @@ gboolean
 axon_model_infer_shapes (AxonModel *model, GError **error)
 {
   for (guint i = 0; i < model->nodes->len; i++)
-    if (!infer_node (model, g_ptr_array_index (model->nodes, i), error))
+    if (!axon_model_infer_node (model, g_ptr_array_index (model->nodes, i), error))
       return FALSE;
   return TRUE;
 }

@@ -21,13 +21,15 @@ relu_model (void)
 static void
 expressions_name_devices_ids_and_lists (void)
 {
-  static const gchar *const right[] = { "CPU", "TEMPLATE.0", "HETERO:TEMPLATE.0,CPU",
-                                        "MULTI:CPU(2),TEMPLATE", "AUTO:-MOCK", "BATCH:CPU(4)" };
+  static const gchar *const right[] = {
+    "CPU",        "TEMPLATE.0",  "HETERO:TEMPLATE.0,CPU", "MULTI:CPU(2),TEMPLATE",
+    "AUTO:-MOCK", "BATCH:CPU(4)"
+  };
   static const struct {
     const gchar *text, *why;
-  } wrong[] = { { "", "name is missing" },       { "CPU(2)", "behind a device of a list" },
-                { "HETERO:", "behind the colon" }, { "MULTI:CPU(", "not closed" },
-                { "MULTI:CPU(x)", "1 to 4096" },  { "CPU.", "an id has" },
+  } wrong[] = { { "", "name is missing" },           { "CPU(2)", "behind a device of a list" },
+                { "HETERO:", "behind the colon" },   { "MULTI:CPU(", "not closed" },
+                { "MULTI:CPU(x)", "1 to 4096" },     { "CPU.", "an id has" },
                 { "MULTI:,CPU", "name is missing" }, { "CPU:TEMPLATE", "computes itself" } };
   g_autoptr (AxonModel) model = relu_model ();
   AxonCore *core = axon_core_get_default ();
@@ -38,8 +40,8 @@ expressions_name_devices_ids_and_lists (void)
   }
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
     g_autoptr (GError) error = NULL;
-    g_assert_null (axon_core_compile_model (core, model, wrong[i].text, NULL, NULL, NULL, NULL,
-                                            &error));
+    g_assert_null (
+        axon_core_compile_model (core, model, wrong[i].text, NULL, NULL, NULL, NULL, &error));
     g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
     g_assert_nonnull (strstr (error->message, wrong[i].why));
   }
@@ -68,8 +70,8 @@ static void
 properties_of_an_expression_belong_to_its_devices (void)
 {
   g_autoptr (GError) error = NULL;
-  g_assert_null (axon_core_get_property (axon_core_get_default (), "HETERO:CPU",
-                                         "FULL_DEVICE_NAME", &error));
+  g_assert_null (
+      axon_core_get_property (axon_core_get_default (), "HETERO:CPU", "FULL_DEVICE_NAME", &error));
   g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
 }
 
@@ -211,7 +213,8 @@ count_entries (const Cache *c)
 static gboolean
 compile_file (const Cache *c, const gchar *model, const gchar *device, const gchar *more)
 {
-  g_autofree gchar *config = g_strdup_printf ("{'CACHE_DIR': <'%s'>%s}", c->folder, more ? more : "");
+  g_autofree gchar *config =
+      g_strdup_printf ("{'CACHE_DIR': <'%s'>%s}", c->folder, more ? more : "");
   g_autoptr (GError) error = NULL;
   g_autoptr (GVariant) values = g_variant_parse (NULL, config, NULL, NULL, &error);
   g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model_from_file (
