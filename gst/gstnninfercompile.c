@@ -216,14 +216,14 @@ compile_main (gpointer data)
     post_progress (self, GST_PROGRESS_TYPE_COMPLETE, _ ("Model compiled"));
   } else {
     gboolean cancelled = g_cancellable_is_cancelled (self->cancellable);
+    post_progress (self, cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR,
+                   error->message);
+    if (!cancelled) /* before those who wait are told: their error says less */
+      gst_nn_post_error (GST_ELEMENT (self), error);
     g_mutex_lock (&self->lock);
     self->compile_failed = TRUE;
     g_cond_broadcast (&self->changed);
     g_mutex_unlock (&self->lock);
-    post_progress (self, cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR,
-                   error->message);
-    if (!cancelled)
-      gst_nn_post_error (GST_ELEMENT (self), error);
   }
   g_clear_object (&job->model);
   g_free (job);

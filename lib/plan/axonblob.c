@@ -58,12 +58,13 @@ axon_blob_writer_free (AxonBlobWriter *writer)
 static gboolean
 find_in_origin (AxonBlobWriter *w, GBytes *bytes, guint64 *offset)
 {
-  gsize n, total;
+  gsize n, total = 0;
   gconstpointer needle = g_bytes_get_data (bytes, &n);
-  const guint8 *hay = w->origin ? g_bytes_get_data (w->origin, &total) : NULL;
-  const guint8 *at;
-  if (hay == NULL || n < MIN_SHARED)
+  const guint8 *hay, *at;
+  if (w->origin == NULL || n < MIN_SHARED)
     return FALSE;
+  hay = g_bytes_get_data (w->origin, &total);
+  g_assert (hay != NULL && needle != NULL);
   at = memmem (hay + w->searched, total - w->searched, needle, n);
   if (at == NULL)
     at = memmem (hay, total, needle, n);
@@ -325,5 +326,7 @@ axon_blob_get_bytes (AxonBlob *blob, guint64 offset, guint64 n_bytes, GError **e
     refuse (error, "a constant lies outside");
     return NULL;
   }
+  if (((gsize)g_bytes_get_data (from, NULL) + at) % sizeof (gdouble) != 0) /* in a model's file */
+    return g_bytes_new ((const guint8 *)g_bytes_get_data (from, NULL) + at, (gsize)n_bytes);
   return g_bytes_new_from_bytes (from, (gsize)at, (gsize)n_bytes);
 }

@@ -279,12 +279,13 @@ a_context_echoes_its_parameters (void)
 {
   g_autoptr (AxonRemoteContext) known = default_context ();
   g_autoptr (AxonRemoteContext) context = NULL;
+  g_autoptr (GVariant) given = NULL;
   g_autoptr (GVariant) params = NULL;
   g_autoptr (GError) error = NULL;
   if (known == NULL)
     return;
-  context = axon_core_create_context (behaviour_core (), behaviour_device,
-                                      axon_remote_context_get_params (known), &error);
+  given = axon_remote_context_get_params (known);
+  context = axon_core_create_context (behaviour_core (), behaviour_device, given, &error);
   g_assert_no_error (error);
   params = axon_remote_context_get_params (context);
   g_assert_true (g_variant_is_of_type (params, G_VARIANT_TYPE_VARDICT));

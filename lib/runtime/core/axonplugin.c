@@ -179,7 +179,7 @@ axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error)
   if (value == NULL) {
     value = AXON_PLUGIN_GET_CLASS (plugin)->get_metric (plugin, key, error);
     if (value != NULL)
-      g_variant_ref_sink (value);
+      value = g_variant_take_ref (value);
   }
   return value;
 }

@@ -305,7 +305,7 @@ axon_compiled_model_get_property (AxonCompiledModel *compiled, const gchar *key,
   if (value == NULL)
     value = get_common (compiled, key);
   if (value != NULL)
-    return g_variant_ref_sink (value);
+    return g_variant_take_ref (value);
   value = axon_config_get (priv->config, key);
   return value ? g_variant_ref (value) : axon_plugin_get_property (priv->plugin, key, error);
 }
