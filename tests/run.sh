@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Installs what is missing, builds, runs every suite.
-# usage: tests/run.sh [--sanitize | --thread | --valgrind]   (gcc's ASan and UBSan; its ThreadSanitizer; valgrind)
+# usage: tests/run.sh [--sanitize | --thread | --valgrind]   (gcc's ASan and UBSan; clang's ThreadSanitizer; valgrind)
 set -eu
 cd "$(dirname "$0")/.."
 . .ci/packages.sh
@@ -12,14 +12,15 @@ case ${1:-} in
     [ -f $build/build.ninja ] ||
       meson setup $build -Db_sanitize=address,undefined -Db_lundef=false -Dintrospection=disabled >/dev/null
     ninja -C $build --quiet
-    exec meson test -C $build --no-rebuild --print-errorlogs --setup sanitizer --suite unit --suite ops --suite elements
+    exec meson test -C $build --no-rebuild --print-errorlogs --setup sanitizer --suite unit --suite behaviour --suite ops --suite elements
     ;;
   --thread)
+    install_packages clang libomp-dev libclang-rt-14-dev
     build=_build/thread
     [ -f $build/build.ninja ] ||
-      meson setup $build -Db_sanitize=thread -Db_lundef=false -Dintrospection=disabled >/dev/null
+      CC=clang meson setup $build -Db_sanitize=thread -Db_lundef=false -Dintrospection=disabled >/dev/null
     ninja -C $build --quiet
-    exec meson test -C $build --no-rebuild --print-errorlogs --setup thread --suite unit
+    exec meson test -C $build --no-rebuild --print-errorlogs --setup thread --suite unit --suite behaviour
     ;;
   --valgrind)
     install_packages valgrind

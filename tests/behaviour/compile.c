@@ -6,7 +6,6 @@
 static void
 compiling_and_querying_leave_the_model_unchanged (void)
 {
-  g_autoptr (AxonModel) model = behaviour_conv_model (3);
   g_autoptr (AxonModel) identity = behaviour_dense_model ();
   g_autofree gchar *before = NULL;
   g_autofree gchar *after = NULL;

@@ -147,7 +147,6 @@ a_compile_calls_value_wins_and_leaves_the_devices_own (void)
       axon_core_get_property (behaviour_core (), behaviour_name, "PERF_COUNT", NULL);
   g_autoptr (GVariant) after = NULL;
   g_autoptr (AxonCompiledModel) compiled = NULL;
-  g_autoptr (AxonInferRequest) request = NULL;
   if (before == NULL) {
     g_test_skip ("the device has no PERF_COUNT");
     return;

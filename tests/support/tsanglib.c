@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* GLib's locks are futexes of its own, which ThreadSanitizer cannot see. These stand in front of
  * them and tell it what happens before what. Linked to tests with -Db_sanitize=thread only. */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <glib-object.h>
 

@@ -5,7 +5,7 @@
 #include "../cpuplan.h"
 
 /* Compiled for AVX2 and AVX-512 besides the baseline, chosen when the plugin loads. */
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define CPU_CLONES __attribute__ ((target_clones ("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define CPU_CLONES

@@ -224,12 +224,17 @@ run_cast (const CpuStep *step, const CpuInstance *instance)
   const Params *p = step->data;
   gconstpointer x = cpu_tensor_data (instance, step->in[0]);
   gpointer y = cpu_tensor_data (instance, step->out[0]);
+#ifndef __FLT16_MAX__ /* the compiler has no half-precision type */
+  for (gsize i = 0; i < p->n; i++)
+    axon_dtype_store (step->out[0]->dtype, y, i, axon_dtype_load (step->in[0]->dtype, x, i));
+#else
   if (step->in[0]->dtype == AXON_DTYPE_F16)
     for (gsize i = 0; i < p->n; i++)
       ((gfloat *)y)[i] = (gfloat)((const _Float16 *)x)[i];
   else
     for (gsize i = 0; i < p->n; i++)
       ((_Float16 *)y)[i] = (_Float16)((const gfloat *)x)[i];
+#endif
 }
 
 gboolean
