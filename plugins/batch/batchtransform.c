@@ -122,6 +122,7 @@ batch_transform (AxonModel *model, guint n, guint *map, GError **error)
 {
   g_autoptr (AxonModel) clone = axon_model_clone (model);
   guint n_inputs = model->inputs->len, n_nodes = model->nodes->len;
+  g_autoptr (GError) problem = NULL;
   if (!check_inputs (clone, n, error))
     return NULL;
   for (guint k = 0; k < n; k++)
@@ -140,8 +141,10 @@ batch_transform (AxonModel *model, guint n, guint *map, GError **error)
     if (!feeds_frames (value))
       value->type.shape.dims[0] = n;
   }
-  if (!axon_model_sort (clone, error) || !axon_model_infer_shapes (clone, error) ||
-      !check_outputs (clone, model, n, error))
+  if (!axon_model_sort (clone, &problem) || !axon_model_infer_shapes (clone, &problem)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 "BATCH: the model does not follow a batch of %u: %s", n, problem->message);
     return NULL;
-  return g_steal_pointer (&clone);
+  }
+  return check_outputs (clone, model, n, error) ? g_steal_pointer (&clone) : NULL;
 }

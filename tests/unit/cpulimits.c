@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which processors inference may use: affinity, control groups, kinds of core. */
+#include "../../plugins/cpu/cpulimits.h"
+
+#include <glib/gstdio.h>
+
+static gchar *
+make_root (const gchar *const files[][2], guint n)
+{
+  gchar *root = g_dir_make_tmp ("axon-limits-XXXXXX", NULL);
+  for (guint i = 0; i < n; i++) {
+    g_autofree gchar *path = g_strconcat (root, files[i][0], NULL);
+    g_autofree gchar *folder = g_path_get_dirname (path);
+    g_mkdir_with_parents (folder, 0700);
+    g_file_set_contents (path, files[i][1], -1, NULL);
+  }
+  return root;
+}
+
+static void
+remove_root (gchar *root)
+{
+  g_autofree gchar *command = g_strdup_printf ("rm -r '%s'", root);
+  g_spawn_command_line_sync (command, NULL, NULL, NULL, NULL);
+  g_free (root);
+}
+
+static guint
+limit (const gchar *const files[][2], guint n, const gchar *core_type, gboolean hyper_threading)
+{
+  gchar *root = make_root (files, n);
+  CpuLimits limits;
+  cpu_limits_init (&limits, root, core_type, hyper_threading);
+  remove_root (root);
+  return limits.n;
+}
+
+static guint
+all (void)
+{
+  cpu_set_t set;
+  sched_getaffinity (0, sizeof set, &set);
+  return (guint)CPU_COUNT (&set);
+}
+
+static void
+without_limits_every_allowed_processor_counts (void)
+{
+  g_assert_cmpuint (limit (NULL, 0, "ANY_CORE", TRUE), ==, all ());
+}
+
+static void
+quotas_of_control_groups_are_respected (void)
+{
+  static const gchar *const one[][2] = { { "/proc/self/cgroup", "0::/a/b\n" },
+                                         { "/sys/fs/cgroup/a/b/cpu.max", "100000 100000\n" } };
+  static const gchar *const above[][2] = { { "/proc/self/cgroup", "0::/a/b\n" },
+                                           { "/sys/fs/cgroup/a/b/cpu.max", "max 100000\n" },
+                                           { "/sys/fs/cgroup/a/cpu.max", "50000 100000\n" } };
+  static const gchar *const more[][2] = { { "/sys/fs/cgroup/cpu.max", "150000 100000\n" } };
+  static const gchar *const old[][2] = { { "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000\n" },
+                                         { "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n" } };
+  static const gchar *const none[][2] = { { "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n" },
+                                          { "/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n" } };
+  g_assert_cmpuint (limit (one, 2, "ANY_CORE", TRUE), ==, 1);
+  g_assert_cmpuint (limit (above, 3, "ANY_CORE", TRUE), ==, 1);
+  g_assert_cmpuint (limit (more, 1, "ANY_CORE", TRUE), ==, MIN (2, all ()));
+  g_assert_cmpuint (limit (old, 2, "ANY_CORE", TRUE), ==, 1);
+  g_assert_cmpuint (limit (none, 2, "ANY_CORE", TRUE), ==, all ());
+}
+
+static void
+hardware_threads_of_one_core_can_count_as_one (void)
+{
+  static const gchar *const siblings[][2] = {
+    { "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0-1\n" },
+    { "/sys/devices/system/cpu/cpu1/topology/thread_siblings_list", "0-1\n" }
+  };
+  guint n = limit (siblings, 2, "ANY_CORE", FALSE);
+  if (all () == 2)
+    g_assert_cmpuint (n, ==, 1);
+  g_assert_cmpuint (limit (siblings, 2, "ANY_CORE", TRUE), ==, all ());
+}
+
+static void
+kinds_of_core_can_be_chosen_where_there_are_several (void)
+{
+  static const gchar *const hybrid[][2] = { { "/sys/devices/cpu_core/cpus", "0\n" },
+                                            { "/sys/devices/cpu_atom/cpus", "1-63\n" } };
+  static const gchar *const elsewhere[][2] = { { "/sys/devices/cpu_core/cpus", "900\n" } };
+  g_assert_cmpuint (limit (hybrid, 2, "PCORE_ONLY", TRUE), ==, 1);
+  g_assert_cmpuint (limit (elsewhere, 1, "PCORE_ONLY", TRUE), ==, all ()); /* none is allowed here */
+  g_assert_cmpuint (limit (NULL, 0, "ECORE_ONLY", TRUE), ==, all ());
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/cpu-limits/" #name, name)
+  ADD (without_limits_every_allowed_processor_counts);
+  ADD (quotas_of_control_groups_are_respected);
+  ADD (hardware_threads_of_one_core_can_count_as_one);
+  ADD (kinds_of_core_can_be_chosen_where_there_are_several);
+  return g_test_run ();
+}
