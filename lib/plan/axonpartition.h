@@ -13,8 +13,8 @@ typedef struct {
 } AxonPart;
 
 #ifndef __GI_SCANNER__ /* for plugins, which are C */
-/* AxonPart, in order. Every node must have an affinity. Constants are copied to where they are used;
- * outputs that no node makes (inputs, constants) belong to no part. */
+/* AxonPart, in order. Every node must have an affinity. Constants are copied to where they are
+ * used; outputs that no node makes (inputs, constants) belong to no part. */
 GPtrArray *axon_partition (AxonModel *model, GError **error);
 #endif
 

@@ -5,7 +5,8 @@
 #include <axon/axon.h>
 #include <axon/axon-plugin.h>
 
-/* heteroaffinity.c: every node gets a device, from the model or from queries in order of priority */
+/* heteroaffinity.c: every node gets a device, from the model or from queries in order of priority
+ */
 gboolean hetero_assign (AxonCore *core, AxonModel *model, const AxonConfig *config,
                         GCancellable *cancellable, GError **error);
 gboolean hetero_query (AxonCore *core, AxonModel *model, const AxonConfig *config,

@@ -92,8 +92,8 @@ fail_unassigned (const AxonModel *model, GHashTable *why, GError **error)
     const gchar *reason = g_hash_table_lookup (why, node->name);
     g_autofree gchar *what = node->affinity ? NULL : axon_node_describe (node);
     if (what != NULL)
-      g_string_append_printf (list, "%s%s%s%s%s", list->len ? "; " : "", what,
-                              reason ? " (" : "", reason ? reason : "", reason ? ")" : "");
+      g_string_append_printf (list, "%s%s%s%s%s", list->len ? "; " : "", what, reason ? " (" : "",
+                              reason ? reason : "", reason ? ")" : "");
   }
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
                "HETERO: %u of %u nodes have no device: %s", count_unassigned (model),
@@ -174,8 +174,8 @@ hetero_dump (AxonModel *model, GPtrArray *parts)
     const AxonPart *part = g_ptr_array_index (parts, p);
     g_autofree gchar *label = g_strdup_printf ("subgraph%u: %s", p, part->device);
     for (guint i = 0; i < part->model->nodes->len; i++)
-      axon_model_set_affinity (
-          clone, ((AxonNode *)g_ptr_array_index (part->model->nodes, i))->name, label);
+      axon_model_set_affinity (clone, ((AxonNode *)g_ptr_array_index (part->model->nodes, i))->name,
+                               label);
   }
   write_dot (clone, directory, "subgraphs");
 }

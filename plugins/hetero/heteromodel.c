@@ -105,8 +105,7 @@ bind_outputs (HeteroModel *self, Run *run, guint part, GError **error)
 {
   for (guint i = 0; i < self->outputs->len; i++) {
     const Source *source = &g_array_index (self->outputs, Source, i);
-    const AxonShape *shape =
-        axon_compiled_model_get_output_shape (&self->parent_instance, i);
+    const AxonShape *shape = axon_compiled_model_get_output_shape (&self->parent_instance, i);
     AxonTensor *t;
     if (source->kind != FROM_PART || source->part != part || !axon_shape_is_static (shape))
       continue;
@@ -138,8 +137,8 @@ collect_outputs (HeteroModel *self, Run *run, GError **error)
     const Source *source = &g_array_index (self->outputs, Source, i);
     AxonTensor *t = axon_tensor_ref (source_tensor (run, source));
     if (source->kind != FROM_PART) { /* the request's own: an input may be written to later */
-      AxonTensor *copy = axon_infer_request_prepare_output (run->outer, i,
-                                                            axon_tensor_get_shape (t), error);
+      AxonTensor *copy =
+          axon_infer_request_prepare_output (run->outer, i, axon_tensor_get_shape (t), error);
       gboolean ok = copy != NULL && axon_tensor_copy_to (t, copy, error);
       axon_tensor_unref (t);
       if (!ok)
@@ -154,8 +153,8 @@ collect_outputs (HeteroModel *self, Run *run, GError **error)
 static void
 finish (HeteroModel *self, Run *run, GError *error)
 {
-  gboolean profile = axon_config_get_bool (
-      axon_compiled_model_get_config (&self->parent_instance), "PERF_COUNT");
+  gboolean profile =
+      axon_config_get_bool (axon_compiled_model_get_config (&self->parent_instance), "PERF_COUNT");
   AxonInferRequest *outer = run->outer;
   if (error == NULL && !axon_infer_request_is_cancelled (outer))
     collect_outputs (self, run, &error);
@@ -225,8 +224,8 @@ optimal_requests (HeteroModel *self)
   gint most = 1;
   for (guint i = 0; i < self->parts->len; i++) {
     Part *part = g_ptr_array_index (self->parts, i);
-    g_autoptr (GVariant) n = axon_compiled_model_get_property (
-        part->compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS", NULL);
+    g_autoptr (GVariant) n =
+        axon_compiled_model_get_property (part->compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS", NULL);
     most = MAX (most, n ? g_variant_get_int32 (n) : 1);
   }
   return most;
@@ -406,8 +405,7 @@ static GVariant *
 part_config (AxonCore *core, const AxonConfig *config, const gchar *device, guint n_parts)
 {
   g_autoptr (GVariant) own = axon_config_for_device (config, device);
-  g_autoptr (GVariant) uncached =
-      axon_variant_with (own, "CACHE_DIR", g_variant_new_string (""));
+  g_autoptr (GVariant) uncached = axon_variant_with (own, "CACHE_DIR", g_variant_new_string (""));
   g_autoptr (GVariant) counted = NULL;
   g_autoptr (GVariant) known =
       axon_core_get_property (core, device, "EXCLUSIVE_ASYNC_REQUESTS", NULL);
@@ -507,10 +505,9 @@ import_part (HeteroModel *self, AxonCore *core, AxonBlob *blob, GVariant *packed
                            : NULL;
   } else {
     part->model = axon_blob_read_model (blob, graph, error);
-    part->compiled = part->model
-                         ? axon_core_compile_model (core, part->model, device, own, cancellable,
-                                                    NULL, NULL, error)
-                         : NULL;
+    part->compiled = part->model ? axon_core_compile_model (core, part->model, device, own,
+                                                            cancellable, NULL, NULL, error)
+                                 : NULL;
   }
   return part->compiled != NULL;
 }

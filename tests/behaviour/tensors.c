@@ -274,6 +274,31 @@ remote_tensors_serve_as_input_and_output (void)
   axon_tensor_unref (expected[0]);
 }
 
+/* I6 */
+static void
+an_import_may_bring_a_context (void)
+{
+  g_autoptr (AxonRemoteContext) context = default_context ();
+  g_autoptr (AxonModel) model = behaviour_dense_model ();
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonCompiledModel) imported = NULL;
+  g_autoptr (AxonRemoteContext) of_model = NULL;
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+  if (context == NULL || !behaviour_can_export ())
+    return;
+  compiled = behaviour_compile (model, NULL);
+  g_assert_true (axon_compiled_model_export (compiled, stream, NULL, NULL));
+  g_output_stream_close (stream, NULL, NULL);
+  bytes = g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (stream));
+  imported = axon_core_import_model (behaviour_core (), bytes, behaviour_device, context,
+                                     behaviour_config (), NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  of_model = axon_compiled_model_get_context (imported, NULL);
+  g_assert_true (of_model == context);
+}
+
 static void
 a_context_echoes_its_parameters (void)
 {
@@ -304,5 +329,6 @@ behaviour_add_tensors (void)
   BEHAVIOUR_ADD ("batched", parts_that_do_not_make_the_batch_are_refused);
   BEHAVIOUR_ADD ("remote", a_remote_tensor_has_no_address_and_can_be_copied);
   BEHAVIOUR_ADD ("remote", remote_tensors_serve_as_input_and_output);
+  BEHAVIOUR_ADD ("remote", an_import_may_bring_a_context);
   BEHAVIOUR_ADD ("remote", a_context_echoes_its_parameters);
 }

@@ -34,6 +34,8 @@ check "an extension builds against the installed headers" make -C extension CC='
 check "the extension's operator is listed" bash -c \
   'axon-inspect --extension ./extension/libaddconstant.so --operators | grep -q com.example'
 check "an application builds against the installed headers" make -C application CC='cc -Werror'
+check "marks for the profiler are there" bash -c \
+  '! grep -q "define HAVE_SYSPROF 1" '"$build"'/config.h || strings -n 5 '"$(dirname "$pc")"'/libaxon-1.0.so | grep -q SYSPROF_CONTROL_FD'
 model=$source/pipelines/quickstart/ball.onnx
 check "the application finds the ball" bash -c "./application/detect $model CPU | tee /dev/stderr | grep -qE '^[0-9]{2} detections in 30 frames'"
 check "a model is compiled ahead of time" axon-compile "$model" -o "$dest/ball.axon"

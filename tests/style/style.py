@@ -53,8 +53,34 @@ def check_outside(path):
             problems.append(f"{path}:{number}: elements include <axon/axon.h> only")
         if re.match(r"oneapi/", name) and not path.startswith(os.path.join("plugins", "cpu", "onednn")):
             problems.append(f"{path}:{number}: oneDNN's header belongs in plugins/cpu/onednn")
-    if gst and re.search(r'"(TEMPLATE|GPU|HETERO|MULTI|AUTO|BATCH)"', open(path).read()):
+    # HETERO is what a user writes to be given nnquery's affinities.
+    if gst and re.search(r'"(TEMPLATE|GPU|MULTI|AUTO|BATCH)"', open(path).read()):
         problems.append(f"{path}: elements name a device only where a user may write it")
+
+
+REQUIREMENTS = {"P": 23, "Q": 11, "X": 11, "I": 7, "F": 3, "K": 10}
+
+
+def check_requirements():
+    """Every requirement names its tests, and every test named there is one."""
+    functions, scripts = set(), ""
+    for folder, _, files in os.walk("tests"):
+        for name in files:
+            if name.endswith(".c"):
+                functions |= set(re.findall(r"^(\w+) \(", open(os.path.join(folder, name)).read(), re.M))
+            elif name.endswith(".sh"):
+                scripts += open(os.path.join(folder, name)).read()
+    path, seen = "tests/requirements.txt", set()
+    for number, line in enumerate(open(path), 1):
+        if line.startswith("#") or not line.strip():
+            continue
+        key, _, tests = line.strip().partition(" ")
+        seen.add(key)
+        for sentence, function in re.findall(r'"([^"]+)"|(\S+)', tests):
+            if (sentence and sentence not in scripts) or (function and function not in functions):
+                problems.append(f"{path}:{number}: there is no test {sentence or function}")
+    wanted = {f"{letter}{i}" for letter, last in REQUIREMENTS.items() for i in range(1, last + 1)}
+    problems.extend(f"{path}: {key} has no test" for key in sorted(wanted - seen))
 
 
 def check_potfiles():
@@ -72,7 +98,7 @@ def check_format():
     if tool is None:
         print("clang-format is not installed: formatting not checked")
         return
-    files = [p for top in ("lib", "gst", "plugins", "tests") for p in sources(top)]
+    files = [p for top in ("lib", "gst", "plugins", "tests", "docs") for p in sources(top)]
     for path in files:
         out = subprocess.run([tool, "--dry-run", "-Werror", path], capture_output=True, text=True)
         if out.returncode:
@@ -99,6 +125,7 @@ for top in ("plugins", "gst"):
     for p in sources(top):
         check_outside(p)
 check_potfiles()
+check_requirements()
 check_format()
 check_cppcheck()
 print("\n".join(problems) or "ok")

@@ -206,8 +206,12 @@ mock_plugin_init (MockPlugin *self)
 }
 
 static AxonPlugin *
-create (const gchar *name, G_GNUC_UNUSED GError **error)
+create (const gchar *name, GError **error)
 {
+  if (g_str_has_prefix (name, "DRIVERLESS")) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "no mock driver is installed");
+    return NULL;
+  }
   return g_object_new (mock_plugin_get_type (), "name", name, NULL);
 }
 

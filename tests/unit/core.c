@@ -98,6 +98,69 @@ plugins_can_be_registered_under_new_names (void)
   g_assert_error (error, AXON_ERROR, AXON_ERROR_DEVICE);
 }
 
+/* P2, P10: the core goes on without a device whose backend is missing. */
+static void
+a_device_without_its_driver_is_skipped_and_says_why (void)
+{
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_auto (GStrv) devices = NULL;
+  g_autoptr (GError) error = NULL;
+  g_assert_true (axon_core_register_plugin (core, PLUGIN, "DRIVERLESS", NULL));
+  devices = axon_core_get_available_devices (core);
+  g_assert_true (g_strv_contains ((const gchar *const *)devices, "CPU"));
+  g_assert_false (g_strv_contains ((const gchar *const *)devices, "DRIVERLESS"));
+  g_assert_false (axon_core_has_device (core, "DRIVERLESS", &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_DEVICE);
+  g_assert_nonnull (strstr (error->message, "DRIVERLESS cannot be used: no mock driver"));
+}
+
+static gboolean
+has_thread (const gchar *name)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc/self/task", 0, NULL);
+  const gchar *task;
+  while ((task = g_dir_read_name (dir)) != NULL) {
+    g_autofree gchar *path = g_build_filename ("/proc/self/task", task, "comm", NULL);
+    g_autofree gchar *comm = NULL;
+    if (g_file_get_contents (path, &comm, NULL, NULL) && g_str_has_prefix (comm, name))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Threads name themselves, and leave, a little later. */
+static gboolean
+await_thread (const gchar *name, gboolean wanted)
+{
+  for (guint i = 0; i < 200 && has_thread (name) != wanted; i++)
+    g_usleep (10000);
+  return has_thread (name) == wanted;
+}
+
+/* P5, P12, P13: the named wait executor is there while somebody needs it. */
+static void
+devices_wait_on_an_executor_of_their_own (void)
+{
+  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, "TEMPLATE", NULL, NULL, NULL, NULL, NULL);
+  g_assert_true (await_thread ("TemplateWaitExe", TRUE));
+  g_clear_object (&compiled);
+  g_assert_true (await_thread ("TemplateWaitExe", FALSE));
+}
+
+/* P11 */
+static void
+a_compiled_model_knows_its_device (void)
+{
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  axon_core_register_plugin (core, PLUGIN, "SECOND", NULL);
+  compiled = axon_core_compile_model (core, model, "SECOND", NULL, NULL, NULL, NULL, NULL);
+  g_assert_cmpstr (axon_compiled_model_get_device_name (compiled), ==, "SECOND");
+}
+
 static void
 a_registry_file_names_plugins_with_defaults (void)
 {
@@ -405,6 +468,9 @@ main (int argc, char **argv)
   ADD (what_is_said_twice_must_agree);
   ADD (properties_of_an_expression_belong_to_its_devices);
   ADD (plugins_can_be_registered_under_new_names);
+  ADD (a_device_without_its_driver_is_skipped_and_says_why);
+  ADD (devices_wait_on_an_executor_of_their_own);
+  ADD (a_compiled_model_knows_its_device);
   ADD (a_registry_file_names_plugins_with_defaults);
   ADD (a_value_for_all_devices_reaches_those_that_have_the_key);
   ADD (the_core_has_properties_of_its_own);

@@ -89,7 +89,8 @@ kinds_of_core_can_be_chosen_where_there_are_several (void)
                                             { "/sys/devices/cpu_atom/cpus", "1-63\n" } };
   static const gchar *const elsewhere[][2] = { { "/sys/devices/cpu_core/cpus", "900\n" } };
   g_assert_cmpuint (limit (hybrid, 2, "PCORE_ONLY", TRUE), ==, 1);
-  g_assert_cmpuint (limit (elsewhere, 1, "PCORE_ONLY", TRUE), ==, all ()); /* none is allowed here */
+  g_assert_cmpuint (limit (elsewhere, 1, "PCORE_ONLY", TRUE), ==,
+                    all ()); /* none is allowed here */
   g_assert_cmpuint (limit (NULL, 0, "ECORE_ONLY", TRUE), ==, all ());
 }
 

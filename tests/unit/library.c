@@ -201,6 +201,52 @@ division_by_zero_in_a_model_does_not_trap (void)
   g_assert_nonnull (y);
 }
 
+static gchar *
+refuse_relu (const AxonNode *node, G_GNUC_UNUSED gpointer user_data)
+{
+  return g_str_equal (node->op->name, "Relu") ? g_strdup ("no Relu here") : NULL;
+}
+
+/* Q7: two nodes of the transformed graph stand for one original node, and disagree about it. */
+static void
+one_refusal_outweighs_any_acceptance (void)
+{
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1, 4);
+  AxonNode *a = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
+  AxonNode *b = test_model_node (&t, "Sigmoid", 1, a->outputs[0]);
+  g_autoptr (AxonModel) model = test_model_finish (&t, b->outputs[0]);
+  g_autoptr (AxonModel) transformed = axon_model_clone (model);
+  g_autoptr (AxonSupportedOps) ops = axon_supported_ops_new ();
+  axon_node_add_origins (g_ptr_array_index (transformed->nodes, 0), b);
+  axon_supported_ops_collect (ops, model, transformed, "D", 1, refuse_relu, NULL);
+  g_assert_cmpuint (g_hash_table_size (ops->devices), ==, 0);
+  g_assert_cmpstr (g_hash_table_lookup (ops->reasons, b->name), ==, "no Relu here");
+}
+
+/* Q8, Q9: a Constant node is taken with a user that is taken, and not without. */
+static void
+constants_follow_their_users (void)
+{
+  for (guint taken = 0; taken < 2; taken++) {
+    TestModel t = test_model_new (13);
+    AxonShape s = AXON_SHAPE (1, 4);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &s);
+    AxonNode *constant = test_model_node (&t, "Constant", 0);
+    g_autoptr (AxonTensor) value = test_random (&s, 1);
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonSupportedOps) ops = axon_supported_ops_new ();
+    AxonNode *user;
+    axon_node_add_attr (constant, "value", AXON_ATTR_TENSOR)->tensor = axon_tensor_ref (value);
+    user = taken ? test_model_node (&t, "Add", 2, constant->outputs[0], x)
+                 : test_model_node (&t, "Relu", 1, constant->outputs[0]);
+    axon_model_add_output (t.model, user->outputs[0]);
+    model = t.model;
+    axon_supported_ops_collect (ops, model, model, "D", 1, refuse_relu, NULL);
+    g_assert_true (g_hash_table_contains (ops->devices, constant->name) == (gboolean)taken);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -219,5 +265,7 @@ main (int argc, char **argv)
   ADD (a_cycle_is_found);
   ADD (a_shape_mismatch_names_node_expected_and_got);
   ADD (division_by_zero_in_a_model_does_not_trap);
+  ADD (one_refusal_outweighs_any_acceptance);
+  ADD (constants_follow_their_users);
   return g_test_run ();
 }

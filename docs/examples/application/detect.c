@@ -49,8 +49,8 @@ main (int argc, char **argv)
   gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_frame, NULL, NULL);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   bus = gst_element_get_bus (pipeline);
-  message = gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE,
-                                        GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  message =
+      gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     gst_message_parse_error (message, &error, NULL);
     g_printerr ("%s\n", error->message);

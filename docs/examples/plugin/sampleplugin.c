@@ -237,8 +237,8 @@ create (const gchar *name, G_GNUC_UNUSED GError **error)
   return g_object_new (sample_plugin_get_type (), "name", name, NULL);
 }
 
-/* The one exported symbol. REFERENCE: AUTO never chooses it by itself; a device that computes faster
- * than the processor uses AXON_DEFINE_PLUGIN. */
+/* The one exported symbol. REFERENCE: AUTO never chooses it by itself; a device that computes
+ * faster than the processor uses AXON_DEFINE_PLUGIN. */
 AXON_DEFINE_PLUGIN_WITH_FLAGS ("SAMPLE", "Example of a device plugin", create,
                                AXON_PLUGIN_REFERENCE)
 #endif
