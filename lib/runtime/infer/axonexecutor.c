@@ -69,10 +69,14 @@ worker_main (gpointer data)
   return NULL;
 }
 
+#define THREAD_NAME_SIZE 16 /* of Linux; a longer name is not shown at all */
+
 AxonExecutor *
 axon_executor_new (const gchar *name, guint n_streams)
 {
   AxonExecutor *e = g_new0 (AxonExecutor, 1);
+  gchar shown[THREAD_NAME_SIZE];
+  g_strlcpy (shown, name, sizeof shown);
   g_atomic_ref_count_init (&e->ref_count);
   e->name = g_strdup (name);
   e->n_streams = n_streams;
@@ -85,7 +89,7 @@ axon_executor_new (const gchar *name, guint n_streams)
     Worker *worker = g_new (Worker, 1);
     *worker = (Worker){ e->queue, i };
     g_atomic_ref_count_inc (&e->queue->ref_count);
-    e->threads[i] = g_thread_new (name, worker_main, worker);
+    e->threads[i] = g_thread_new (shown, worker_main, worker);
   }
   return e;
 }
