@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The inside of a request: bindings (axoninferrequest.c) and the run (axoninferrun.c). */
+/* The inside of a request: bindings (axoninferrequest.c, axonbinding.c) and the run
+ * (axoninferrun.c). */
 #pragma once
 
 #include "axoninferrequest.h"
@@ -38,6 +39,10 @@ struct _AxonInferRequest {
   gboolean silent;                /* lock: a synchronous run calls nobody */
 };
 
+void axon_binding_clear (AxonBinding *b);
+gboolean axon_infer_request_check_tensor (const gchar *what, const gchar *name, AxonDType dtype,
+                                          const AxonShape *shape, const AxonTensor *tensor,
+                                          GError **error);
 gboolean axon_infer_request_check_bound (AxonInferRequest *r, GError **error);
 gboolean axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error);
 gboolean axon_infer_request_check_idle (AxonInferRequest *r, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Infer request: bindings. The device always sees dense tensors that it can reach: regions, batches
- * and memory of other kinds are copied at each run. The run itself: axoninferrun.c.
+/* Infer request: what its user binds and gets. What the device sees of it: axonbinding.c. The run
+ * itself: axoninferrun.c.
  *
  * Threads: one user at a time, except wait and cancel, which any thread may call. */
 #include "axoninferrequest-private.h"
@@ -40,8 +40,8 @@ axon_infer_request_set_property (GObject *object, G_GNUC_UNUSED guint id, const 
     AXON_COMPILED_MODEL_GET_CLASS (r->compiled)->init_request (r->compiled, r);
 }
 
-static void
-binding_clear (AxonBinding *b)
+void
+axon_binding_clear (AxonBinding *b)
 {
   g_clear_pointer (&b->tensor, axon_tensor_unref);
   g_clear_pointer (&b->dense, axon_tensor_unref);
@@ -55,9 +55,9 @@ axon_infer_request_finalize (GObject *object)
   if (r->data_destroy != NULL)
     r->data_destroy (r->data);
   for (guint i = 0; i < r->n_inputs; i++)
-    binding_clear (&r->inputs[i]);
+    axon_binding_clear (&r->inputs[i]);
   for (guint i = 0; i < r->n_outputs; i++)
-    binding_clear (&r->outputs[i]);
+    axon_binding_clear (&r->outputs[i]);
   g_free (r->inputs);
   g_free (r->outputs);
   g_array_unref (r->profiling);
@@ -116,9 +116,9 @@ check_place (AxonInferRequest *r, const gchar *what, const gchar *name, const Ax
   return FALSE;
 }
 
-static gboolean
-check_tensor (const gchar *what, const gchar *name, AxonDType dtype, const AxonShape *shape,
-              const AxonTensor *tensor, GError **error)
+gboolean
+axon_infer_request_check_tensor (const gchar *what, const gchar *name, AxonDType dtype,
+                                 const AxonShape *shape, const AxonTensor *tensor, GError **error)
 {
   g_autofree gchar *expected = NULL;
   g_autofree gchar *got = NULL;
@@ -138,8 +138,9 @@ check_input (AxonInferRequest *r, guint index, const AxonTensor *tensor, GError 
 {
   const gchar *name = axon_compiled_model_get_input_name (r->compiled, index);
   return axon_infer_request_check_idle (r, error) &&
-         check_tensor ("input", name, axon_compiled_model_get_input_dtype (r->compiled, index),
-                       axon_compiled_model_get_input_shape (r->compiled, index), tensor, error) &&
+         axon_infer_request_check_tensor (
+             "input", name, axon_compiled_model_get_input_dtype (r->compiled, index),
+             axon_compiled_model_get_input_shape (r->compiled, index), tensor, error) &&
          check_place (r, "input", name, tensor, error);
 }
 
@@ -148,8 +149,9 @@ check_output (AxonInferRequest *r, guint index, const AxonTensor *tensor, GError
 {
   const gchar *name = axon_compiled_model_get_output_name (r->compiled, index);
   return axon_infer_request_check_idle (r, error) &&
-         check_tensor ("output", name, axon_compiled_model_get_output_dtype (r->compiled, index),
-                       axon_compiled_model_get_output_shape (r->compiled, index), tensor, error) &&
+         axon_infer_request_check_tensor (
+             "output", name, axon_compiled_model_get_output_dtype (r->compiled, index),
+             axon_compiled_model_get_output_shape (r->compiled, index), tensor, error) &&
          check_place (r, "output", name, tensor, error);
 }
 
@@ -173,7 +175,7 @@ axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index, Axo
   if (!check_input (request, index, tensor, error))
     return FALSE;
   axon_tensor_ref (tensor);
-  binding_clear (&request->inputs[index]);
+  axon_binding_clear (&request->inputs[index]);
   request->inputs[index].tensor = tensor;
   request->inputs[index].is_own = FALSE;
   return TRUE;
@@ -200,8 +202,9 @@ check_batch (AxonInferRequest *r, guint index, AxonTensor *const *tensors, guint
   }
   item.dims[0] = 1;
   for (guint i = 0; i < n; i++) {
-    if (!check_tensor ("input", name, axon_compiled_model_get_input_dtype (r->compiled, index),
-                       &item, tensors[i], error))
+    if (!axon_infer_request_check_tensor ("input", name,
+                                          axon_compiled_model_get_input_dtype (r->compiled, index),
+                                          &item, tensors[i], error))
       return FALSE;
     if (!axon_shape_equal (axon_tensor_get_shape (tensors[i]),
                            axon_tensor_get_shape (tensors[0]))) {
@@ -243,7 +246,7 @@ axon_infer_request_set_input_tensors (AxonInferRequest *request, guint index, Ax
   batch = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   for (guint i = 0; i < n_tensors; i++)
     g_ptr_array_add (batch, axon_tensor_ref (tensors[i]));
-  binding_clear (&request->inputs[index]);
+  axon_binding_clear (&request->inputs[index]);
   request->inputs[index].batch = g_steal_pointer (&batch);
   return TRUE;
 }
@@ -268,7 +271,7 @@ axon_infer_request_set_output_tensor (AxonInferRequest *request, guint index, Ax
   if (!check_output (request, index, tensor, error))
     return FALSE;
   axon_tensor_ref (tensor);
-  binding_clear (&request->outputs[index]);
+  axon_binding_clear (&request->outputs[index]);
   request->outputs[index].tensor = tensor;
   request->outputs[index].is_own = TRUE;
   return TRUE;
@@ -322,209 +325,6 @@ axon_infer_request_get_output_tensor (AxonInferRequest *request, guint index)
   if (!axon_infer_request_check_idle (request, NULL) || request->outputs[index].tensor == NULL)
     return NULL;
   return axon_tensor_ref (request->outputs[index].tensor);
-}
-
-gboolean
-axon_infer_request_check_bound (AxonInferRequest *r, GError **error)
-{
-  for (guint i = 0; i < r->n_inputs; i++)
-    if (r->inputs[i].tensor == NULL && r->inputs[i].batch == NULL) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\" has no tensor",
-                   axon_compiled_model_get_input_name (r->compiled, i));
-      return FALSE;
-    }
-  return TRUE;
-}
-
-static gboolean
-is_plain (const AxonTensor *tensor)
-{
-  return axon_tensor_is_contiguous (tensor) && !axon_tensor_is_remote (tensor);
-}
-
-/* b->dense of @shape, kept from run to run. */
-static AxonTensor *
-dense_for (AxonBinding *b, AxonDType dtype, const AxonShape *shape, GError **error)
-{
-  if (b->dense == NULL || !axon_shape_equal (axon_tensor_get_shape (b->dense), shape)) {
-    g_clear_pointer (&b->dense, axon_tensor_unref);
-    b->dense = axon_tensor_new (dtype, shape, error);
-  }
-  return b->dense;
-}
-
-static gboolean
-gather_batch (AxonBinding *b, GError **error)
-{
-  AxonTensor *first = g_ptr_array_index (b->batch, 0);
-  AxonShape shape = *axon_tensor_get_shape (first), begin = { .rank = shape.rank }, size = shape;
-  AxonTensor *dense;
-  shape.dims[0] = b->batch->len;
-  dense = dense_for (b, axon_tensor_get_dtype (first), &shape, error);
-  for (guint i = 0; dense != NULL && i < b->batch->len; i++) {
-    g_autoptr (AxonTensor) part = NULL;
-    begin.dims[0] = i;
-    part = axon_tensor_new_roi (dense, &begin, &size, error);
-    if (part == NULL || !axon_tensor_copy_to (g_ptr_array_index (b->batch, i), part, error))
-      return FALSE;
-  }
-  return dense != NULL;
-}
-
-static gboolean
-reach_input (AxonInferRequest *r, AxonBinding *b, GError **error)
-{
-  AxonTensor *t = b->tensor;
-  if (axon_tensor_is_remote (t) && axon_tensor_is_contiguous (t)) {
-    if (axon_compiled_model_accepts_remote (r->compiled))
-      return TRUE;
-    g_clear_pointer (&b->dense, axon_tensor_unref);
-    b->dense = axon_tensor_map_remote (t);
-    if (b->dense != NULL)
-      return TRUE;
-  }
-  return dense_for (b, axon_tensor_get_dtype (t), axon_tensor_get_shape (t), error) != NULL &&
-         axon_tensor_copy_to (t, b->dense, error);
-}
-
-/* First stage of a run: everything that is not dense host memory already. */
-gboolean
-axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error)
-{
-  for (guint i = 0; i < r->n_inputs; i++) {
-    AxonBinding *b = &r->inputs[i];
-    if (b->batch != NULL ? !gather_batch (b, error)
-                         : !is_plain (b->tensor) && !reach_input (r, b, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-/* Last stage: results go where the user wants them. */
-gboolean
-axon_infer_request_finish_outputs (AxonInferRequest *r, GError **error)
-{
-  for (guint i = 0; i < r->n_outputs; i++) {
-    AxonBinding *b = &r->outputs[i];
-    if (b->is_own && b->dense != NULL && !axon_tensor_copy_to (b->dense, b->tensor, error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-AxonTensor *
-axon_infer_request_peek_input (AxonInferRequest *request, guint index)
-{
-  AxonBinding *b = &request->inputs[index];
-  return b->dense ? b->dense : b->tensor;
-}
-
-/* What the run left for an output, dense. */
-AxonTensor *
-axon_infer_request_peek_output (AxonInferRequest *request, guint index)
-{
-  AxonBinding *b = &request->outputs[index];
-  return b->is_own && b->dense ? b->dense : b->tensor;
-}
-
-AxonCompiledModel *
-axon_infer_request_get_compiled_model (AxonInferRequest *request)
-{
-  return request->compiled;
-}
-
-/* The tensor that the user set for an output; NULL: none. */
-AxonTensor *
-axon_infer_request_peek_own_output (AxonInferRequest *request, guint index)
-{
-  AxonBinding *b = &request->outputs[index];
-  return b->is_own ? b->tensor : NULL;
-}
-
-/* The user's tensor where the device can write to it, or the last one where nobody else holds it,
- * or a new one. */
-AxonTensor *
-axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const AxonShape *shape,
-                                   GError **error)
-{
-  AxonBinding *b = &request->outputs[index];
-  AxonDType dtype = axon_compiled_model_get_output_dtype (request->compiled, index);
-  gboolean fits = b->tensor != NULL && axon_shape_equal (axon_tensor_get_shape (b->tensor), shape);
-  if (b->is_own && !fits) {
-    check_tensor ("output", axon_compiled_model_get_output_name (request->compiled, index), dtype,
-                  shape, b->tensor, error);
-    return NULL;
-  }
-  if (b->is_own && is_plain (b->tensor))
-    return b->tensor;
-  if (b->is_own)
-    return dense_for (b, dtype, shape, error);
-  if (fits && !axon_tensor_is_shared (b->tensor))
-    return b->tensor;
-  g_clear_pointer (&b->tensor, axon_tensor_unref);
-  b->tensor = axon_tensor_new (dtype, shape, error);
-  return b->tensor;
-}
-
-/* Takes @tensor (transfer full) as the result; copies it where the user set one. */
-gboolean
-axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTensor *tensor,
-                                GError **error)
-{
-  g_autoptr (AxonTensor) owned = tensor;
-  AxonBinding *b = &request->outputs[index];
-  if (b->is_own)
-    return b->tensor == tensor || b->dense == tensor ||
-           axon_tensor_copy_to (tensor, b->tensor, error);
-  g_clear_pointer (&b->tensor, axon_tensor_unref);
-  b->tensor = g_steal_pointer (&owned);
-  return TRUE;
-}
-
-/* Gives the result away, so that the next run makes a new one: for requests behind requests. */
-AxonTensor *
-axon_infer_request_steal_output (AxonInferRequest *request, guint index)
-{
-  AxonBinding *b = &request->outputs[index];
-  return b->is_own && b->tensor ? axon_tensor_ref (b->tensor) : g_steal_pointer (&b->tensor);
-}
-
-/* The input's tensor that this request made and nobody else writes to (transfer full); made where
- * it is not there. For requests behind requests. */
-AxonTensor *
-axon_infer_request_get_own_input (AxonInferRequest *request, guint index, GError **error)
-{
-  AxonBinding *b = &request->inputs[index];
-  if (b->tensor == NULL)
-    b->tensor =
-        axon_tensor_new (axon_compiled_model_get_input_dtype (request->compiled, index),
-                         axon_compiled_model_get_input_shape (request->compiled, index), error);
-  if (b->tensor != NULL && !b->is_own)
-    memset (axon_tensor_get_data (b->tensor), 0, axon_tensor_get_n_bytes (b->tensor));
-  b->is_own = TRUE;
-  return b->tensor ? axon_tensor_ref (b->tensor) : NULL;
-}
-
-/* Drops inputs that came from outside; those of get_own_input stay. */
-void
-axon_infer_request_unbind_inputs (AxonInferRequest *request)
-{
-  for (guint i = 0; i < request->n_inputs; i++)
-    if (!request->inputs[i].is_own)
-      binding_clear (&request->inputs[i]);
-}
-
-/* Drops every tensor that came from outside; results of its own are kept for the next run. */
-void
-axon_infer_request_unbind (AxonInferRequest *request)
-{
-  for (guint i = 0; i < request->n_inputs; i++)
-    binding_clear (&request->inputs[i]);
-  for (guint i = 0; i < request->n_outputs; i++)
-    if (request->outputs[i].is_own) {
-      binding_clear (&request->outputs[i]);
-      request->outputs[i].is_own = FALSE;
-    }
 }
 
 gboolean

@@ -1,40 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Every device has workers, requests of its own. A request takes an idle one, or waits in one queue
- * for all. Nothing is called, started or freed with the lock held. */
-#include "axonscheduler.h"
+ * for all. Nothing is started or freed with the lock held. */
+#include "axonscheduler-private.h"
 
 #include <string.h>
-
-typedef struct {
-  gchar *name, *shown;
-  AxonCompiledModel *compiled;
-  guint n_workers, n_busy;
-  GPtrArray *idle; /* Worker */
-  gboolean retired;
-  gdouble latency; /* microseconds of a run, a moving mean */
-  guint64 runs;
-} Device;
-
-typedef struct {
-  AxonScheduler *scheduler; /* lives as long as its workers do */
-  Device *device;
-  AxonInferRequest *inner;
-  AxonInferRequest *outer; /* lock: while it runs for one */
-  gint64 started;
-} Worker;
-
-struct _AxonScheduler {
-  gatomicrefcount ref_count;
-  AxonSchedulerFlags flags;
-  AxonSchedulerEmptyFunc empty;
-  gpointer empty_data;
-  GMutex lock;
-  GPtrArray *devices;   /* lock: Device, by priority */
-  GPtrArray *graveyard; /* lock: Device, retired; freed with the scheduler */
-  GPtrArray *workers;   /* lock: Worker, all */
-  GQueue waiting;       /* lock: AxonInferRequest */
-  guint next;           /* lock: round robin */
-};
 
 static void
 device_free (gpointer data)
@@ -442,71 +411,4 @@ axon_scheduler_cancel (AxonScheduler *s, AxonInferRequest *request)
     axon_infer_request_complete (request, NULL); /* says that it was cancelled */
   else if (inner != NULL)
     axon_infer_request_cancel (inner);
-}
-
-guint
-axon_scheduler_get_n_devices (AxonScheduler *s)
-{
-  guint n;
-  g_mutex_lock (&s->lock);
-  n = s->devices->len;
-  g_mutex_unlock (&s->lock);
-  return n;
-}
-
-static gboolean
-from_cache (const Device *d)
-{
-  g_autoptr (GVariant) v =
-      axon_compiled_model_get_property (d->compiled, "LOADED_FROM_CACHE", NULL);
-  return v != NULL && g_variant_get_boolean (v);
-}
-
-/* lock held */
-static GVariant *
-get_property (AxonScheduler *s, const gchar *key)
-{
-  g_autoptr (GVariantBuilder) names = g_variant_builder_new (G_VARIANT_TYPE_STRING_ARRAY);
-  g_autoptr (GVariantBuilder) shares = g_variant_builder_new (G_VARIANT_TYPE ("a{sd}"));
-  g_autoptr (GVariantBuilder) all = g_variant_builder_new (G_VARIANT_TYPE_VARDICT);
-  gboolean cached = s->devices->len > 0;
-  guint n = 0;
-  gdouble total = 0;
-  for (guint i = 0; i < s->devices->len; i++)
-    total += (gdouble)((Device *)g_ptr_array_index (s->devices, i))->runs;
-  for (guint i = 0; i < s->devices->len; i++) {
-    const Device *d = g_ptr_array_index (s->devices, i);
-    n += d->n_workers;
-    g_variant_builder_add (names, "s", d->shown);
-    g_variant_builder_add (shares, "{sd}", d->shown, total > 0 ? (gdouble)d->runs / total : 0);
-    cached = cached && from_cache (d);
-    if (g_str_equal (key, "DEVICE_PROPERTIES"))
-      g_variant_builder_add (all, "{sv}", d->shown,
-                             axon_compiled_model_dup_properties (d->compiled));
-  }
-  if (g_str_equal (key, "OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
-    return g_variant_new_int32 ((gint)MAX (n, 1));
-  if (g_str_equal (key, "LOADED_FROM_CACHE"))
-    return g_variant_new_boolean (cached);
-  return g_variant_builder_end (g_str_equal (key, "EXECUTION_DEVICES")   ? names
-                                : g_str_equal (key, "DEVICE_PROPERTIES") ? all
-                                                                         : shares);
-}
-
-GVariant *
-axon_scheduler_get_property (AxonScheduler *s, const gchar *key)
-{
-  static const gchar *const keys[] = { "OPTIMAL_NUMBER_OF_INFER_REQUESTS",
-                                       "EXECUTION_DEVICES",
-                                       "DEVICE_PROPERTIES",
-                                       "LOADED_FROM_CACHE",
-                                       "DEVICE_SHARES",
-                                       NULL };
-  GVariant *value;
-  if (!g_strv_contains (keys, key))
-    return NULL;
-  g_mutex_lock (&s->lock);
-  value = get_property (s, key);
-  g_mutex_unlock (&s->lock);
-  return value;
 }

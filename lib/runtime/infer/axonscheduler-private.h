@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "axonscheduler.h"
+
+typedef struct {
+  gchar *name, *shown;
+  AxonCompiledModel *compiled;
+  guint n_workers, n_busy;
+  GPtrArray *idle; /* Worker */
+  gboolean retired;
+  gdouble latency; /* microseconds of a run, a moving mean */
+  guint64 runs;
+} Device;
+
+typedef struct {
+  AxonScheduler *scheduler; /* lives as long as its workers do */
+  Device *device;
+  AxonInferRequest *inner;
+  AxonInferRequest *outer; /* lock: while it runs for one */
+  gint64 started;
+} Worker;
+
+struct _AxonScheduler {
+  gatomicrefcount ref_count;
+  AxonSchedulerFlags flags;
+  AxonSchedulerEmptyFunc empty;
+  gpointer empty_data;
+  GMutex lock;
+  GPtrArray *devices;   /* lock: Device, by priority */
+  GPtrArray *graveyard; /* lock: Device, retired; freed with the scheduler */
+  GPtrArray *workers;   /* lock: Worker, all */
+  GQueue waiting;       /* lock: AxonInferRequest */
+  guint next;           /* lock: round robin */
+};
