@@ -71,13 +71,22 @@ void gst_nn_infer_stop_compile (GstNnInfer *self);
 gboolean gst_nn_infer_has_free_size (GstNnInfer *self);
 GstCaps *gst_nn_infer_model_caps (GstNnInfer *self, gboolean outputs);
 
+/* gstnninferpads.c */
+void gst_nn_infer_add_pad_templates (GstElementClass *klass);
+void gst_nn_infer_add_pads (GstNnInfer *self);
+
+/* gstnninfertask.c */
+void gst_nn_infer_task (gpointer user_data);
+
 /* gstnninferqueue.c */
 GstFlowReturn gst_nn_infer_queue_buffer (GstNnInfer *self, GstBuffer *buffer);
 gboolean gst_nn_infer_queue_event (GstNnInfer *self, GstEvent *event);
 gboolean gst_nn_infer_queue_query (GstNnInfer *self, GstQuery *query);
-void gst_nn_infer_task (gpointer user_data);
 void gst_nn_infer_set_flushing (GstNnInfer *self, gboolean flushing);
 void gst_nn_infer_drain (GstNnInfer *self);
 void gst_nn_infer_flush_batches (GstNnInfer *self);
 void gst_nn_infer_drop_requests (GstNnInfer *self);
+void gst_nn_infer_give_request (GstNnInfer *self, AxonInferRequest *request);
+GstFlowReturn gst_nn_infer_get_flow (GstNnInfer *self);
+void gst_nn_slot_free (GstNnSlot *slot);
 G_END_DECLS
