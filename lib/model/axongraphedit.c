@@ -40,6 +40,8 @@ axon_model_copy_node (AxonModel *copy, const AxonNode *node, AxonValue *const *i
                                      out, node->n_outputs);
   axon_node_add_origins (n, (AxonNode *)node);
   axon_node_set_affinity (n, node->affinity);
+  axon_node_set_exec_type (n, node->exec_type);
+  n->exec_time = node->exec_time;
   for (guint i = 0; i < node->attrs->len; i++)
     clone_attr (n, g_ptr_array_index (node->attrs, i));
   return n;

@@ -37,6 +37,7 @@ node_free (gpointer data)
   g_free (node->inputs);
   g_free (node->outputs);
   g_free (node->affinity);
+  g_free (node->exec_type);
   g_ptr_array_unref (node->attrs);
   g_ptr_array_unref (node->origins);
   g_free (node);
@@ -251,6 +252,14 @@ axon_node_set_affinity (AxonNode *node, const gchar *device)
 {
   g_free (node->affinity);
   node->affinity = g_strdup (device);
+}
+
+void
+axon_node_set_exec_type (AxonNode *node, const gchar *exec_type)
+{
+  gchar *copy = g_strdup (exec_type);
+  g_free (node->exec_type);
+  node->exec_type = copy;
 }
 
 AxonValue *

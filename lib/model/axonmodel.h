@@ -36,6 +36,7 @@ guint axon_model_get_n_nodes (AxonModel *model);
 gdouble axon_model_get_flops (AxonModel *model);
 guint64 axon_model_get_memory (AxonModel *model);
 gchar **axon_model_get_node_names (AxonModel *model);
+GVariant *axon_model_dup_nodes (AxonModel *model);
 gboolean axon_model_set_affinity (AxonModel *model, const gchar *node, const gchar *device);
 gboolean axon_model_is_quantized (AxonModel *model);
 gboolean axon_model_reshape (AxonModel *model, guint input, const AxonShape *shape, GError **error);

@@ -233,6 +233,67 @@ axon_model_is_quantized (AxonModel *model)
   return model->quantized;
 }
 
+static GVariant *
+describe_values (AxonValue *const *values, guint n, gboolean types)
+{
+  GVariantBuilder b;
+  g_variant_builder_init (&b, G_VARIANT_TYPE_STRING_ARRAY);
+  for (guint i = 0; i < n; i++) {
+    g_autofree gchar *shape = values[i] ? axon_shape_to_string (&values[i]->type.shape) : NULL;
+    g_autofree gchar *type =
+        shape ? g_strconcat (axon_dtype_get_name (values[i]->type.dtype), shape, NULL) : NULL;
+    g_variant_builder_add (&b, "s", values[i] == NULL ? "" : types ? type : values[i]->name);
+  }
+  return g_variant_builder_end (&b);
+}
+
+static GVariant *
+describe_node (const AxonNode *node)
+{
+  GVariantDict dict;
+  g_variant_dict_init (&dict, NULL);
+  g_variant_dict_insert (&dict, "name", "s", node->name ? node->name : "");
+  g_variant_dict_insert (&dict, "type", "s", node->op->name);
+  g_variant_dict_insert_value (&dict, "inputs",
+                               describe_values (node->inputs, node->n_inputs, FALSE));
+  g_variant_dict_insert_value (&dict, "outputs",
+                               describe_values (node->outputs, node->n_outputs, FALSE));
+  g_variant_dict_insert_value (&dict, "output-types",
+                               describe_values (node->outputs, node->n_outputs, TRUE));
+  g_variant_dict_insert_value (
+      &dict, "originals",
+      g_variant_new_strv ((const gchar *const *)node->origins->pdata, (gssize)node->origins->len));
+  if (node->affinity != NULL)
+    g_variant_dict_insert (&dict, "device", "s", node->affinity);
+  if (node->exec_type != NULL)
+    g_variant_dict_insert (&dict, "exec-type", "s", node->exec_type);
+  if (node->exec_time > 0)
+    g_variant_dict_insert (&dict, "exec-time", "d", node->exec_time);
+  return g_variant_dict_end (&dict);
+}
+
+/**
+ * axon_model_dup_nodes:
+ * @model: a model
+ *
+ * Returns: (transfer full): `aa{sv}`, a row for each node in execution order: `name` and `type`
+ *   (`s`), `inputs`, `outputs` (`as`: names of values), `output-types` (`as`: such as
+ *   `f32[1,8,4,4]`), `originals` (`as`: the nodes of the model as read that it stands for); where
+ *   known `device` (`s`), and in a runtime model `exec-type` (`s`: what runs it) and `exec-time`
+ *   (`d`: microseconds, mean of the profiled runs)
+ *
+ * Since: 1.0
+ */
+GVariant *
+axon_model_dup_nodes (AxonModel *model)
+{
+  GVariantBuilder b;
+  g_variant_builder_init (&b, G_VARIANT_TYPE ("aa{sv}"));
+  for (guint i = 0; i < model->nodes->len; i++)
+    g_variant_builder_add_value (&b, describe_node (g_ptr_array_index (model->nodes, i)));
+  return g_variant_ref_sink (g_variant_builder_end (&b));
+}
+
 /**
  * axon_model_get_node_names:
  * @model: a model

@@ -59,26 +59,57 @@ dot_escape (const gchar *text)
   return g_strescape (valid, NULL);
 }
 
-/* Nodes of one device have one colour. */
-static void
-append_node (GString *s, const AxonNode *node, const gchar *name)
+/* The slower, the redder; without times, nodes of one device have one colour. */
+static gchar *
+node_color (const AxonNode *node, gdouble slowest)
 {
   static const gchar *const colors[] = { "#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6",
                                          "#fb9a99", "#ffff99", "#8dd3c7", "#d9d9d9" };
-  g_autofree gchar *device = node->affinity ? dot_escape (node->affinity) : NULL;
+  if (slowest > 0) {
+    guint share = (guint)(node->exec_time / slowest * 220);
+    return g_strdup_printf ("#ff%02x%02x", 255 - share, 255 - share);
+  }
+  return node->affinity ? g_strdup (colors[g_str_hash (node->affinity) % G_N_ELEMENTS (colors)])
+                        : NULL;
+}
+
+static void
+append_node (GString *s, const AxonNode *node, gdouble slowest)
+{
+  g_autofree gchar *name = dot_escape (node->name);
+  g_autofree gchar *color = node_color (node, slowest);
   g_string_append_printf (s, "  n%u [label=\"%s\\n%s", node->index, node->op->name, name);
-  if (device != NULL)
-    g_string_append_printf (s, "\\n%s\", style=filled, fillcolor=\"%s", device,
-                            colors[g_str_hash (device) % G_N_ELEMENTS (colors)]);
-  g_string_append (s, "\"];\n");
+  if (node->affinity != NULL) {
+    g_autofree gchar *device = dot_escape (node->affinity);
+    g_string_append_printf (s, "\\n%s", device);
+  }
+  if (node->exec_type != NULL) {
+    g_autofree gchar *type = dot_escape (node->exec_type);
+    g_string_append_printf (s, "\\n%s", type);
+  }
+  if (node->exec_time > 0)
+    g_string_append_printf (s, "\\n%.0f us", node->exec_time);
+  g_string_append_c (s, '"');
+  if (color != NULL)
+    g_string_append_printf (s, ", style=filled, fillcolor=\"%s\"", color);
+  g_string_append (s, "];\n");
+}
+
+static gdouble
+slowest_node (const AxonModel *model)
+{
+  gdouble slowest = 0;
+  for (guint i = 0; i < model->nodes->len; i++)
+    slowest = MAX (slowest, ((const AxonNode *)g_ptr_array_index (model->nodes, i))->exec_time);
+  return slowest;
 }
 
 /**
  * axon_model_to_dot:
  * @model: a model
  *
- * Returns: (transfer full): a Graphviz digraph of the nodes, coloured by affinity, edges labelled
- * with types
+ * Returns: (transfer full): a Graphviz digraph of the nodes, edges labelled with types; coloured by
+ * time where the model is a runtime model that was profiled, else by affinity
  *
  * Since: 1.0
  */
@@ -87,6 +118,7 @@ axon_model_to_dot (AxonModel *model)
 {
   GString *s = g_string_new ("digraph axon {\n  node [shape=box, fontname=sans, fontsize=10];\n"
                              "  edge [fontname=sans, fontsize=8];\n");
+  gdouble slowest = slowest_node (model);
   for (guint i = 0; i < model->inputs->len; i++) {
     AxonValue *value = g_ptr_array_index (model->inputs, i);
     g_autofree gchar *name = dot_escape (value->name);
@@ -95,9 +127,8 @@ axon_model_to_dot (AxonModel *model)
   }
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);
-    g_autofree gchar *name = dot_escape (node->name);
     node->index = i;
-    append_node (s, node, name);
+    append_node (s, node, slowest);
     for (guint k = 0; k < node->n_inputs; k++) {
       AxonValue *value = node->inputs[k];
       g_autofree gchar *shape = value ? axon_shape_to_string (&value->type.shape) : NULL;

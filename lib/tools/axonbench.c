@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 static struct {
-  gchar *device, **config, **files, **shapes;
+  gchar *device, *exec_graph, **config, **files, **shapes;
   gint n, nireq, warmup;
   gdouble seconds;
   gboolean json, profile;
@@ -25,6 +25,8 @@ static const GOptionEntry entries[] = {
   { "shape", 's', 0, G_OPTION_ARG_STRING_ARRAY, &opt.shapes,
     N_ ("Shape of the next input, for free dimensions"), "N,C,H,W" },
   { "profile", 'p', 0, G_OPTION_ARG_NONE, &opt.profile, N_ ("Time per step"), NULL },
+  { "exec-graph", 0, 0, G_OPTION_ARG_FILENAME, &opt.exec_graph,
+    N_ ("Draw what ran, coloured by time, as a Graphviz graph"), "FILE.dot" },
   { "json", 'j', 0, G_OPTION_ARG_NONE, &opt.json, N_ ("Print JSON"), NULL },
   TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "MODEL.onnx" },
@@ -126,9 +128,18 @@ show_profile (AxonInferRequest *request)
 {
   for (guint i = 0; i < axon_infer_request_get_n_profiling (request); i++) {
     const AxonProfilingInfo *row = axon_infer_request_get_profiling (request, i);
-    g_print ("%9.0f us  %-18s %-28s %s\n", row->real_time_us, row->node_type, row->exec_type,
-             row->node_name);
+    if (row->status == AXON_PROFILING_EXECUTED)
+      g_print ("%9.0f us  %-18s %-28s %s\n", row->real_time_us, row->node_type, row->exec_type,
+               row->node_name);
   }
+}
+
+static gboolean
+draw_exec_graph (AxonCompiledModel *compiled, GError **error)
+{
+  g_autoptr (AxonModel) model = axon_compiled_model_get_runtime_model (compiled, error);
+  g_autofree gchar *dot = model ? axon_model_to_dot (model) : NULL;
+  return dot != NULL && g_file_set_contents (opt.exec_graph, dot, -1, error);
 }
 
 static void
@@ -232,7 +243,7 @@ bench (const gchar *path, GVariant *config, GError **error)
     show_text (&r);
   if (opt.profile)
     show_profile (g_ptr_array_index (requests, 0));
-  return TRUE;
+  return opt.exec_graph == NULL || draw_exec_graph (compiled, error);
 }
 
 int
@@ -252,7 +263,7 @@ main (int argc, char **argv)
     g_printerr ("%s", help);
     return 1;
   }
-  if (opt.profile) {
+  if (opt.profile || opt.exec_graph != NULL) {
     guint n = opt.config ? g_strv_length (opt.config) : 0;
     opt.config = g_renew (gchar *, opt.config, n + 2);
     opt.config[n] = g_strdup ("PERF_COUNT=YES");

@@ -340,6 +340,12 @@ auto_model_get_property (AxonCompiledModel *compiled, const gchar *key,
   return axon_scheduler_get_property (((AutoModel *)compiled)->state->scheduler, key);
 }
 
+static AxonModel *
+auto_model_get_runtime_model (AxonCompiledModel *compiled, GError **error)
+{
+  return axon_scheduler_get_runtime_model (((AutoModel *)compiled)->state->scheduler, error);
+}
+
 static void
 auto_model_finalize (GObject *object)
 {
@@ -357,6 +363,7 @@ auto_model_class_init (AutoModelClass *klass)
   klass->start = auto_model_start;
   klass->cancel = auto_model_cancel;
   klass->get_property = auto_model_get_property;
+  klass->get_runtime_model = auto_model_get_runtime_model;
   klass->accepts_remote = TRUE;
   klass->accepts_any_place = TRUE;
 }

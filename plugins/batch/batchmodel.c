@@ -375,6 +375,20 @@ batch_model_finalize (GObject *object)
   G_OBJECT_CLASS (batch_model_parent_class)->finalize (object);
 }
 
+/* As full batches run; as single pictures do where no full batch was profiled. */
+static AxonModel *
+batch_model_get_runtime_model (AxonCompiledModel *compiled, GError **error)
+{
+  State *state = ((BatchModel *)compiled)->state;
+  g_autoptr (AxonModel) many = axon_compiled_model_get_runtime_model (state->many, error);
+  if (many == NULL)
+    return NULL;
+  for (guint i = 0; i < many->nodes->len; i++)
+    if (((const AxonNode *)g_ptr_array_index (many->nodes, i))->exec_time > 0)
+      return g_steal_pointer (&many);
+  return axon_compiled_model_get_runtime_model (state->one, error);
+}
+
 static void
 batch_model_class_init (BatchModelClass *klass)
 {
@@ -384,6 +398,7 @@ batch_model_class_init (BatchModelClass *klass)
   klass->flush = batch_model_flush;
   klass->get_property = batch_model_get_property;
   klass->set_property = batch_model_set_property;
+  klass->get_runtime_model = batch_model_get_runtime_model;
 }
 
 static void

@@ -254,12 +254,35 @@ cpu_model_export (AxonCompiledModel *compiled, AxonBlobWriter *writer, G_GNUC_UN
   return axon_blob_writer_add_model (writer, ((CpuModel *)compiled)->model);
 }
 
+/* The plan that ran last; without one, the graph that plans are made of. */
+static AxonModel *
+cpu_model_get_runtime_model (AxonCompiledModel *compiled, G_GNUC_UNUSED GError **error)
+{
+  CpuModel *self = (CpuModel *)compiled;
+  Entry *last = NULL;
+  AxonModel *model;
+  g_mutex_lock (&self->lock);
+  for (guint i = 0; i < self->entries->len; i++) {
+    Entry *entry = g_ptr_array_index (self->entries, i);
+    if (last == NULL || entry->used > last->used)
+      last = entry;
+  }
+  if (last != NULL)
+    g_atomic_ref_count_inc (&last->ref_count);
+  g_mutex_unlock (&self->lock);
+  model = last && last->plan ? cpu_plan_describe (last->plan)
+                             : axon_model_clone (last ? last->dynamic : self->model);
+  g_clear_pointer (&last, entry_unref);
+  return model;
+}
+
 static void
 cpu_model_class_init (CpuModelClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = cpu_model_finalize;
   klass->infer = cpu_model_infer;
   klass->export_model = cpu_model_export;
+  klass->get_runtime_model = cpu_model_get_runtime_model;
 }
 
 static void

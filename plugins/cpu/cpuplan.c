@@ -387,6 +387,26 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancell
   return plan;
 }
 
+AxonModel *
+cpu_plan_describe (const CpuPlan *plan)
+{
+  AxonModel *model = axon_model_clone (plan->model);
+  g_autoptr (GHashTable) nodes = g_hash_table_new (g_str_hash, g_str_equal);
+  for (guint i = 0; i < model->nodes->len; i++) {
+    AxonNode *node = g_ptr_array_index (model->nodes, i);
+    g_hash_table_insert (nodes, node->name, node);
+  }
+  for (guint i = 0; i < plan->info->len; i++) {
+    const AxonProfilingInfo *step = &g_array_index (plan->info, AxonProfilingInfo, i);
+    AxonNode *node = g_hash_table_lookup (nodes, step->node_name);
+    g_autofree gchar *all =
+        node && node->exec_type ? g_strconcat (node->exec_type, "+", step->exec_type, NULL) : NULL;
+    if (node != NULL)
+      axon_node_set_exec_type (node, all ? all : step->exec_type);
+  }
+  return model;
+}
+
 void
 cpu_plan_free (CpuPlan *plan)
 {

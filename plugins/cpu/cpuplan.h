@@ -105,6 +105,9 @@ CpuStep *cpu_plan_add_step (CpuPlan *plan, CpuStepFunc run, gpointer data, GDest
                             CpuTensor *const *out, guint n_out);
 const AxonTensor *cpu_node_constant (const AxonNode *node, guint index);
 
+/* The graph with what runs each node: a node's steps joined by "+" (transfer full). */
+AxonModel *cpu_plan_describe (const CpuPlan *plan);
+
 /* Running */
 static inline gpointer
 cpu_tensor_data (const CpuInstance *instance, const CpuTensor *t)

@@ -99,6 +99,7 @@ hetero_model_class_init (HeteroModelClass *klass)
   klass->cancel = hetero_request_cancel;
   klass->get_property = hetero_model_get_property;
   klass->export_model = hetero_model_export;
+  klass->get_runtime_model = hetero_model_get_runtime_model;
 }
 
 static void

@@ -36,6 +36,11 @@ gboolean hetero_request_start (AxonCompiledModel *compiled, AxonInferRequest *re
                                GError **error);
 void hetero_request_cancel (AxonCompiledModel *compiled, AxonInferRequest *request);
 
+gchar *hetero_part_prefix (guint part); /* of names that tell of the part (transfer full) */
+
+/* heteroruntime.c */
+AxonModel *hetero_model_get_runtime_model (AxonCompiledModel *compiled, GError **error);
+
 /* heteroblob.c */
 GVariant *hetero_model_export (AxonCompiledModel *compiled, AxonBlobWriter *writer, GError **error);
 

@@ -103,6 +103,12 @@ collect_outputs (HeteroModel *self, Run *run, GError **error)
   return TRUE;
 }
 
+gchar *
+hetero_part_prefix (guint part)
+{
+  return g_strdup_printf ("subgraph%u: ", part);
+}
+
 static void
 finish (HeteroModel *self, Run *run, GError *error)
 {
@@ -113,7 +119,7 @@ finish (HeteroModel *self, Run *run, GError *error)
     collect_outputs (self, run, &error);
   axon_infer_request_set_profiling (outer, 0, NULL, NULL);
   for (guint i = 0; i < run->n; i++) {
-    g_autofree gchar *prefix = g_strdup_printf ("subgraph%u: ", i);
+    g_autofree gchar *prefix = hetero_part_prefix (i);
     if (profile && error == NULL)
       axon_infer_request_add_profiling (outer, prefix, run->inner[i]);
     axon_infer_request_unbind (run->inner[i]);

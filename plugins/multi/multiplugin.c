@@ -31,6 +31,12 @@ multi_model_get_property (AxonCompiledModel *compiled, const gchar *key,
   return axon_scheduler_get_property (((MultiModel *)compiled)->scheduler, key);
 }
 
+static AxonModel *
+multi_model_get_runtime_model (AxonCompiledModel *compiled, GError **error)
+{
+  return axon_scheduler_get_runtime_model (((MultiModel *)compiled)->scheduler, error);
+}
+
 static void
 multi_model_finalize (GObject *object)
 {
@@ -45,6 +51,7 @@ multi_model_class_init (MultiModelClass *klass)
   klass->start = multi_model_start;
   klass->cancel = multi_model_cancel;
   klass->get_property = multi_model_get_property;
+  klass->get_runtime_model = multi_model_get_runtime_model;
   klass->accepts_remote = TRUE;
   klass->accepts_any_place = TRUE;
 }

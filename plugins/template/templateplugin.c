@@ -78,6 +78,15 @@ axon_template_model_export (AxonCompiledModel *compiled, AxonBlobWriter *writer,
   return axon_blob_writer_add_model (writer, ((AxonTemplateModel *)compiled)->model);
 }
 
+static AxonModel *
+axon_template_model_get_runtime_model (AxonCompiledModel *compiled, G_GNUC_UNUSED GError **error)
+{
+  AxonModel *model = axon_model_clone (((AxonTemplateModel *)compiled)->model);
+  for (guint i = 0; i < model->nodes->len; i++)
+    axon_node_set_exec_type (g_ptr_array_index (model->nodes, i), "reference");
+  return model;
+}
+
 static void
 axon_template_model_finalize (GObject *object)
 {
@@ -93,6 +102,7 @@ axon_template_model_class_init (AxonTemplateModelClass *klass)
   G_OBJECT_CLASS (klass)->finalize = axon_template_model_finalize;
   klass->infer = axon_template_model_infer;
   klass->export_model = axon_template_model_export;
+  klass->get_runtime_model = axon_template_model_get_runtime_model;
 }
 
 static void

@@ -115,6 +115,7 @@ profiles_are_there_when_asked_for_and_only_then (void)
   g_autoptr (AxonCompiledModel) without = behaviour_compile_with (model, "PERF_COUNT", "NO", NULL);
   g_autoptr (AxonInferRequest) a = behaviour_request (with, 1);
   g_autoptr (AxonInferRequest) b = behaviour_request (without, 1);
+  guint n_executed = 0;
   for (guint async = 0; async < 2; async++) {
     if (async) {
       g_assert_true (axon_infer_request_start_async (a, NULL));
@@ -125,15 +126,68 @@ profiles_are_there_when_asked_for_and_only_then (void)
     g_assert_cmpuint (axon_infer_request_get_n_profiling (a), >, 0);
     for (guint i = 0; i < axon_infer_request_get_n_profiling (a); i++) {
       const AxonProfilingInfo *row = axon_infer_request_get_profiling (a, i);
+      gboolean ran = row->status == AXON_PROFILING_EXECUTED;
       g_assert_nonnull (row->node_name);
       g_assert_nonnull (row->node_type);
-      g_assert_nonnull (row->exec_type);
+      g_assert_cmpint (*row->exec_type != '\0', ==, ran);
       g_assert_cmpfloat (row->real_time_us, >=, 0);
-      g_assert_cmpint (row->status, ==, AXON_PROFILING_EXECUTED);
+      g_assert_true (ran || row->real_time_us == 0);
+      n_executed += ran;
     }
+    g_assert_cmpuint (n_executed, >, 0);
   }
   g_assert_true (axon_infer_request_infer (b, NULL));
   g_assert_cmpuint (axon_infer_request_get_n_profiling (b), ==, 0);
+}
+
+/* Every node once, times only after a profiled run; the sum of the times. */
+static gdouble
+check_runtime_model (AxonCompiledModel *compiled)
+{
+  g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonModel) runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+  g_autoptr (GVariant) nodes = NULL;
+  gdouble total = 0, time;
+  g_assert_no_error (error);
+  g_assert_cmpstr (axon_model_get_input_name (runtime, 0), ==,
+                   axon_compiled_model_get_input_name (compiled, 0));
+  g_assert_cmpstr (axon_model_get_output_name (runtime, 0), ==,
+                   axon_compiled_model_get_output_name (compiled, 0));
+  nodes = axon_model_dup_nodes (runtime);
+  g_assert_cmpuint (g_variant_n_children (nodes), >, 0);
+  for (gsize i = 0; i < g_variant_n_children (nodes); i++) {
+    g_autoptr (GVariant) row = g_variant_get_child_value (nodes, i);
+    g_autoptr (GVariant) originals = g_variant_lookup_value (row, "originals", NULL);
+    gchar *name = NULL;
+    g_assert_true (g_variant_lookup (row, "name", "s", &name));
+    g_assert_true (g_hash_table_add (names, name));
+    g_assert_cmpuint (g_variant_n_children (originals), >, 0);
+    g_assert_true (g_variant_lookup (row, "exec-type", "s", NULL));
+    if (g_variant_lookup (row, "exec-time", "d", &time))
+      total += time;
+  }
+  return total;
+}
+
+static void
+the_runtime_model_tells_what_runs_and_how_long (void)
+{
+  g_autoptr (AxonModel) model = behaviour_conv_model (2);
+  g_autoptr (AxonCompiledModel) compiled =
+      behaviour_compile_with (model, "PERF_COUNT", "YES", NULL);
+  g_autoptr (AxonInferRequest) r = behaviour_request (compiled, 1);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonModel) runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+  if (g_error_matches (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED)) {
+    g_test_skip ("the device does not tell how it runs a model");
+    return;
+  }
+  g_assert_cmpfloat (check_runtime_model (compiled), ==, 0);
+  for (guint i = 0; i < 20; i++)
+    g_assert_true (axon_infer_request_infer (r, NULL));
+  if (axon_infer_request_get_n_profiling (r) > 0)
+    g_assert_cmpfloat (check_runtime_model (compiled), >, 0);
 }
 
 void
@@ -146,4 +200,5 @@ behaviour_add_infer (void)
   BEHAVIOUR_ADD ("dynamic", free_shapes_take_what_comes);
   BEHAVIOUR_ADD ("dynamic", a_shape_that_does_not_fit_the_free_one_is_refused);
   BEHAVIOUR_ADD ("profiling", profiles_are_there_when_asked_for_and_only_then);
+  BEHAVIOUR_ADD ("profiling", the_runtime_model_tells_what_runs_and_how_long);
 }

@@ -66,6 +66,16 @@ sample_model_export (AxonCompiledModel *compiled, AxonBlobWriter *writer,
   return axon_blob_writer_add_model (writer, ((SampleModel *)compiled)->model);
 }
 
+/* The graph as it runs, for people who look for what is slow; the library adds the times. */
+static AxonModel *
+sample_model_get_runtime_model (AxonCompiledModel *compiled, G_GNUC_UNUSED GError **error)
+{
+  AxonModel *model = axon_model_clone (((SampleModel *)compiled)->model);
+  for (guint i = 0; i < model->nodes->len; i++)
+    axon_node_set_exec_type (g_ptr_array_index (model->nodes, i), "sample");
+  return model;
+}
+
 static void
 sample_model_finalize (GObject *object)
 {
@@ -81,6 +91,7 @@ sample_model_class_init (SampleModelClass *klass)
   G_OBJECT_CLASS (klass)->finalize = sample_model_finalize;
   klass->infer = sample_model_infer;
   klass->export_model = sample_model_export;
+  klass->get_runtime_model = sample_model_get_runtime_model;
 }
 
 static void

@@ -24,10 +24,23 @@ typedef struct {
   AxonRemoteContext *context; /* compiled with, or NULL */
   GArray *inputs, *outputs;   /* AxonPort */
   gboolean loaded_from_cache;
+
+  /* with PERF_COUNT */
+  GMutex profile_lock;
+  GHashTable *times;      /* profile_lock: name of a node -> gdouble, microseconds of all runs */
+  guint64 n_profiled;     /* profile_lock: runs */
+  GArray *removed;        /* AxonProfilingInfo: the nodes as read, then those that do not run */
+  GStringChunk *names;    /* theirs */
+  gboolean knows_removed; /* profile_lock; then @removed does not change */
 } AxonCompiledModelPrivate;
 
 AxonCompiledModelPrivate *axon_compiled_model_private (AxonCompiledModel *compiled);
 void axon_compiled_model_set_loaded_from_cache (AxonCompiledModel *compiled);
+
+/* axonruntimemodel.c */
+void axon_compiled_model_init_profile (AxonCompiledModel *compiled, AxonModel *model);
+void axon_compiled_model_clear_profile (AxonCompiledModel *compiled);
+void axon_compiled_model_add_profile (AxonCompiledModel *compiled, GArray *rows);
 
 /* axonexport.c: @extra (nullable, floating): more header fields, a{sv} */
 gboolean axon_compiled_model_write (AxonCompiledModel *compiled, AxonBlobWriter *writer,

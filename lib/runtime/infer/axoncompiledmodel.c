@@ -44,6 +44,7 @@ axon_compiled_model_init (AxonCompiledModel *compiled)
   g_array_set_clear_func (priv->inputs, port_clear);
   g_array_set_clear_func (priv->outputs, port_clear);
   g_array_set_clear_func (priv->stages, stage_clear);
+  g_mutex_init (&priv->profile_lock);
 }
 
 static void
@@ -56,6 +57,7 @@ axon_compiled_model_finalize (GObject *object)
   g_array_unref (priv->inputs);
   g_array_unref (priv->outputs);
   g_free (priv->model_name);
+  axon_compiled_model_clear_profile (AXON_COMPILED_MODEL (object));
   g_clear_object (&priv->context);
   g_clear_object (&priv->plugin);
   G_OBJECT_CLASS (axon_compiled_model_parent_class)->finalize (object);
@@ -90,6 +92,7 @@ axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin, Axon
   if (executor != NULL)
     axon_compiled_model_add_stage (compiled, executor,
                                    AXON_COMPILED_MODEL_GET_CLASS (compiled)->infer);
+  axon_compiled_model_init_profile (compiled, model);
   copy_ports (priv->inputs, model->inputs);
   copy_ports (priv->outputs, model->outputs);
 }

@@ -39,6 +39,8 @@ typedef gboolean (*AxonStageFunc) (AxonCompiledModel *compiled, AxonInferRequest
  * @set_property: optional; a row flagged %AXON_PROPERTY_MODEL_WRITE changes
  * @export_model: optional; adds data to @writer and returns what `import_model` wants, floating
  * @flush: optional; runs what it was holding back to gather more
+ * @get_runtime_model: optional; the graph as it runs (transfer full), each node with what runs it
+ * by axon_node_set_exec_type(); times are added by the base class. Any thread.
  * @accepts_remote: gives tensors of the device's own memory to @infer as they are
  * @accepts_any_place: tensors may lie in any device's memory: virtual devices pass them on
  *
@@ -57,10 +59,11 @@ struct _AxonCompiledModelClass {
                             GError **error);
   GVariant *(*export_model) (AxonCompiledModel *compiled, AxonBlobWriter *writer, GError **error);
   void (*flush) (AxonCompiledModel *compiled);
+  AxonModel *(*get_runtime_model) (AxonCompiledModel *compiled, GError **error);
   gboolean accepts_remote;
   gboolean accepts_any_place;
 
-  gpointer padding[20];
+  gpointer padding[19];
 };
 
 guint axon_compiled_model_get_n_inputs (AxonCompiledModel *compiled);
@@ -88,6 +91,7 @@ gboolean axon_compiled_model_export (AxonCompiledModel *compiled, GOutputStream 
 gboolean axon_compiled_model_export_to_file (AxonCompiledModel *compiled, const gchar *path,
                                              GError **error);
 void axon_compiled_model_flush (AxonCompiledModel *compiled);
+AxonModel *axon_compiled_model_get_runtime_model (AxonCompiledModel *compiled, GError **error);
 
 #ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* For plugins. Copies names, types and shapes of @model's ports; takes a reference on the rest. */

@@ -22,7 +22,7 @@ struct _AxonInferRequest {
   guint stage;    /* of the run; one stage runs at a time */
 
   GArray *profiling;               /* AxonProfilingInfo, of the last run */
-  GStringChunk *names;             /* of profiling rows from elsewhere; NULL until needed */
+  GStringChunk *names;             /* of profiling rows; NULL until needed */
   AxonExecutor *callback_executor; /* from the first callback on; shared by the process */
   gpointer data;                   /* the plugin's */
   GDestroyNotify data_destroy;

@@ -39,7 +39,7 @@ typedef enum {
  * AxonProfilingInfo:
  * @node_name: original name
  * @node_type: operator
- * @exec_type: implementation that ran it
+ * @exec_type: implementation that ran it; empty where none did
  * @real_time_us: microseconds of the wall clock in the last run
  * @cpu_time_us: microseconds of processor time; 0: not measured
  * @status: whether it ran
@@ -88,7 +88,6 @@ gboolean axon_infer_request_take_output (AxonInferRequest *request, guint index,
                                          GError **error);
 gboolean axon_infer_request_is_cancelled (AxonInferRequest *request);
 void axon_infer_request_complete (AxonInferRequest *request, GError *error);
-/* @info is kept by pointer: it belongs to the compiled model. */
 void axon_infer_request_set_profiling (AxonInferRequest *request, guint n,
                                        const AxonProfilingInfo *info, const gdouble *times);
 /* Requests behind requests */

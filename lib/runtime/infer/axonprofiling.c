@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Profiling rows of a request's last run. */
+#include "axoncompiledmodel-private.h"
 #include "axoninferrequest-private.h"
 
 /**
@@ -37,7 +38,8 @@ axon_infer_request_get_profiling (AxonInferRequest *request, guint index)
  * @request: an idle request
  *
  * Returns: (transfer full): the profile as `a(sssdd)`: node, operator, implementation, microseconds
- *   of the wall clock, microseconds of processor time (0: not measured)
+ *   of the wall clock, microseconds of processor time (0: not measured). An empty implementation: a
+ *   pass removed the node or fused it into another.
  *
  * Since: 1.0
  */
@@ -54,18 +56,33 @@ axon_infer_request_dup_profiling (AxonInferRequest *request)
   return g_variant_ref_sink (g_variant_builder_end (&builder));
 }
 
+/* The request outlives plans and requests behind it: texts are its own. */
+static void
+append_row (AxonInferRequest *request, AxonProfilingInfo row)
+{
+  if (request->names == NULL)
+    request->names = g_string_chunk_new (1024);
+  row.node_name = g_string_chunk_insert_const (request->names, row.node_name);
+  row.node_type = g_string_chunk_insert_const (request->names, row.node_type);
+  row.exec_type = g_string_chunk_insert_const (request->names, row.exec_type);
+  g_array_append_val (request->profiling, row);
+}
+
 /* @times: microseconds per row; NULL: not measured, the profile is emptied. */
 void
 axon_infer_request_set_profiling (AxonInferRequest *request, guint n, const AxonProfilingInfo *info,
                                   const gdouble *times)
 {
-  g_array_set_size (request->profiling, times ? n : 0);
-  for (guint i = 0; i < request->profiling->len; i++) {
-    AxonProfilingInfo *row = &g_array_index (request->profiling, AxonProfilingInfo, i);
-    *row = info[i];
-    row->real_time_us = times[i];
-    row->status = AXON_PROFILING_EXECUTED;
+  g_array_set_size (request->profiling, 0);
+  if (times == NULL)
+    return;
+  for (guint i = 0; i < n; i++) {
+    AxonProfilingInfo row = info[i];
+    row.real_time_us = times[i];
+    row.status = AXON_PROFILING_EXECUTED;
+    append_row (request, row);
   }
+  axon_compiled_model_add_profile (request->compiled, request->profiling);
 }
 
 /* Appends the rows of @part, a request behind this one, names prefixed. */
@@ -73,12 +90,10 @@ void
 axon_infer_request_add_profiling (AxonInferRequest *request, const gchar *prefix,
                                   AxonInferRequest *part)
 {
-  if (request->names == NULL)
-    request->names = g_string_chunk_new (1024);
   for (guint i = 0; i < part->profiling->len; i++) {
     AxonProfilingInfo row = *axon_infer_request_get_profiling (part, i);
     g_autofree gchar *name = g_strconcat (prefix, row.node_name, NULL);
-    row.node_name = g_string_chunk_insert_const (request->names, name);
-    g_array_append_val (request->profiling, row);
+    row.node_name = name;
+    append_row (request, row);
   }
 }

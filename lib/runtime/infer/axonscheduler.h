@@ -36,6 +36,7 @@ void axon_scheduler_cancel (AxonScheduler *scheduler, AxonInferRequest *request)
 guint axon_scheduler_get_n_devices (AxonScheduler *scheduler);
 /* Floating: OPTIMAL_NUMBER_OF_INFER_REQUESTS, EXECUTION_DEVICES, DEVICE_PROPERTIES,
  * LOADED_FROM_CACHE, DEVICE_SHARES (a{sd}: share of the runs); NULL for other keys */
+AxonModel *axon_scheduler_get_runtime_model (AxonScheduler *scheduler, GError **error);
 GVariant *axon_scheduler_get_property (AxonScheduler *scheduler, const gchar *key);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonScheduler, axon_scheduler_unref)

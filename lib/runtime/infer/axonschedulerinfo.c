@@ -68,3 +68,18 @@ axon_scheduler_get_property (AxonScheduler *s, const gchar *key)
   g_mutex_unlock (&s->lock);
   return value;
 }
+
+/* That of the device that comes first. */
+AxonModel *
+axon_scheduler_get_runtime_model (AxonScheduler *s, GError **error)
+{
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_mutex_lock (&s->lock);
+  if (s->devices->len > 0)
+    compiled = g_object_ref (((Device *)g_ptr_array_index (s->devices, 0))->compiled);
+  g_mutex_unlock (&s->lock);
+  if (compiled != NULL)
+    return axon_compiled_model_get_runtime_model (compiled, error);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "no device is left that runs the model");
+  return NULL;
+}
