@@ -19,7 +19,14 @@ typedef enum {
   STEP_LAYOUT,
   STEP_PERMUTE,
   STEP_REVERSE,
+  STEP_CUSTOM,
 } StepKind;
+
+typedef struct {
+  AxonPrePostStepFunc func;
+  gpointer user_data;
+  GDestroyNotify destroy;
+} CustomStep;
 
 typedef struct {
   StepKind kind;
@@ -32,7 +39,8 @@ typedef struct {
   gdouble min, max;     /* CLAMP; min: value of PAD */
   gfloat *values;       /* MEAN, SCALE */
   guint n_values;
-  gchar *layout; /* LAYOUT */
+  gchar *layout;      /* LAYOUT */
+  CustomStep *custom; /* CUSTOM */
 } Step;
 
 /* What was said of an input or output. */
@@ -64,6 +72,12 @@ typedef struct {
   GString *plan;                    /* what is done, for people */
 } Work;
 
+/* Recording */
+Step *port_add_step (PortInfo *port, StepKind kind);
+void port_add_custom (PortInfo *port, AxonPrePostStepFunc func, gpointer user_data,
+                      GDestroyNotify destroy);
+void port_set_string (gchar **where, const gchar *text);
+
 /* Appends a node; its output becomes work->value where @in_place. NULL with @error. */
 AxonValue *work_add (Work *work, const gchar *op, AxonValue *const *in, guint n_in,
                      void (*setup) (AxonNode *node, const gint64 *ints), const gint64 *ints,
@@ -73,9 +87,16 @@ AxonValue *work_floats (Work *work, const AxonShape *shape, const gfloat *values
 AxonValue *work_cast (Work *work, AxonValue *value, AxonDType dtype, GError **error);
 AxonValue *work_slice (Work *work, AxonValue *value, gint axis, gint64 begin, gint64 end,
                        gint64 step, GError **error);
+gboolean work_gather (Work *work, gint axis, const gint64 *indices, guint n, GError **error);
+gboolean work_finish_as (Work *work, AxonValue *result, AxonDType dtype, GError **error);
+gboolean work_check_single (const Work *work, const gchar *step, GError **error);
+gint work_find (const Work *work, gchar letter);
 gboolean work_fail (GError **error, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
 
 gboolean step_apply (Work *work, const Step *step, GError **error);
+gboolean step_resize (Work *work, const Step *step, GError **error);
+gboolean step_crop (Work *work, const Step *step, GError **error);
+gboolean step_pad (Work *work, const Step *step, GError **error);
 gboolean step_convert_color (Work *work, AxonColorFormat to, GError **error);
 gboolean step_convert_layout (Work *work, const gchar *layout, gint rank, GError **error);
 const gchar *color_name (AxonColorFormat format);

@@ -21,6 +21,9 @@ step_clear (gpointer data)
   Step *step = data;
   g_free (step->values);
   g_free (step->layout);
+  if (step->custom != NULL && step->custom->destroy != NULL)
+    step->custom->destroy (step->custom->user_data);
+  g_free (step->custom);
 }
 
 static PortInfo *
@@ -379,9 +382,11 @@ build_output (AxonPrePostProcessor *self, AxonModel *model, guint index, GString
 {
   const PortInfo *port = &self->outputs[index];
   AxonValue *old = g_ptr_array_index (model->outputs, index);
-  Work work = {
-    .model = model, .value = old, .layout = g_strdup (port->model_layout), .plan = plan
-  };
+  Work work = { .model = model,
+                .value = old,
+                .layout = g_strdup (port->model_layout),
+                .color = port->color,
+                .plan = plan };
   gboolean ok = check_layouts (port, old->name, error);
   g_string_append_printf (plan, "output \"%s\":\n", old->name);
   for (guint i = 0; ok && i < port->steps->len; i++)

@@ -38,20 +38,54 @@ typedef enum {
  * @AXON_RESIZE_LINEAR: bilinear, half-pixel centres
  * @AXON_RESIZE_CUBIC: bicubic, a = -0.75
  * @AXON_RESIZE_NEAREST: nearest
+ * @AXON_RESIZE_LINEAR_PILLOW: as Pillow's BILINEAR: averages over what shrinks, so nothing is lost.
+ *   The tensor's height and width must be known.
+ * @AXON_RESIZE_CUBIC_PILLOW: as Pillow's BICUBIC, a = -0.5
+ *
+ * Pillow rounds bytes between the axes; here they are rounded once, so they may differ by 1.
  *
  * Since: 1.0
  */
-typedef enum { AXON_RESIZE_LINEAR, AXON_RESIZE_CUBIC, AXON_RESIZE_NEAREST } AxonResizeAlgorithm;
+typedef enum {
+  AXON_RESIZE_LINEAR,
+  AXON_RESIZE_CUBIC,
+  AXON_RESIZE_NEAREST,
+  AXON_RESIZE_LINEAR_PILLOW,
+  AXON_RESIZE_CUBIC_PILLOW,
+} AxonResizeAlgorithm;
 
 /**
  * AxonPadMode:
  * @AXON_PAD_CONSTANT: with a value
  * @AXON_PAD_EDGE: with the nearest element
  * @AXON_PAD_REFLECT: mirrored, without the edge
+ * @AXON_PAD_SYMMETRIC: mirrored, with the edge; of known dimensions
  *
  * Since: 1.0
  */
-typedef enum { AXON_PAD_CONSTANT, AXON_PAD_EDGE, AXON_PAD_REFLECT } AxonPadMode;
+typedef enum {
+  AXON_PAD_CONSTANT,
+  AXON_PAD_EDGE,
+  AXON_PAD_REFLECT,
+  AXON_PAD_SYMMETRIC,
+} AxonPadMode;
+
+/**
+ * AxonPrePostStepFunc:
+ * @model: the model that is being built; nodes may be added
+ * @value: name of the value to go on from
+ * @result: (out) (transfer full): name of the value that the step makes
+ * @user_data: as given
+ * @error: return location
+ *
+ * A step of one's own, called at each build. `axon-plugin.h` has what adds nodes.
+ *
+ * Returns: %FALSE with @error ends the build
+ *
+ * Since: 1.0
+ */
+typedef gboolean (*AxonPrePostStepFunc) (AxonModel *model, const gchar *value, gchar **result,
+                                         gpointer user_data, GError **error);
 
 #define AXON_TYPE_PRE_POST_PROCESSOR (axon_pre_post_processor_get_type ())
 G_DECLARE_FINAL_TYPE (AxonPrePostProcessor, axon_pre_post_processor, AXON, PRE_POST_PROCESSOR,
@@ -102,10 +136,20 @@ void axon_pre_post_processor_convert_layout (AxonPrePostProcessor *self, guint i
 void axon_pre_post_processor_permute (AxonPrePostProcessor *self, guint input,
                                       const AxonShape *dims);
 void axon_pre_post_processor_reverse_channels (AxonPrePostProcessor *self, guint input);
+void axon_pre_post_processor_custom (AxonPrePostProcessor *self, guint input,
+                                     AxonPrePostStepFunc func, gpointer user_data,
+                                     GDestroyNotify destroy);
 
 /* Outputs: what the network gives, steps, what the caller wants */
 void axon_pre_post_processor_set_output_model_layout (AxonPrePostProcessor *self, guint output,
                                                       const gchar *layout);
+void axon_pre_post_processor_set_output_model_color (AxonPrePostProcessor *self, guint output,
+                                                     AxonColorFormat format);
+void axon_pre_post_processor_convert_output_color (AxonPrePostProcessor *self, guint output,
+                                                   AxonColorFormat format);
+void axon_pre_post_processor_custom_output (AxonPrePostProcessor *self, guint output,
+                                            AxonPrePostStepFunc func, gpointer user_data,
+                                            GDestroyNotify destroy);
 void axon_pre_post_processor_convert_output_type (AxonPrePostProcessor *self, guint output,
                                                   AxonDType dtype);
 void axon_pre_post_processor_convert_output_layout (AxonPrePostProcessor *self, guint output,

@@ -1,20 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Recording: a setter for each thing that can be said, a call for each step. */
+/* Recording what is said of inputs: a setter for each thing, a call for each step. */
 #include "axonprepost-private.h"
 
-static Step *
-add_step (PortInfo *port, StepKind kind)
+Step *
+port_add_step (PortInfo *port, StepKind kind)
 {
   Step step = { .kind = kind };
   g_array_append_val (port->steps, step);
   return &g_array_index (port->steps, Step, port->steps->len - 1);
 }
 
-static void
-replace_string (gchar **where, const gchar *text)
+void
+port_set_string (gchar **where, const gchar *text)
 {
   g_free (*where);
   *where = g_strdup (text);
+}
+
+void
+port_add_custom (PortInfo *port, AxonPrePostStepFunc func, gpointer user_data,
+                 GDestroyNotify destroy)
+{
+  CustomStep *custom = g_new (CustomStep, 1);
+  *custom = (CustomStep){ func, user_data, destroy };
+  port_add_step (port, STEP_CUSTOM)->custom = custom;
 }
 
 /**
@@ -49,7 +58,7 @@ axon_pre_post_processor_set_tensor_layout (AxonPrePostProcessor *self, guint inp
                                            const gchar *layout)
 {
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  replace_string (&self->inputs[input].tensor_layout, layout);
+  port_set_string (&self->inputs[input].tensor_layout, layout);
 }
 
 /**
@@ -144,7 +153,7 @@ axon_pre_post_processor_set_model_layout (AxonPrePostProcessor *self, guint inpu
                                           const gchar *layout)
 {
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  replace_string (&self->inputs[input].model_layout, layout);
+  port_set_string (&self->inputs[input].model_layout, layout);
 }
 
 /**
@@ -161,7 +170,7 @@ void
 axon_pre_post_processor_convert_type (AxonPrePostProcessor *self, guint input, AxonDType dtype)
 {
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  add_step (&self->inputs[input], STEP_TYPE)->dtype = dtype;
+  port_add_step (&self->inputs[input], STEP_TYPE)->dtype = dtype;
 }
 
 /**
@@ -179,7 +188,7 @@ axon_pre_post_processor_convert_color (AxonPrePostProcessor *self, guint input,
                                        AxonColorFormat format)
 {
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  add_step (&self->inputs[input], STEP_COLOR)->color = format;
+  port_add_step (&self->inputs[input], STEP_COLOR)->color = format;
 }
 
 /**
@@ -200,7 +209,7 @@ axon_pre_post_processor_resize (AxonPrePostProcessor *self, guint input,
 {
   Step *step;
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  step = add_step (&self->inputs[input], STEP_RESIZE);
+  step = port_add_step (&self->inputs[input], STEP_RESIZE);
   step->algorithm = algorithm;
   step->height = height;
   step->width = width;
@@ -223,7 +232,7 @@ axon_pre_post_processor_crop (AxonPrePostProcessor *self, guint input, const Axo
 {
   Step *step;
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  step = add_step (&self->inputs[input], STEP_CROP);
+  step = port_add_step (&self->inputs[input], STEP_CROP);
   step->begin = *begin;
   step->end = *end;
 }
@@ -247,7 +256,7 @@ axon_pre_post_processor_pad (AxonPrePostProcessor *self, guint input, const Axon
 {
   Step *step;
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  step = add_step (&self->inputs[input], STEP_PAD);
+  step = port_add_step (&self->inputs[input], STEP_PAD);
   step->begin = *begin;
   step->end = *end;
   step->min = value;
@@ -271,7 +280,7 @@ axon_pre_post_processor_mean (AxonPrePostProcessor *self, guint input, const gfl
 {
   Step *step;
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  step = add_step (&self->inputs[input], STEP_MEAN);
+  step = port_add_step (&self->inputs[input], STEP_MEAN);
   step->values = g_memdup2 (values, n_values * sizeof *values);
   step->n_values = n_values;
 }
@@ -293,7 +302,7 @@ axon_pre_post_processor_scale (AxonPrePostProcessor *self, guint input, const gf
 {
   Step *step;
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  step = add_step (&self->inputs[input], STEP_SCALE);
+  step = port_add_step (&self->inputs[input], STEP_SCALE);
   step->values = g_memdup2 (values, n_values * sizeof *values);
   step->n_values = n_values;
 }
@@ -314,7 +323,7 @@ axon_pre_post_processor_clamp (AxonPrePostProcessor *self, guint input, gdouble 
 {
   Step *step;
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  step = add_step (&self->inputs[input], STEP_CLAMP);
+  step = port_add_step (&self->inputs[input], STEP_CLAMP);
   step->min = min;
   step->max = max;
 }
@@ -334,7 +343,7 @@ axon_pre_post_processor_convert_layout (AxonPrePostProcessor *self, guint input,
                                         const gchar *layout)
 {
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  add_step (&self->inputs[input], STEP_LAYOUT)->layout = g_strdup (layout);
+  port_add_step (&self->inputs[input], STEP_LAYOUT)->layout = g_strdup (layout);
 }
 
 /**
@@ -351,7 +360,7 @@ void
 axon_pre_post_processor_permute (AxonPrePostProcessor *self, guint input, const AxonShape *dims)
 {
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  add_step (&self->inputs[input], STEP_PERMUTE)->begin = *dims;
+  port_add_step (&self->inputs[input], STEP_PERMUTE)->begin = *dims;
 }
 
 /**
@@ -367,117 +376,25 @@ void
 axon_pre_post_processor_reverse_channels (AxonPrePostProcessor *self, guint input)
 {
   g_return_if_fail (input < axon_model_get_n_inputs (self->model));
-  add_step (&self->inputs[input], STEP_REVERSE);
+  port_add_step (&self->inputs[input], STEP_REVERSE);
 }
 
 /**
- * axon_pre_post_processor_set_output_model_layout:
+ * axon_pre_post_processor_custom:
  * @self: the steps
- * @output: index of an output
- * @layout: such as `NCHW`
+ * @input: index of an input
+ * @func: (scope notified): adds nodes
+ * @user_data: given to @func
+ * @destroy: (nullable): frees @user_data
  *
- * Layout that the network gives.
+ * A step of one's own.
  *
  * Since: 1.0
  */
 void
-axon_pre_post_processor_set_output_model_layout (AxonPrePostProcessor *self, guint output,
-                                                 const gchar *layout)
+axon_pre_post_processor_custom (AxonPrePostProcessor *self, guint input, AxonPrePostStepFunc func,
+                                gpointer user_data, GDestroyNotify destroy)
 {
-  g_return_if_fail (output < axon_model_get_n_outputs (self->model));
-  replace_string (&self->outputs[output].model_layout, layout);
-}
-
-/**
- * axon_pre_post_processor_convert_output_type:
- * @self: the steps
- * @output: index of an output
- * @dtype: element type from here on
- *
- * Converts the element type.
- *
- * Since: 1.0
- */
-void
-axon_pre_post_processor_convert_output_type (AxonPrePostProcessor *self, guint output,
-                                             AxonDType dtype)
-{
-  g_return_if_fail (output < axon_model_get_n_outputs (self->model));
-  add_step (&self->outputs[output], STEP_TYPE)->dtype = dtype;
-}
-
-/**
- * axon_pre_post_processor_convert_output_layout:
- * @self: the steps
- * @output: index of an output
- * @layout: such as `NHWC`
- *
- * Permutes dimensions.
- *
- * Since: 1.0
- */
-void
-axon_pre_post_processor_convert_output_layout (AxonPrePostProcessor *self, guint output,
-                                               const gchar *layout)
-{
-  g_return_if_fail (output < axon_model_get_n_outputs (self->model));
-  add_step (&self->outputs[output], STEP_LAYOUT)->layout = g_strdup (layout);
-}
-
-/**
- * axon_pre_post_processor_clamp_output:
- * @self: the steps
- * @output: index of an output
- * @min: least value
- * @max: largest value
- *
- * Limits values.
- *
- * Since: 1.0
- */
-void
-axon_pre_post_processor_clamp_output (AxonPrePostProcessor *self, guint output, gdouble min,
-                                      gdouble max)
-{
-  Step *step;
-  g_return_if_fail (output < axon_model_get_n_outputs (self->model));
-  step = add_step (&self->outputs[output], STEP_CLAMP);
-  step->min = min;
-  step->max = max;
-}
-
-/**
- * axon_pre_post_processor_set_output_tensor_type:
- * @self: the steps
- * @output: index of an output
- * @dtype: element type that the caller wants
- *
- * Converted implicitly at the end.
- *
- * Since: 1.0
- */
-void
-axon_pre_post_processor_set_output_tensor_type (AxonPrePostProcessor *self, guint output,
-                                                AxonDType dtype)
-{
-  g_return_if_fail (output < axon_model_get_n_outputs (self->model));
-  self->outputs[output].dtype = dtype;
-}
-
-/**
- * axon_pre_post_processor_set_output_tensor_layout:
- * @self: the steps
- * @output: index of an output
- * @layout: layout that the caller wants
- *
- * Converted implicitly at the end.
- *
- * Since: 1.0
- */
-void
-axon_pre_post_processor_set_output_tensor_layout (AxonPrePostProcessor *self, guint output,
-                                                  const gchar *layout)
-{
-  g_return_if_fail (output < axon_model_get_n_outputs (self->model));
-  replace_string (&self->outputs[output].tensor_layout, layout);
+  g_return_if_fail (input < axon_model_get_n_inputs (self->model) && func != NULL);
+  port_add_custom (&self->inputs[input], func, user_data, destroy);
 }

@@ -82,34 +82,28 @@ work_slice (Work *work, AxonValue *value, gint axis, gint64 begin, gint64 end, g
   return work_add (work, "Slice", in, 5, NULL, NULL, error);
 }
 
-static gboolean
-check_single (const Work *work, const gchar *step, GError **error)
+gboolean
+work_check_single (const Work *work, const gchar *step, GError **error)
 {
   return color_n_planes (work->color) < 2 ||
          work_fail (error, "%s: not for a picture in %u planes: convert_color first", step,
                     color_n_planes (work->color));
 }
 
-static gint
-find (const Work *work, gchar letter)
+gint
+work_find (const Work *work, gchar letter)
 {
   return axon_layout_find (work->layout, letter, work->value->type.shape.rank);
 }
 
 /* Runs @op with float values and gives the input's type back. */
-static gboolean
-finish_as (Work *work, AxonValue *result, AxonDType dtype, GError **error)
+gboolean
+work_finish_as (Work *work, AxonValue *result, AxonDType dtype, GError **error)
 {
   result = result ? work_cast (work, result, dtype, error) : NULL;
   if (result != NULL)
     work->value = result;
   return result != NULL;
-}
-
-static gint64
-given_or (gint64 given, gint64 otherwise)
-{
-  return given >= 0 ? given : otherwise;
 }
 
 static void
@@ -210,113 +204,15 @@ apply_permute (Work *work, const Step *step, GError **error)
   return TRUE;
 }
 
-static void
-set_mode (AxonNode *node, const gint64 *ints)
-{
-  static const gchar *const modes[] = { "linear", "cubic", "nearest" };
-  axon_node_set_string (node, "mode", modes[ints[0]]);
-  if (ints[0] == AXON_RESIZE_NEAREST)
-    axon_node_set_string (node, "nearest_mode", "round_prefer_floor");
-}
-
-/* Pictures with channels last are resized channels first. */
-static gboolean
-apply_resize (Work *work, const Step *step, GError **error)
-{
-  gint rank = work->value->type.shape.rank, h = find (work, 'H'), w = find (work, 'W');
-  gint64 height = given_or (step->height, work->model_height);
-  gint64 width = given_or (step->width, work->model_width), mode = step->algorithm;
-  AxonDType dtype = work->value->type.dtype;
-  g_autofree gchar *before = g_strdup (work->layout);
-  gint64 sizes[AXON_MAX_RANK];
-  gboolean turned;
-  if (!check_single (work, "resize", error))
-    return FALSE;
-  if (rank != 4 || h < 0 || w < 0)
-    return work_fail (error, "resize: set the tensor's layout, with N, C, H and W (rank 4)");
-  if (height < 0 || width < 0)
-    return work_fail (error, "resize: the model leaves its size free: give height and width");
-  turned = !g_str_equal (before, "NCHW");
-  if (turned && !step_convert_layout (work, "NCHW", 4, error))
-    return FALSE;
-  for (guint i = 0; i < 4; i++)
-    sizes[i] = work->value->type.shape.dims[i];
-  if (sizes[0] < 0 || sizes[1] < 0)
-    return work_fail (error, "resize: batch and channels must be known");
-  sizes[2] = height;
-  sizes[3] = width;
-  AxonValue *in[] = { work_cast (work, work->value, AXON_DTYPE_F32, error), NULL, NULL,
-                      work_ints (work, sizes, 4) };
-  return in[0] != NULL &&
-         finish_as (work, work_add (work, "Resize", in, 4, set_mode, &mode, error), dtype, error) &&
-         (!turned || step_convert_layout (work, before, 4, error));
-}
-
-static gboolean
-apply_crop (Work *work, const Step *step, GError **error)
-{
-  gint rank = work->value->type.shape.rank;
-  gint64 axes[AXON_MAX_RANK];
-  AxonValue *in[4], *out;
-  if (!check_single (work, "crop", error))
-    return FALSE;
-  if (step->begin.rank != rank || step->end.rank != rank)
-    return work_fail (error, "crop: expected begin and end with %d numbers, got %d and %d", rank,
-                      step->begin.rank, step->end.rank);
-  for (gint i = 0; i < rank; i++)
-    axes[i] = i;
-  in[0] = work->value;
-  in[1] = work_ints (work, step->begin.dims, (guint)rank);
-  in[2] = work_ints (work, step->end.dims, (guint)rank);
-  in[3] = work_ints (work, axes, (guint)rank);
-  out = work_add (work, "Slice", in, 4, NULL, NULL, error);
-  if (out != NULL)
-    work->value = out;
-  return out != NULL;
-}
-
-static void
-set_pad_mode (AxonNode *node, const gint64 *ints)
-{
-  static const gchar *const modes[] = { "constant", "edge", "reflect" };
-  axon_node_set_string (node, "mode", modes[ints[0]]);
-}
-
-static gboolean
-apply_pad (Work *work, const Step *step, GError **error)
-{
-  gint rank = work->value->type.shape.rank;
-  gint64 pads[2 * AXON_MAX_RANK], mode = step->mode;
-  AxonShape scalar = { .rank = 0 };
-  gfloat fill = (gfloat)step->min;
-  AxonValue *in[3], *out;
-  if (!check_single (work, "pad", error))
-    return FALSE;
-  if (step->begin.rank != rank || step->end.rank != rank)
-    return work_fail (error, "pad: expected begin and end with %d numbers, got %d and %d", rank,
-                      step->begin.rank, step->end.rank);
-  for (gint i = 0; i < rank; i++) {
-    pads[i] = step->begin.dims[i];
-    pads[rank + i] = step->end.dims[i];
-  }
-  in[0] = work->value;
-  in[1] = work_ints (work, pads, 2 * (guint)rank);
-  in[2] = work_cast (work, work_floats (work, &scalar, &fill), work->value->type.dtype, error);
-  out = in[2] ? work_add (work, "Pad", in, 3, set_pad_mode, &mode, error) : NULL;
-  if (out != NULL)
-    work->value = out;
-  return out != NULL;
-}
-
 /* One value, or one per channel. */
 static gboolean
 apply_mean_or_scale (Work *work, const Step *step, GError **error)
 {
   const gchar *what = step->kind == STEP_MEAN ? "mean" : "scale";
-  gint rank = work->value->type.shape.rank, c = find (work, 'C');
+  gint rank = work->value->type.shape.rank, c = work_find (work, 'C');
   AxonShape shape = { .rank = rank };
   AxonValue *in[2], *out;
-  if (!check_single (work, what, error))
+  if (!work_check_single (work, what, error))
     return FALSE;
   if (!axon_dtype_is_float (work->value->type.dtype))
     return work_fail (error, "%s: the tensor is %s: convert_element_type to f32 first", what,
@@ -354,33 +250,39 @@ apply_clamp (Work *work, const Step *step, GError **error)
   in[1] = work_floats (work, &scalar, &min);
   in[2] = work_floats (work, &scalar, &max);
   return in[0] != NULL &&
-         finish_as (work, work_add (work, "Clip", in, 3, NULL, NULL, error), dtype, error);
-}
-
-static void
-set_axis (AxonNode *node, const gint64 *ints)
-{
-  axon_node_set_int (node, "axis", ints[0]);
+         work_finish_as (work, work_add (work, "Clip", in, 3, NULL, NULL, error), dtype, error);
 }
 
 static gboolean
 apply_reverse (Work *work, GError **error)
 {
-  gint64 indices[16], axis = find (work, 'C');
-  gint64 n = axis >= 0 ? work->value->type.shape.dims[axis] : -1;
-  AxonValue *in[2], *out;
-  if (!check_single (work, "reverse_channels", error))
+  gint axis = work_find (work, 'C');
+  gint64 indices[16], n = axis >= 0 ? work->value->type.shape.dims[axis] : -1;
+  if (!work_check_single (work, "reverse_channels", error))
     return FALSE;
   if (n < 1 || n > (gint64)G_N_ELEMENTS (indices))
     return work_fail (error, "reverse_channels: the layout must have C, and a known size of it");
   for (gint64 i = 0; i < n; i++)
     indices[i] = n - 1 - i;
-  in[0] = work->value;
-  in[1] = work_ints (work, indices, (guint)n);
-  out = work_add (work, "Gather", in, 2, set_axis, &axis, error);
-  if (out != NULL)
-    work->value = out;
-  return out != NULL;
+  return work_gather (work, axis, indices, (guint)n, error);
+}
+
+static gboolean
+apply_custom (Work *work, const Step *step, GError **error)
+{
+  g_autofree gchar *name = NULL;
+  AxonValue *value;
+  if (!work_check_single (work, "custom", error) ||
+      !step->custom->func (work->model, work->value->name, &name, step->custom->user_data, error))
+    return FALSE;
+  value = name ? axon_model_find_value (work->model, name) : NULL;
+  if (value == NULL)
+    return work_fail (error, "custom: the step names \"%s\" as its result, which is no value",
+                      name ? name : "");
+  if (value->type.shape.rank != work->value->type.shape.rank)
+    g_clear_pointer (&work->layout, g_free);
+  work->value = value;
+  return TRUE;
 }
 
 static gboolean
@@ -395,8 +297,8 @@ apply_type (Work *work, AxonDType dtype, GError **error)
 }
 
 static const gchar *const step_names[] = {
-  "convert type",   "convert color", "resize",          "crop", "pad", "mean", "scale", "clamp",
-  "convert layout", "permute",       "reverse channels"
+  "convert type",   "convert color", "resize",           "crop",  "pad", "mean", "scale", "clamp",
+  "convert layout", "permute",       "reverse channels", "custom"
 };
 
 static gboolean
@@ -408,11 +310,11 @@ dispatch (Work *work, const Step *step, GError **error)
   case STEP_COLOR:
     return step_convert_color (work, step->color, error);
   case STEP_RESIZE:
-    return apply_resize (work, step, error);
+    return step_resize (work, step, error);
   case STEP_CROP:
-    return apply_crop (work, step, error);
+    return step_crop (work, step, error);
   case STEP_PAD:
-    return apply_pad (work, step, error);
+    return step_pad (work, step, error);
   case STEP_CLAMP:
     return apply_clamp (work, step, error);
   case STEP_LAYOUT:
@@ -421,6 +323,8 @@ dispatch (Work *work, const Step *step, GError **error)
     return apply_permute (work, step, error);
   case STEP_REVERSE:
     return apply_reverse (work, error);
+  case STEP_CUSTOM:
+    return apply_custom (work, step, error);
   default:
     return apply_mean_or_scale (work, step, error);
   }

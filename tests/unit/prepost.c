@@ -486,6 +486,126 @@ steps_run_in_the_order_of_the_calls (void)
   }
 }
 
+/* Numbers of Pillow's precompute_coeffs: each output is a mean over what shrinks. */
+static void
+resizing_as_pillow_does_averages_what_shrinks (void)
+{
+  static const gfloat row[] = { 0, 10, 20, 30, 0, 10, 20, 30, 0, 10, 20, 30, 0, 10, 20, 30 };
+  static const gfloat linear[] = { 50.0f / 7, 160.0f / 7 };
+  AxonShape from = AXON_SHAPE (1, 1, 4, 4), to = AXON_SHAPE (1, 1, 2, 2);
+  g_autoptr (AxonTensor) x = test_tensor (&from, row);
+  for (guint cubic = 0; cubic < 2; cubic++) {
+    g_autoptr (AxonPrePostProcessor) p = steps_for (&to, "NCHW");
+    g_autoptr (AxonTensor) y = NULL;
+    axon_pre_post_processor_set_tensor_size (p, 0, 4, 4);
+    axon_pre_post_processor_resize (
+        p, 0, cubic ? AXON_RESIZE_CUBIC_PILLOW : AXON_RESIZE_LINEAR_PILLOW, -1, -1);
+    y = run (p, &x, 1);
+    for (guint i = 0; i < 4; i++) {
+      gdouble value = axon_tensor_get_value (y, i);
+      if (!cubic)
+        g_assert_cmpfloat (fabs (value - (gdouble)linear[i % 2]), <, 1e-4);
+      g_assert_cmpfloat (
+          fabs (axon_tensor_get_value (y, i) + axon_tensor_get_value (y, i ^ 1) - 30), <, 1e-4);
+    }
+  }
+  g_autoptr (AxonPrePostProcessor) same = steps_for (&from, "NCHW");
+  g_autoptr (AxonTensor) y = NULL;
+  axon_pre_post_processor_set_tensor_size (same, 0, 4, 4);
+  axon_pre_post_processor_resize (same, 0, AXON_RESIZE_CUBIC_PILLOW, -1, -1);
+  y = run (same, &x, 1);
+  g_assert_cmpfloat (test_largest_difference (x, y), <, 1e-5);
+}
+
+static void
+resizing_as_pillow_does_needs_a_known_size (void)
+{
+  AxonShape s = AXON_SHAPE (1, 1, 2, 2);
+  AxonPrePostProcessor *p = steps_for (&s, "NCHW");
+  axon_pre_post_processor_resize (p, 0, AXON_RESIZE_LINEAR_PILLOW, -1, -1);
+  assert_refused (p, "must be known");
+}
+
+static void
+a_border_can_mirror_the_edge_too (void)
+{
+  static const gfloat values[] = { 1, 2, 3 }, expected[] = { 2, 1, 1, 2, 3, 3 };
+  AxonShape small = AXON_SHAPE (1, 3), large = AXON_SHAPE (1, 6);
+  AxonShape begin = AXON_SHAPE (0, 2), end = AXON_SHAPE (0, 1), much = AXON_SHAPE (0, 4);
+  g_autoptr (AxonPrePostProcessor) p = steps_for (&large, NULL);
+  AxonPrePostProcessor *wrong = steps_for (&large, NULL);
+  g_autoptr (AxonTensor) x = test_tensor (&small, values);
+  g_autoptr (AxonTensor) want = test_tensor (&large, expected);
+  g_autoptr (AxonTensor) y = NULL;
+  axon_pre_post_processor_set_tensor_shape (p, 0, &small);
+  axon_pre_post_processor_pad (p, 0, &begin, &end, 0, AXON_PAD_SYMMETRIC);
+  y = run (p, &x, 1);
+  g_assert_cmpfloat (test_largest_difference (want, y), ==, 0);
+  axon_pre_post_processor_set_tensor_shape (wrong, 0, &small);
+  axon_pre_post_processor_pad (wrong, 0, &begin, &much, 0, AXON_PAD_SYMMETRIC);
+  assert_refused (wrong, "cannot be mirrored");
+}
+
+/* value -> -value */
+static gboolean
+negate (AxonModel *model, const gchar *value, gchar **result, gpointer user_data, GError **error)
+{
+  AxonValue *in = axon_model_find_value (model, value);
+  AxonValue *out = axon_model_add_value (model, NULL);
+  AxonNode *node =
+      axon_model_add_node (model, axon_builtin_op (NULL, "Neg", 13), 13, "mine", &in, 1, &out, 1);
+  ++*(gint *)user_data;
+  *result = g_strdup (out->name);
+  return axon_model_infer_node (model, node, error);
+}
+
+static gboolean
+forget_the_result (G_GNUC_UNUSED AxonModel *model, G_GNUC_UNUSED const gchar *value, gchar **result,
+                   G_GNUC_UNUSED gpointer user_data, G_GNUC_UNUSED GError **error)
+{
+  *result = g_strdup ("nowhere");
+  return TRUE;
+}
+
+static void
+steps_of_ones_own_add_nodes (void)
+{
+  static const gfloat values[] = { -1, 2, -3 }, expected[] = { -1, 0, -3 };
+  AxonShape s = AXON_SHAPE (1, 3);
+  g_autoptr (AxonPrePostProcessor) p = steps_for (&s, NULL);
+  AxonPrePostProcessor *wrong = steps_for (&s, NULL);
+  g_autoptr (AxonTensor) x = test_tensor (&s, values);
+  g_autoptr (AxonTensor) want = test_tensor (&s, expected);
+  g_autoptr (AxonTensor) y = NULL;
+  g_autofree gchar *plan = NULL;
+  gint calls = 0;
+  axon_pre_post_processor_custom (p, 0, negate, &calls, NULL);
+  axon_pre_post_processor_custom_output (p, 0, negate, &calls, NULL);
+  y = run (p, &x, 1);
+  plan = axon_pre_post_processor_to_string (p);
+  g_assert_cmpfloat (test_largest_difference (want, y), ==, 0);
+  g_assert_cmpint (calls, ==, 2);
+  g_assert_nonnull (strstr (plan, "custom"));
+  axon_pre_post_processor_custom (wrong, 0, forget_the_result, NULL, NULL);
+  assert_refused (wrong, "\"nowhere\"");
+}
+
+static void
+pictures_that_a_model_gives_change_colours_too (void)
+{
+  static const gfloat rgb[] = { 1, 2, 3 }, bgr[] = { 3, 2, 1 };
+  AxonShape s = AXON_SHAPE (1, 3, 1, 1);
+  g_autoptr (AxonPrePostProcessor) p = steps_for (&s, "NCHW");
+  g_autoptr (AxonTensor) x = test_tensor (&s, rgb);
+  g_autoptr (AxonTensor) want = test_tensor (&s, bgr);
+  g_autoptr (AxonTensor) y = NULL;
+  axon_pre_post_processor_set_output_model_layout (p, 0, "NCHW");
+  axon_pre_post_processor_set_output_model_color (p, 0, AXON_COLOR_FORMAT_RGB);
+  axon_pre_post_processor_convert_output_color (p, 0, AXON_COLOR_FORMAT_BGR);
+  y = run (p, &x, 1);
+  g_assert_cmpfloat (test_largest_difference (want, y), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -510,5 +630,10 @@ main (int argc, char **argv)
   ADD (channels_are_reversed);
   ADD (outputs_are_converted_too_and_keep_their_names);
   ADD (steps_run_in_the_order_of_the_calls);
+  ADD (resizing_as_pillow_does_averages_what_shrinks);
+  ADD (resizing_as_pillow_does_needs_a_known_size);
+  ADD (a_border_can_mirror_the_edge_too);
+  ADD (steps_of_ones_own_add_nodes);
+  ADD (pictures_that_a_model_gives_change_colours_too);
   return g_test_run ();
 }
