@@ -113,6 +113,26 @@ find_quota (const gchar *root)
   return MIN (quota_v2 (root, *group == '/' ? group : "/"), quota_v1 (root));
 }
 
+/* Memory nodes that have a processor of the set. */
+static guint
+count_nodes (const cpu_set_t *set, const gchar *root)
+{
+  g_autofree gchar *path = g_strconcat (root, "/sys/devices/system/node", NULL);
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const gchar *name;
+  guint n = 0;
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
+    g_autofree gchar *list = g_strconcat ("/sys/devices/system/node/", name, "/cpulist", NULL);
+    g_autofree gchar *text = g_str_has_prefix (name, "node") ? read_text (root, list) : NULL;
+    cpu_set_t here;
+    if (text == NULL || !parse_list (text, &here))
+      continue;
+    CPU_AND (&here, &here, set);
+    n += CPU_COUNT (&here) > 0;
+  }
+  return MAX (n, 1);
+}
+
 void
 cpu_limits_init (CpuLimits *limits, const gchar *root, const gchar *core_type,
                  gboolean hyper_threading)
@@ -125,6 +145,7 @@ cpu_limits_init (CpuLimits *limits, const gchar *root, const gchar *core_type,
   }
   keep_core_type (limits, root, core_type);
   limits->n = hyper_threading ? (guint)CPU_COUNT (&limits->set) : count_cores (&limits->set, root);
+  limits->n_nodes = count_nodes (&limits->set, root);
   if (quota < limits->n)
     limits->n = (guint)quota + (quota > (guint)quota); /* 1.5 processors feed two threads */
   limits->n = MAX (limits->n, 1);

@@ -8,6 +8,7 @@
 typedef struct {
   cpu_set_t set;  /* of the affinity mask, those of the wanted type */
   guint n;        /* threads that make sense: fewer than the set where a quota limits them */
+  guint n_nodes;  /* memory nodes that the set is spread over, at least 1 */
   gboolean whole; /* the set is the affinity mask */
 } CpuLimits;
 

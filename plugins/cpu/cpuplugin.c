@@ -143,7 +143,7 @@ cpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error)
 
 /* An explicit number of streams wins over the hint, and requests limit what the hint asks for. */
 static guint
-choose_streams (const AxonConfig *config, guint all)
+choose_streams (const AxonConfig *config, const CpuLimits *limits, guint all)
 {
   gint n = axon_config_get_int (config, "NUM_STREAMS");
   guint requests = (guint)axon_config_get_int (config, "PERFORMANCE_HINT_NUM_REQUESTS");
@@ -152,8 +152,10 @@ choose_streams (const AxonConfig *config, guint all)
     return 1;
   if (n >= 0)
     return (guint)n;
-  if (n == -2 || g_str_equal (hint, "LATENCY"))
-    return 1; /* one memory node: more are not told apart yet */
+  if (n == -2)
+    return MIN (limits->n_nodes, all);
+  if (g_str_equal (hint, "LATENCY"))
+    return 1;
   return requests > 0 ? MIN (requests, all) : all;
 }
 
@@ -166,7 +168,7 @@ choose_threads (const AxonConfig *config, CpuThreads *threads)
   cpu_limits_init (&threads->limits, "", axon_config_get_string (config, "SCHEDULING_CORE_TYPE"),
                    axon_config_get_bool (config, "ENABLE_HYPER_THREADING"));
   all = all == 0 ? threads->limits.n : MIN (all, (guint)CPU_COUNT (&threads->limits.set));
-  streams = choose_streams (config, all);
+  streams = choose_streams (config, &threads->limits, all);
   threads->threads = each > 0 ? each : MAX (1, all / MAX (streams, 1));
   threads->pin =
       streams != 0 && (axon_config_get_bool (config, "ENABLE_CPU_PINNING") ||

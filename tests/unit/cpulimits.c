@@ -94,6 +94,29 @@ kinds_of_core_can_be_chosen_where_there_are_several (void)
   g_assert_cmpuint (limit (NULL, 0, "ECORE_ONLY", TRUE), ==, all ());
 }
 
+static void
+memory_nodes_count_where_they_have_allowed_processors (void)
+{
+  static const gchar *const two[][2] = { { "/sys/devices/system/node/node0/cpulist", "0-1023\n" },
+                                         { "/sys/devices/system/node/node1/cpulist", "0\n" },
+                                         { "/sys/devices/system/node/node2/cpulist", "1023\n" },
+                                         { "/sys/devices/system/node/possible", "0-2\n" } };
+  gchar *root = make_root (two, 4);
+  cpu_set_t before, first;
+  CpuLimits limits;
+  sched_getaffinity (0, sizeof before, &before);
+  CPU_ZERO (&first);
+  CPU_SET (0, &first);
+  if (CPU_ISSET (0, &before) && sched_setaffinity (0, sizeof first, &first) == 0) {
+    cpu_limits_init (&limits, root, "ANY_CORE", TRUE);
+    g_assert_cmpuint (limits.n_nodes, ==, 2);
+    sched_setaffinity (0, sizeof before, &before);
+  }
+  remove_root (root);
+  cpu_limits_init (&limits, "/no/such/root", "ANY_CORE", TRUE);
+  g_assert_cmpuint (limits.n_nodes, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -102,6 +125,7 @@ main (int argc, char **argv)
   ADD (without_limits_every_allowed_processor_counts);
   ADD (quotas_of_control_groups_are_respected);
   ADD (hardware_threads_of_one_core_can_count_as_one);
+  ADD (memory_nodes_count_where_they_have_allowed_processors);
   ADD (kinds_of_core_can_be_chosen_where_there_are_several);
   return g_test_run ();
 }

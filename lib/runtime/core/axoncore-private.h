@@ -23,6 +23,8 @@ typedef struct {
   GVariant *defaults;         /* properties of a registry file, a{sv}; NULL: none */
 } AxonRegistryEntry;
 
+typedef struct _AxonCipher AxonCipher;
+
 struct _AxonCore {
   GObject parent_instance;
   AxonPropertySpec *specs;
@@ -32,6 +34,7 @@ struct _AxonCore {
   GHashTable *globals;   /* lock: key -> GVariant, for every plugin that has the key */
   GPtrArray *op_sets;    /* lock: the last one is in use; earlier ones stay for their users */
   GPtrArray *extensions; /* lock: AxonExtension for every device that takes them */
+  AxonCipher *cipher;    /* lock: of entries of the cache; may be NULL */
 };
 
 AxonOpSet *axon_core_get_op_set (AxonCore *core);
@@ -40,4 +43,11 @@ void axon_registry_entry_free (gpointer data);
 AxonPlugin *axon_core_get_plugin (AxonCore *core, const gchar *name, const AxonPluginInfo **info,
                                   GError **error);
 gboolean axon_core_owns_key (AxonCore *core, const gchar *key);
+/* axoncipher.c */
+AxonCipher *axon_core_get_cipher (AxonCore *core);
+void axon_cipher_unref (AxonCipher *cipher);
+GBytes *axon_cipher_encrypt (AxonCipher *cipher, GBytes *bytes, GError **error);
+GBytes *axon_cipher_decrypt (AxonCipher *cipher, GBytes *bytes, GError **error);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonCipher, axon_cipher_unref)
+
 AxonConfig *axon_core_dup_config (AxonCore *core, const gchar *device);

@@ -48,6 +48,7 @@ axon_core_finalize (GObject *object)
   g_hash_table_unref (core->entries);
   g_ptr_array_unref (core->extensions);
   g_ptr_array_unref (core->op_sets);
+  g_clear_pointer (&core->cipher, axon_cipher_unref);
   g_hash_table_unref (core->globals);
   axon_config_free (core->config);
   g_free (core->specs);

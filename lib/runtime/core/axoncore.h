@@ -11,6 +11,20 @@ G_BEGIN_DECLS
 #define AXON_TYPE_CORE (axon_core_get_type ())
 G_DECLARE_FINAL_TYPE (AxonCore, axon_core, AXON, CORE, GObject)
 
+/**
+ * AxonCipherFunc:
+ * @bytes: what to encrypt or decrypt
+ * @user_data: as given to axon_core_set_cache_encryption()
+ * @error: return location
+ *
+ * Any thread.
+ *
+ * Returns: (transfer full) (nullable): the result; %NULL with @error
+ *
+ * Since: 1.0
+ */
+typedef GBytes *(*AxonCipherFunc) (GBytes *bytes, gpointer user_data, GError **error);
+
 AxonCore *axon_core_new (void);
 AxonCore *axon_core_get_default (void);
 AxonModel *axon_core_read_model (AxonCore *core, const gchar *path, GCancellable *cancellable,
@@ -61,6 +75,8 @@ AxonRemoteContext *axon_core_create_context (AxonCore *core, const gchar *device
                                              GError **error);
 AxonRemoteContext *axon_core_get_default_context (AxonCore *core, const gchar *device,
                                                   GError **error);
+void axon_core_set_cache_encryption (AxonCore *core, AxonCipherFunc encrypt, AxonCipherFunc decrypt,
+                                     gpointer user_data, GDestroyNotify destroy);
 gchar **axon_core_list_operators (AxonCore *core);
 
 #ifndef __GI_SCANNER__ /* for tools and virtual devices, which are C */

@@ -41,7 +41,7 @@ hash_source (AxonJob *job)
 
 /* Source, device, versions and effective configuration. */
 static gchar *
-make_key (AxonJob *job, gboolean weightless, GError **error)
+make_key (AxonJob *job, gboolean weightless, gboolean encrypted, GError **error)
 {
   g_autoptr (AxonConfig) config = axon_plugin_effective_config (
       job->target.plugin, job->target.config, AXON_UNKNOWN_KEYS_FAIL, error);
@@ -57,7 +57,7 @@ make_key (AxonJob *job, gboolean weightless, GError **error)
     return NULL;
   source = hash_source (job);
   text = g_variant_print (values, FALSE);
-  all = g_strdup_printf ("%s\n%s%s\n%s\n%d", source, device, text, others, weightless);
+  all = g_strdup_printf ("%s\n%s%s\n%s\n%d%d", source, device, text, others, weightless, encrypted);
   return axon_cache_hash_text (all);
 }
 
@@ -94,16 +94,18 @@ external_unchanged (AxonBlob *blob)
 
 /* NULL, with the entry dropped, where it does not serve. */
 static AxonCompiledModel *
-load_entry (AxonJob *job, const gchar *path)
+load_entry (AxonJob *job, AxonCipher *cipher, const gchar *path)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes =
+  g_autoptr (GBytes) stored =
       axon_cache_load (path, axon_config_get_bool (job->target.core_config, "ENABLE_MMAP"));
+  g_autoptr (GBytes) bytes = NULL;
   g_autoptr (AxonBlob) blob = NULL;
   AxonCompiledModel *compiled = NULL;
-  if (bytes == NULL)
+  if (stored == NULL)
     return NULL;
-  blob = axon_blob_new (bytes, axon_core_get_op_set (job->core), &error);
+  bytes = cipher ? axon_cipher_decrypt (cipher, stored, &error) : g_bytes_ref (stored);
+  blob = bytes ? axon_blob_new (bytes, axon_core_get_op_set (job->core), &error) : NULL;
   if (blob != NULL && !external_unchanged (blob))
     g_set_error (&error, AXON_ERROR, AXON_ERROR_ARGUMENT, "a file of the model's weights changed");
   else if (blob != NULL) {
@@ -112,7 +114,7 @@ load_entry (AxonJob *job, const gchar *path)
                                          job->cancellable, job->progress, job->user_data, &error);
   }
   if (compiled == NULL && !g_cancellable_is_cancelled (job->cancellable))
-    axon_cache_drop (path, error->message);
+    axon_cache_drop (path, error ? error->message : "it cannot be decrypted");
   return compiled;
 }
 
@@ -121,7 +123,16 @@ typedef struct {
   AxonCompiledModel *compiled;
   AxonModel *model;
   gboolean weightless;
+  AxonCipher *cipher; /* or NULL */
 } Store;
+
+static gboolean
+write_encrypted (AxonCipher *cipher, GBytes *plain, GOutputStream *stream, GError **error)
+{
+  g_autoptr (GBytes) bytes = axon_cipher_encrypt (cipher, plain, error);
+  return bytes != NULL && g_output_stream_write_all (stream, g_bytes_get_data (bytes, NULL),
+                                                     g_bytes_get_size (bytes), NULL, NULL, error);
+}
 
 static gboolean
 write_entry (GOutputStream *stream, gpointer user_data, GError **error)
@@ -132,16 +143,27 @@ write_entry (GOutputStream *stream, gpointer user_data, GError **error)
   GVariantDict extra;
   g_variant_dict_init (&extra, NULL);
   g_variant_dict_insert_value (&extra, "external", describe_external (store->model));
+  if (store->cipher != NULL) {
+    g_autoptr (GOutputStream) memory = g_memory_output_stream_new_resizable ();
+    g_autoptr (GBytes) plain = NULL;
+    if (!axon_compiled_model_write (store->compiled, writer, g_variant_dict_end (&extra), memory,
+                                    NULL, error) ||
+        !g_output_stream_close (memory, NULL, error))
+      return FALSE;
+    plain = g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (memory));
+    return write_encrypted (store->cipher, plain, stream, error);
+  }
   return axon_compiled_model_write (store->compiled, writer, g_variant_dict_end (&extra), stream,
                                     NULL, error);
 }
 
 static AxonCompiledModel *
-compile_and_store (AxonJob *job, const gchar *path, gboolean weightless, GError **error)
+compile_and_store (AxonJob *job, AxonCipher *cipher, const gchar *path, gboolean weightless,
+                   GError **error)
 {
   g_autoptr (AxonModel) model = get_model (job, error);
   AxonCompiledModel *compiled = model ? compile (job, model, error) : NULL;
-  Store store = { job, compiled, model, weightless };
+  Store store = { job, compiled, model, weightless, cipher };
   if (compiled != NULL)
     axon_cache_store (path, (guint)axon_config_get_int (job->target.core_config, "CACHE_MAX_SIZE"),
                       write_entry, &store);
@@ -160,7 +182,8 @@ static AxonCompiledModel *
 run_cached (AxonJob *job, const gchar *directory, GError **error)
 {
   gboolean weightless = wants_weightless (job);
-  g_autofree gchar *key = make_key (job, weightless, error);
+  g_autoptr (AxonCipher) cipher = axon_core_get_cipher (job->core);
+  g_autofree gchar *key = make_key (job, weightless, cipher != NULL, error);
   g_autofree gchar *path = key ? axon_cache_entry_path (directory, key) : NULL;
   AxonCompiledModel *compiled;
   if (key == NULL)
@@ -170,11 +193,11 @@ run_cached (AxonJob *job, const gchar *directory, GError **error)
     return model ? compile (job, model, error) : NULL;
   }
   axon_cache_lock (path);
-  compiled = load_entry (job, path);
+  compiled = load_entry (job, cipher, path);
   if (compiled != NULL)
     axon_compiled_model_set_loaded_from_cache (compiled);
   else
-    compiled = compile_and_store (job, path, weightless, error);
+    compiled = compile_and_store (job, cipher, path, weightless, error);
   axon_cache_unlock (path);
   return compiled;
 }
@@ -201,7 +224,8 @@ axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device, GVar
     return FALSE;
   directory = axon_config_get_string (job.target.core_config, "CACHE_DIR");
   if (*directory != '\0' && axon_plugin_has_capability (job.target.plugin, "EXPORT_IMPORT")) {
-    g_autofree gchar *key = make_key (&job, FALSE, NULL);
+    g_autoptr (AxonCipher) cipher = axon_core_get_cipher (core);
+    g_autofree gchar *key = make_key (&job, FALSE, cipher != NULL, NULL);
     path = key ? axon_cache_entry_path (directory, key) : NULL;
   }
   axon_target_clear (&job.target);

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The cache of compiled models. */
+#include "axontest.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <utime.h>
+
+/* The cache, with a file. */
+typedef struct {
+  gchar *folder, *model;
+} Cache;
+
+static Cache
+cache_new (void)
+{
+  Cache c = { g_dir_make_tmp ("axon-cäche-XXXXXX", NULL), test_ball_model () };
+  return c;
+}
+
+static void
+cache_free (Cache *c)
+{
+  g_autoptr (GDir) dir = g_dir_open (c->folder, 0, NULL);
+  const gchar *name;
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
+    g_autofree gchar *path = g_build_filename (c->folder, name, NULL);
+    g_unlink (path);
+  }
+  g_rmdir (c->folder);
+  g_free (c->folder);
+  g_free (c->model);
+}
+
+static gchar *
+only_entry (const Cache *c)
+{
+  g_autoptr (GDir) dir = g_dir_open (c->folder, 0, NULL);
+  const gchar *name = g_dir_read_name (dir);
+  g_assert_nonnull (name);
+  g_assert_true (g_str_has_suffix (name, ".axon"));
+  return g_build_filename (c->folder, name, NULL);
+}
+
+static guint
+count_entries (const Cache *c)
+{
+  g_autoptr (GDir) dir = g_dir_open (c->folder, 0, NULL);
+  guint n = 0;
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+/* Compiles the file and runs it; TRUE if it came from the cache. */
+static gboolean
+compile_file (const Cache *c, const gchar *model, const gchar *device, const gchar *more)
+{
+  g_autofree gchar *config =
+      g_strdup_printf ("{'CACHE_DIR': <'%s'>%s}", c->folder, more ? more : "");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) values = g_variant_parse (NULL, config, NULL, NULL, &error);
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model_from_file (
+      axon_core_get_default (), model, device, values, NULL, NULL, NULL, &error);
+  g_autoptr (AxonInferRequest) r = NULL;
+  g_autoptr (GVariant) cached = NULL;
+  g_assert_no_error (error);
+  r = axon_compiled_model_create_infer_request (compiled);
+  axon_tensor_unref (axon_infer_request_get_input_tensor (r, 0));
+  axon_infer_request_infer (r, &error);
+  g_assert_no_error (error);
+  cached = axon_compiled_model_get_property (compiled, "LOADED_FROM_CACHE", NULL);
+  return g_variant_get_boolean (cached);
+}
+
+static void
+files_are_cached_by_content_device_and_configuration (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *copy = g_build_filename (c.folder, "copy.onnx", NULL);
+  g_autofree gchar *data = NULL;
+  gsize n;
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "CPU", ", 'ENABLE_MMAP': <false>"));
+  g_assert_false (compile_file (&c, c.model, "CPU", ", 'INFERENCE_NUM_THREADS': <'1'>"));
+  g_assert_false (compile_file (&c, c.model, "TEMPLATE", NULL));
+  g_assert_false (compile_file (&c, c.model, "HETERO:TEMPLATE,CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "HETERO:TEMPLATE,CPU", NULL));
+  g_assert_false (compile_file (&c, c.model, "HETERO:CPU,TEMPLATE", NULL));
+  g_file_get_contents (c.model, &data, &n, NULL);
+  g_file_set_contents (copy, data, (gssize)n, NULL);
+  g_assert_true (compile_file (&c, copy, "CPU", NULL)); /* the same bytes elsewhere */
+  cache_free (&c);
+}
+
+/* AUTO, MULTI and BATCH have no entries of their own: the devices behind them have. */
+static void
+spreading_devices_cache_for_the_devices_behind_them (void)
+{
+  Cache c = cache_new ();
+  g_assert_false (compile_file (&c, c.model, "MULTI:CPU", NULL));
+  g_assert_cmpuint (count_entries (&c), ==, 1);
+  g_assert_true (compile_file (&c, c.model, "MULTI:CPU", NULL));
+  cache_free (&c);
+}
+
+static void
+spoil (const gchar *path, guint how)
+{
+  g_autofree gchar *data = NULL;
+  gsize n;
+  g_file_get_contents (path, &data, &n, NULL);
+  if (how == 0)
+    g_file_set_contents (path, data, (gssize)(n / 2), NULL); /* truncated */
+  else if (how == 1)
+    data[n / 3] ^= 1, g_file_set_contents (path, data, (gssize)n, NULL);
+  else if (how == 2)
+    g_file_set_contents (path, "not ours", -1, NULL);
+  else
+    g_file_set_contents (path, "", 0, NULL);
+}
+
+static void
+spoilt_entries_are_compiled_again_silently (void)
+{
+  for (guint how = 0; how < 4; how++) {
+    Cache c = cache_new ();
+    g_autofree gchar *entry = NULL;
+    g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+    entry = only_entry (&c);
+    spoil (entry, how);
+    g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+    g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+    g_assert_cmpuint (count_entries (&c), ==, 1);
+    cache_free (&c);
+  }
+}
+
+static void
+an_entry_without_weights_finds_them_in_the_model (void)
+{
+  Cache c = cache_new ();
+  static const gchar *const small = ", 'CACHE_MODE': <'OPTIMIZE_SIZE'>";
+  g_autofree gchar *model = test_data ("models/mobilenetv2-1.0-224-fp32/model.onnx");
+  g_autofree gchar *entry = NULL;
+  struct stat st, whole;
+  if (model != NULL) {
+    g_stat (model, &whole);
+    g_assert_false (compile_file (&c, model, "TEMPLATE", small));
+    entry = only_entry (&c);
+    g_stat (entry, &st);
+    g_assert_true (compile_file (&c, model, "TEMPLATE", small));
+    g_assert_cmpint (st.st_size, <, whole.st_size);
+  }
+  cache_free (&c);
+}
+
+static void
+a_folder_that_cannot_be_used_makes_nothing_fail (void)
+{
+  Cache c = cache_new (), none = { (gchar *)"/proc/no/such", c.model };
+  g_chmod (c.folder, 0777); /* others could plant entries */
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_cmpuint (count_entries (&c), ==, 0);
+  g_assert_false (compile_file (&none, c.model, "CPU", NULL));
+  g_chmod (c.folder, 0700);
+  cache_free (&c);
+}
+
+static void
+entries_are_private (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *inner = g_build_filename (c.folder, "made", "on demand", NULL);
+  Cache deep = { inner, c.model };
+  g_autofree gchar *entry = NULL;
+  g_autofree gchar *parent = g_path_get_dirname (inner);
+  struct stat st;
+  compile_file (&deep, c.model, "CPU", NULL);
+  entry = only_entry (&deep);
+  g_stat (entry, &st);
+  g_assert_cmpint (st.st_mode & 0777, ==, 0600);
+  g_stat (inner, &st);
+  g_assert_cmpint (st.st_mode & 0777, ==, 0700);
+  g_unlink (entry);
+  g_rmdir (inner);
+  g_rmdir (parent);
+  cache_free (&c);
+}
+
+static void
+the_entry_used_longest_ago_goes_when_the_folder_is_full (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *large = g_build_filename (c.folder, "0000.axon", NULL);
+  g_autofree gchar *zeros = g_malloc0 (1 << 20);
+  struct utimbuf old = { 1, 1 };
+  g_file_set_contents (large, zeros, 1 << 20, NULL);
+  utime (large, &old);
+  g_assert_false (compile_file (&c, c.model, "CPU", ", 'CACHE_MAX_SIZE': <'1'>"));
+  g_assert_false (g_file_test (large, G_FILE_TEST_EXISTS));
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  cache_free (&c);
+}
+
+static gpointer
+compile_in_thread (gpointer data)
+{
+  const Cache *c = data;
+  guint hits = 0;
+  for (guint i = 0; i < 5; i++)
+    hits += compile_file (c, c->model, "TEMPLATE", NULL);
+  return GUINT_TO_POINTER (hits);
+}
+
+static void
+eight_threads_compile_one_file_once (void)
+{
+  Cache c = cache_new ();
+  GThread *threads[8];
+  guint hits = 0;
+  for (guint i = 0; i < 8; i++)
+    threads[i] = g_thread_new ("user", compile_in_thread, &c);
+  for (guint i = 0; i < 8; i++)
+    hits += GPOINTER_TO_UINT (g_thread_join (threads[i]));
+  g_assert_cmpuint (hits, ==, 39);
+  g_assert_cmpuint (count_entries (&c), ==, 1);
+  cache_free (&c);
+}
+
+/* XOR with a key: enough to see that what is stored is not what was compiled. */
+static GBytes *
+scramble (GBytes *bytes, gpointer user_data, GError **error)
+{
+  gsize n;
+  const guint8 *data = g_bytes_get_data (bytes, &n);
+  guint8 *copy;
+  if (*(const guint8 *)user_data == 0) {
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED, "the key is gone");
+    return NULL;
+  }
+  copy = g_memdup2 (data, n);
+  for (gsize i = 0; i < n; i++)
+    copy[i] ^= *(const guint8 *)user_data;
+  return g_bytes_new_take (copy, n);
+}
+
+static void
+entries_can_be_encrypted (void)
+{
+  Cache c = cache_new ();
+  AxonCore *core = axon_core_get_default ();
+  g_autofree gchar *path = NULL;
+  g_autofree gchar *data = NULL;
+  guint8 key = 0x5a;
+  gsize n;
+  axon_core_set_cache_encryption (core, scramble, scramble, &key, NULL);
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  path = only_entry (&c);
+  g_assert_true (g_file_get_contents (path, &data, &n, NULL));
+  g_assert_null (g_strstr_len (data, (gssize)n, "CPU"));
+  key = 0x33; /* another key: dropped, compiled, stored anew */
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  key = 0; /* none: compiled, not stored */
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_cmpuint (count_entries (&c), ==, 0);
+  axon_core_set_cache_encryption (core, NULL, NULL, NULL, NULL);
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  cache_free (&c);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/cache/" #name, name)
+  ADD (files_are_cached_by_content_device_and_configuration);
+  ADD (spreading_devices_cache_for_the_devices_behind_them);
+  ADD (spoilt_entries_are_compiled_again_silently);
+  ADD (an_entry_without_weights_finds_them_in_the_model);
+  ADD (a_folder_that_cannot_be_used_makes_nothing_fail);
+  ADD (entries_are_private);
+  ADD (the_entry_used_longest_ago_goes_when_the_folder_is_full);
+  ADD (eight_threads_compile_one_file_once);
+  ADD (entries_can_be_encrypted);
+  return g_test_run ();
+}
