@@ -185,7 +185,7 @@ adopt (GstNnInfer *self, AxonCompiledModel *compiled)
   guint n;
   GST_OBJECT_LOCK (self);
   /* One more than run at a time: the next frame is bound while others are inferred. */
-  n = self->nireq > 0 ? self->nireq : (guint)g_variant_get_int32 (optimal) + 1;
+  n = self->nireq > 0 ? self->nireq : optimal ? (guint)g_variant_get_int32 (optimal) + 1 : 2;
   GST_OBJECT_UNLOCK (self);
   g_mutex_lock (&self->lock);
   for (guint i = 0; i < n; i++)
