@@ -346,7 +346,7 @@ gst_nn_query_class_init (GstNnQueryClass *klass)
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Neural-network query", "Analyzer",
                                          "Asks devices about a model, reports and saves tensors",
-                                         "Axon developers");
+                                         "The Axon developers");
 }
 
 static void

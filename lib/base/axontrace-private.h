@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Marks for sysprof: compile, query, infer. Without a running profiler a mark costs one
+/* Marks for sysprof: compile, query, import, infer. Without a running profiler a mark costs one
  * clock read and one branch; without the library it costs nothing. */
 #pragma once
 

@@ -21,6 +21,18 @@ static const GOptionEntry entries[] = {
   G_OPTION_ENTRY_NULL
 };
 
+/* Values that a writable row takes, where its name does not say it. */
+static gchar *
+accepted_values (const AxonPropertySpec *spec)
+{
+  gboolean free_text = spec->type == AXON_PROPERTY_STRING || spec->type == AXON_PROPERTY_MAP;
+  g_autofree gchar *accepted = NULL;
+  if (!(spec->flags & AXON_PROPERTY_READ_WRITE) || free_text || spec->max == G_MAXINT)
+    return g_strdup ("");
+  accepted = axon_property_describe_accepted (spec, NULL);
+  return g_strdup_printf (" (%s)", accepted);
+}
+
 static gboolean
 show_properties (const gchar *device, GError **error)
 {
@@ -36,9 +48,10 @@ show_properties (const gchar *device, GError **error)
       continue;
     value = axon_core_get_property (core, device, specs[i].key, NULL);
     g_autofree gchar *text = value ? axon_property_value_to_text (&specs[i], value) : g_strdup ("");
-    g_print ("  %-34s %s  %-28s %s\n", specs[i].key,
+    g_autofree gchar *accepted = accepted_values (&specs[i]);
+    g_print ("  %-37s %s  %-28s %s%s\n", specs[i].key,
              specs[i].flags & AXON_PROPERTY_READ_WRITE ? "RW" : "RO",
-             strlen (text) > 160 ? "..." : text, _ (specs[i].blurb));
+             specs[i].type == AXON_PROPERTY_LIST ? "..." : text, _ (specs[i].blurb), accepted);
   }
   return TRUE;
 }

@@ -42,6 +42,9 @@ first = request.get_output_tensor(0)
 print("output:", first.to_string(5))
 print("slowest step:", max(request.dup_profiling().unpack(), key=lambda row: row[3])[0])
 
+graph = compiled.get_runtime_model()
+print("runs as:", ", ".join(f"{node['type']} by {node['exec-type']}" for node in graph.dup_nodes().unpack()[:3]))
+
 done = threading.Event()
 request.set_callback(lambda r, error: done.set())
 request.start_async()

@@ -88,13 +88,16 @@ static gchar *
 describe_choices (const AxonPropertySpec *spec, const gchar *got)
 {
   g_auto (GStrv) choices = g_strsplit (spec->choices, " ", -1);
-  g_autofree gchar *near = axon_nearest_name (got, (const gchar *const *)choices);
+  g_autofree gchar *near = got ? axon_nearest_name (got, (const gchar *const *)choices) : NULL;
   g_autofree gchar *list = g_strjoinv (", ", choices);
-  return choices[0] ? g_strdup_printf ("one of %s%s", list, near) : g_strdup ("an empty string");
+  return choices[0] ? g_strdup_printf ("one of %s%s", list, near ? near : "")
+                    : g_strdup ("an empty string");
 }
 
-static gchar *
-describe_accepted (const AxonPropertySpec *spec, const gchar *got)
+/* What values a row takes, for people (transfer full); @got (nullable): a wrong one, to which the
+ * nearest is proposed. */
+gchar *
+axon_property_describe_accepted (const AxonPropertySpec *spec, const gchar *got)
 {
   switch (spec->type) {
   case AXON_PROPERTY_BOOL:
@@ -189,7 +192,7 @@ axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError *
   }
   parsed = parse_text (spec, text);
   if (parsed == NULL) {
-    accepted = describe_accepted (spec, text);
+    accepted = axon_property_describe_accepted (spec, text);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\": expected %s, got \"%s\"",
                  key, accepted, text);
     return FALSE;

@@ -110,6 +110,7 @@ const AxonPropertySpec *axon_config_find_spec (const AxonConfig *config, const g
 GVariant *axon_config_to_variant (const AxonConfig *config);
 void axon_config_set_unknown_key_error (const AxonConfig *config, const gchar *key, GError **error);
 gchar *axon_property_value_to_text (const AxonPropertySpec *spec, GVariant *value);
+gchar *axon_property_describe_accepted (const AxonPropertySpec *spec, const gchar *got);
 gboolean axon_property_is_standard (const gchar *key, GError **error);
 AxonPropertySpec *axon_property_resolve (const AxonPropertySpec *specs, guint n_specs);
 
