@@ -13,19 +13,6 @@ static const AxonPropertySpec properties[] = {
   { .key = "ENABLE_RUNTIME_FALLBACK", .flags = AXON_RW_PLUGIN, .default_text = "YES" },
 };
 
-static GVariant *
-auto_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
-{
-  if (g_str_equal (key, "FULL_DEVICE_NAME"))
-    return g_variant_new_string ("AUTO");
-  if (g_str_equal (key, "AVAILABLE_DEVICES"))
-    return axon_property_list ("", NULL);
-  if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
-    return axon_spread_capabilities (plugin);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
-}
-
 static AxonCompiledModel *
 auto_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteContext *context,
                            const AxonConfig *config, GCancellable *cancellable,
@@ -45,7 +32,7 @@ auto_plugin_class_init (AutoPluginClass *klass)
 {
   klass->compile_model = auto_plugin_compile_model;
   klass->query_model = axon_spread_query;
-  klass->get_metric = auto_plugin_get_metric;
+  klass->get_metric = axon_spread_get_metric;
   klass->forwards_properties = TRUE;
 }
 

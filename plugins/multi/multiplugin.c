@@ -70,19 +70,6 @@ static const AxonPropertySpec properties[] = {
   AXON_SPREAD_PROPERTIES ("CUMULATIVE_THROUGHPUT"),
 };
 
-static GVariant *
-multi_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
-{
-  if (g_str_equal (key, "FULL_DEVICE_NAME"))
-    return g_variant_new_string ("MULTI");
-  if (g_str_equal (key, "AVAILABLE_DEVICES"))
-    return axon_property_list ("", NULL);
-  if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
-    return axon_spread_capabilities (plugin);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
-}
-
 static AxonSchedulerFlags
 scheduler_flags (const AxonConfig *config)
 {
@@ -127,7 +114,7 @@ multi_plugin_class_init (MultiPluginClass *klass)
 {
   klass->compile_model = multi_plugin_compile_model;
   klass->query_model = axon_spread_query;
-  klass->get_metric = multi_plugin_get_metric;
+  klass->get_metric = axon_spread_get_metric;
   klass->forwards_properties = TRUE;
 }
 

@@ -15,6 +15,15 @@ test_model_input (TestModel *t, const gchar *name, AxonDType dtype, const AxonSh
   return axon_model_add_input (t->model, name, dtype, shape);
 }
 
+AxonModel *
+test_relu_model (void)
+{
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1, 4);
+  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
+  return test_model_finish (&t, n->outputs[0]);
+}
+
 AxonTensor *
 test_tensor (const AxonShape *shape, const gfloat *values)
 {

@@ -22,6 +22,9 @@ AxonModel *test_model_finish (TestModel *t, AxonValue *output);
 AxonTensor *test_tensor (const AxonShape *shape, const gfloat *values);
 AxonTensor *test_random (const AxonShape *shape, guint32 seed);
 
+/* x f32[1,4] -> Relu */
+AxonModel *test_relu_model (void);
+
 /* Runs @model once; asserts that it works. */
 AxonTensor *test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input);
 gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);

@@ -7,15 +7,6 @@
 
 #define PLUGIN SUPPORT_DIR "/libaxon-mock.so"
 
-static AxonModel *
-relu_model (void)
-{
-  TestModel t = test_model_new (13);
-  AxonShape s = AXON_SHAPE (1, 4);
-  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
-  return test_model_finish (&t, n->outputs[0]);
-}
-
 static void
 expressions_name_devices_ids_and_lists (void)
 {
@@ -29,7 +20,7 @@ expressions_name_devices_ids_and_lists (void)
                 { "HETERO:", "behind the colon" },   { "MULTI:CPU(", "not closed" },
                 { "MULTI:CPU(x)", "1 to 4096" },     { "CPU.", "an id has" },
                 { "MULTI:,CPU", "name is missing" }, { "CPU:TEMPLATE", "computes itself" } };
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   AxonCore *core = axon_core_get_default ();
   for (guint i = 0; i < G_N_ELEMENTS (right); i++) {
     g_autoptr (GError) error = NULL;
@@ -48,7 +39,7 @@ expressions_name_devices_ids_and_lists (void)
 static void
 what_is_said_twice_must_agree (void)
 {
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   AxonCore *core = axon_core_get_default ();
   static const gchar *const configs[][2] = {
     { "TEMPLATE.0", "{'DEVICE_ID': <'1'>}" },
@@ -139,7 +130,7 @@ await_thread (const gchar *name, gboolean wanted)
 static void
 devices_wait_on_an_executor_of_their_own (void)
 {
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
       axon_core_get_default (), model, "TEMPLATE", NULL, NULL, NULL, NULL, NULL);
   g_assert_true (await_thread ("TemplateWaitExe", TRUE));
@@ -152,7 +143,7 @@ static void
 a_compiled_model_knows_its_device (void)
 {
   g_autoptr (AxonCore) core = axon_core_new ();
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (AxonCompiledModel) compiled = NULL;
   axon_core_register_plugin (core, PLUGIN, "SECOND", NULL);
   compiled = axon_core_compile_model (core, model, "SECOND", NULL, NULL, NULL, NULL, NULL);
@@ -227,7 +218,7 @@ the_core_has_properties_of_its_own (void)
 static void
 affinities_and_names_can_be_asked_and_set (void)
 {
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_auto (GStrv) names = axon_model_get_node_names (model);
   g_assert_cmpuint (g_strv_length (names), ==, 1);
   g_assert_true (axon_model_set_affinity (model, names[0], "CPU"));

@@ -2,19 +2,10 @@
 /* Core, properties, requests, on device MOCK. */
 #include "axontest.h"
 
-static AxonModel *
-small_model (void)
-{
-  TestModel t = test_model_new (13);
-  AxonShape s = AXON_SHAPE (1, 4);
-  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
-  return test_model_finish (&t, n->outputs[0]);
-}
-
 static AxonInferRequest *
 mock_request (const gchar *first_key, ...)
 {
-  g_autoptr (AxonModel) model = small_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (AxonCompiledModel) compiled = NULL;
   g_autoptr (GError) error = NULL;
   AxonShape s = AXON_SHAPE (1, 4);
@@ -157,7 +148,7 @@ an_unknown_device_lists_what_was_searched (void)
 static void
 all_wrong_properties_are_named_at_once (void)
 {
-  g_autoptr (AxonModel) model = small_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (GError) error = NULL;
   GVariant *config = g_variant_new_parsed (
       "{'NUM_STREAM': <'1'>, 'PERF_COUNT': <'maybe'>, 'FULL_DEVICE_NAME': <'x'>}");
@@ -198,7 +189,7 @@ every_property_can_be_read_and_every_writable_one_set_back (void)
 static void
 compiling_can_be_cancelled (void)
 {
-  g_autoptr (AxonModel) model = small_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
   g_autoptr (GError) error = NULL;
   g_cancellable_cancel (cancellable);
@@ -225,7 +216,7 @@ compile_and_run (gpointer data)
 static void
 eight_threads_share_a_core_and_a_model (void)
 {
-  g_autoptr (AxonModel) model = small_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   GThread *threads[8];
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("user", compile_and_run, model);

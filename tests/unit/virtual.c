@@ -4,15 +4,6 @@
 
 #include <string.h>
 
-static AxonModel *
-relu_model (void)
-{
-  TestModel t = test_model_new (13);
-  AxonShape s = AXON_SHAPE (1, 4);
-  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
-  return test_model_finish (&t, n->outputs[0]);
-}
-
 static AxonCompiledModel *
 try_compile (AxonModel *model, const gchar *device, const gchar *config, GError **error)
 {
@@ -24,7 +15,7 @@ try_compile (AxonModel *model, const gchar *device, const gchar *config, GError 
 static AxonCompiledModel *
 compile (const gchar *device, const gchar *config)
 {
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (GError) error = NULL;
   AxonCompiledModel *compiled = try_compile (model, device, config, &error);
   g_assert_no_error (error);
@@ -127,7 +118,7 @@ multi_moves_requests_away_from_a_device_that_fails (void)
 static void
 multi_says_what_every_device_said_when_none_compiles (void)
 {
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (GError) error = NULL;
   g_assert_null (
       try_compile (model, "MULTI:MOCK.0,MOCK.1", "{'MOCK_FAIL_COMPILE': <true>}", &error));
@@ -139,7 +130,7 @@ multi_says_what_every_device_said_when_none_compiles (void)
 static void
 multi_wants_a_list_and_no_other_spreading_device_in_it (void)
 {
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   static const gchar *const wrong[] = {
     "MULTI",       "MULTI:AUTO", "MULTI:MULTI", "MULTI:CPU(0)",
     "MULTI:CPU(2", "MULTI:",     "CPU(2)",      "CPU:TEMPLATE"
@@ -265,7 +256,7 @@ auto_without_a_list_never_takes_a_reference_device (void)
 static void
 auto_leaves_out_what_is_excluded (void)
 {
-  g_autoptr (AxonModel) model = relu_model ();
+  g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonCompiledModel) compiled = compile ("AUTO:TEMPLATE,MOCK,-MOCK", NULL);
   assert_property (compiled, "EXECUTION_DEVICES", "['TEMPLATE']");

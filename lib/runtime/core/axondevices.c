@@ -63,8 +63,8 @@ axon_device_expr_free (AxonDeviceExpr *expr)
   g_free (expr);
 }
 
-static void
-ref_free (gpointer data)
+void
+axon_device_ref_free (gpointer data)
 {
   AxonDeviceRef *ref = data;
   g_free (ref->device);
@@ -97,7 +97,7 @@ parse_ref (const gchar *item, GError **error)
   ref->device = bracket ? g_strndup (start, (gsize)(bracket - start)) : g_strdup (start);
   if (!parse_name (ref->device, &ref->name, &ref->id, error) ||
       (bracket != NULL && !parse_number (item, bracket, &ref->number, error))) {
-    ref_free (ref);
+    axon_device_ref_free (ref);
     return NULL;
   }
   return ref;
@@ -106,7 +106,7 @@ parse_ref (const gchar *item, GError **error)
 GPtrArray *
 axon_device_list_parse (const gchar *text, GError **error)
 {
-  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (ref_free);
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (axon_device_ref_free);
   g_auto (GStrv) items = g_strsplit (text, ",", -1);
   for (guint i = 0; items[i] != NULL; i++) {
     AxonDeviceRef *ref = parse_ref (g_strstrip (items[i]), error);

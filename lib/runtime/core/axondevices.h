@@ -22,10 +22,11 @@ typedef struct {
 #ifndef __GI_SCANNER__ /* for plugins, which are C */
 AxonDeviceExpr *axon_device_expr_parse (const gchar *text, GError **error);
 void axon_device_expr_free (AxonDeviceExpr *expr);
-/* AxonDeviceRef, in order */
 GVariant *axon_device_properties_flatten (GVariant *values, const gchar *device);
 GVariant *axon_config_for_device (const AxonConfig *config, const gchar *device);
 GVariant *axon_variant_with (GVariant *config, const gchar *key, GVariant *value);
+void axon_device_ref_free (gpointer ref);
+/* AxonDeviceRef, in order */
 GPtrArray *axon_device_list_parse (const gchar *text, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonDeviceExpr, axon_device_expr_free)

@@ -78,23 +78,13 @@ check_nesting (const gchar *self, const AxonDeviceRef *ref, GError **error)
   return FALSE;
 }
 
-static void
-ref_free (gpointer data)
-{
-  AxonDeviceRef *ref = data;
-  g_free (ref->device);
-  g_free (ref->name);
-  g_free (ref->id);
-  g_free (ref);
-}
-
 GPtrArray *
 axon_spread_candidates (AxonPlugin *plugin, AxonCore *core, const AxonConfig *config,
                         GError **error)
 {
   const gchar *text = axon_config_get_string (config, "MULTI_DEVICE_PRIORITIES");
   g_autoptr (GPtrArray) given = *text ? axon_device_list_parse (text, error) : g_ptr_array_new ();
-  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (ref_free);
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (axon_device_ref_free);
   gboolean named = FALSE;
   if (given == NULL)
     return NULL;
@@ -259,8 +249,8 @@ axon_spread_query (AxonPlugin *plugin, AxonModel *model, const AxonConfig *confi
   return devices != NULL;
 }
 
-GVariant *
-axon_spread_capabilities (AxonPlugin *plugin)
+static GVariant *
+candidates_capabilities (AxonPlugin *plugin)
 {
   g_autoptr (AxonCore) core = axon_plugin_get_core (plugin, NULL);
   g_auto (GStrv) names = core ? axon_core_get_candidate_devices (core) : NULL;
@@ -276,4 +266,17 @@ axon_spread_capabilities (AxonPlugin *plugin)
         g_variant_builder_add (&b, "s", list[k]);
   }
   return g_variant_builder_end (&b);
+}
+
+GVariant *
+axon_spread_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
+{
+  if (g_str_equal (key, "FULL_DEVICE_NAME"))
+    return g_variant_new_string (axon_plugin_get_name (plugin));
+  if (g_str_equal (key, "AVAILABLE_DEVICES"))
+    return axon_property_list ("", NULL);
+  if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
+    return candidates_capabilities (plugin);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
+  return NULL;
 }

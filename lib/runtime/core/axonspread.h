@@ -56,8 +56,8 @@ gboolean axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core, AxonSchedu
 /* query_model for them: a node is taken if any device takes it. */
 gboolean axon_spread_query (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
                             AxonSupportedOps *result, GCancellable *cancellable, GError **error);
-/* OPTIMIZATION_CAPABILITIES of all candidates, without EXPORT_IMPORT */
-GVariant *axon_spread_capabilities (AxonPlugin *plugin);
+/* Their metrics; OPTIMIZATION_CAPABILITIES: of all candidates, without EXPORT_IMPORT */
+GVariant *axon_spread_get_metric (AxonPlugin *plugin, const gchar *key, GError **error);
 #endif
 
 G_END_DECLS
