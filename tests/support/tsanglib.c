@@ -56,12 +56,18 @@ SEEN void (g_once_init_leave) (volatile void *location, gsize result)
   real (location, result);
 }
 
-/* The last reference to go sees what every other holder did. */
+/* The last reference to go sees what every other holder did: each of them releases before it counts
+ * down, and who finds himself alone acquires. Nobody here has toggle references. */
 SEEN void
 g_object_unref (gpointer object)
 {
+  gint *count = (gint *)&((GObject *)object)->ref_count;
+  gint old;
   REAL (g_object_unref);
   __tsan_release (object);
+  while ((old = g_atomic_int_get (count)) > 1)
+    if (g_atomic_int_compare_and_exchange (count, old, old - 1))
+      return;
   __tsan_acquire (object);
   real (object);
 }
