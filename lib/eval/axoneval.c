@@ -1,42 +1,61 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "axoneval.h"
+#include "../ops/axonopset.h"
 
-/* Makes the outputs that are NULL, runs the kernel. On failure out[] may hold tensors: the caller
- * owns them. */
-gboolean
-axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+/* Inputs as shape inference knows them; outputs that it computed are taken. TRUE in @done: all. */
+static gboolean
+prepare_outputs (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, gboolean *done,
+                 GError **error)
 {
   g_autofree AxonTypeInfo *in_info = g_new0 (AxonTypeInfo, node->n_inputs + 1);
   g_autofree AxonTypeInfo *out_info = g_new0 (AxonTypeInfo, node->n_outputs + 1);
-  gboolean ok = TRUE, inferred = node->n_outputs > 0;
-  for (guint i = 0; i < node->n_inputs; i++) {
-    in_info[i].shape = AXON_SHAPE_UNKNOWN;
-    if (in[i] != NULL)
-      in_info[i] =
-          (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]), in[i] };
-  }
+  gboolean ok = TRUE, missing = node->n_outputs == 0;
+  axon_infos_of (node, in, in_info);
   if (!axon_node_infer (node, in_info, out_info, error))
     return FALSE;
   for (guint i = 0; i < node->n_outputs; i++) {
     if (out_info[i].value != NULL && out[i] == NULL)
       out[i] = g_steal_pointer (&out_info[i].value);
     else
-      inferred = FALSE;
-    if (out[i] == NULL && ok && node->outputs[i] != NULL)
+      missing = TRUE;
+    if (out[i] == NULL && ok && node->outputs[i] != NULL && node->op->run == NULL)
       ok = (out[i] = axon_tensor_new (out_info[i].dtype, &out_info[i].shape, error)) != NULL;
     g_clear_pointer (&out_info[i].value, axon_tensor_unref);
   }
-  if (!inferred && ok && node->op->eval == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "there is no reference kernel");
-    ok = FALSE;
-  }
-  if (!inferred && ok)
-    ok = node->op->eval (node, in, out, error);
-  if (!ok) {
-    g_autofree gchar *what = axon_node_describe (node);
-    g_prefix_error (error, "%s: ", what);
-  }
+  *done = !missing;
   return ok;
+}
+
+static gboolean
+run_kernel (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  gboolean done = FALSE;
+  if (!prepare_outputs (node, in, out, &done, error))
+    return FALSE;
+  if (done)
+    return TRUE;
+  if (node->op->run != NULL)
+    return node->op->run (node, in, out, error);
+  if (node->op->eval != NULL)
+    return node->op->eval (node, in, out, error);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "there is no reference kernel");
+  return FALSE;
+}
+
+/* Makes the outputs that are NULL, runs the kernel. On failure out[] may hold tensors: the caller
+ * owns them. */
+gboolean
+axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  g_autofree gchar *what = NULL;
+  GError *failure = NULL;
+  if (run_kernel (node, in, out, &failure))
+    return TRUE;
+  what = axon_node_describe (node);
+  if (!g_str_has_prefix (failure->message, what))
+    g_prefix_error (&failure, "%s: ", what);
+  g_propagate_error (error, failure);
+  return FALSE;
 }
 
 typedef struct {

@@ -46,6 +46,10 @@ typedef gboolean (*AxonInferFunc) (const AxonNode *node, const AxonTypeInfo *in,
 typedef gboolean (*AxonEvalFunc) (const AxonNode *node, AxonTensor *const *in,
                                   AxonTensor *const *out, GError **error);
 
+/* Kernel of an operator whose outputs' shapes follow from data: makes the outputs itself. */
+typedef gboolean (*AxonRunFunc) (const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
+                                 GError **error);
+
 typedef enum {
   AXON_OP_NONE = 0,
   AXON_OP_ELEMENTWISE = 1 << 0,    /* output i depends on element i of (broadcast) inputs only */
@@ -65,6 +69,7 @@ typedef struct {
   AxonInferFunc infer;
   AxonEvalFunc eval;
   AxonOpFlags flags;
+  AxonRunFunc run; /* instead of eval */
 } AxonOp;
 
 #define AXON_VARIADIC G_MAXUINT

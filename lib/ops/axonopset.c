@@ -6,11 +6,20 @@
 
 #define FAMILIES(X)                                                                                \
   X (binary)                                                                                       \
+  X (box)                                                                                          \
   X (concat)                                                                                       \
   X (conv)                                                                                         \
+  X (cumulative)                                                                                   \
   X (gather)                                                                                       \
   X (gemm)                                                                                         \
+  X (generate)                                                                                     \
+  X (grid)                                                                                         \
   X (image)                                                                                        \
+  X (integer)                                                                                      \
+  X (logic)                                                                                        \
+  X (loss)                                                                                         \
+  X (matrix)                                                                                       \
+  X (normalize)                                                                                    \
   X (norm)                                                                                         \
   X (pad)                                                                                          \
   X (pool)                                                                                         \
@@ -20,8 +29,13 @@
   X (reduce)                                                                                       \
   X (reshape)                                                                                      \
   X (resize)                                                                                       \
+  X (roi)                                                                                          \
+  X (scatter)                                                                                      \
+  X (select)                                                                                       \
+  X (signal)                                                                                       \
   X (slice)                                                                                        \
   X (softmax)                                                                                      \
+  X (training)                                                                                     \
   X (transpose)                                                                                    \
   X (unary)
 
@@ -94,6 +108,13 @@ axon_op_set_lookup (AxonOpSet *set, const gchar *domain, const gchar *name, gint
       return op;
   }
   return NULL;
+}
+
+/* A reference kernel, of either form. */
+gboolean
+axon_op_has_kernel (const AxonOp *op)
+{
+  return op->eval != NULL || op->run != NULL;
 }
 
 guint

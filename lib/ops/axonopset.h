@@ -15,6 +15,8 @@ void axon_op_set_free (AxonOpSet *set);
 void axon_op_set_add (AxonOpSet *set, const AxonOp *ops, guint n_ops);
 const AxonOp *axon_op_set_lookup (AxonOpSet *set, const gchar *domain, const gchar *name,
                                   gint opset);
+gboolean axon_op_has_kernel (const AxonOp *op);
+void axon_infos_of (const AxonNode *node, AxonTensor *const *in, AxonTypeInfo *infos);
 guint axon_op_set_get_n_ops (AxonOpSet *set);
 const AxonOp *axon_op_set_get_op (AxonOpSet *set, guint index);
 

@@ -4,12 +4,10 @@
 
 #include <math.h>
 
-typedef gdouble (*FloatFunc) (gdouble a, gdouble b);
-typedef gint64 (*IntFunc) (gint64 a, gint64 b);
-
 /* clang-format off */
 #define FLOAT(name, expr) static gdouble f_##name (gdouble a, gdouble b) { return expr; }
 #define INT(name, expr) static gint64 i_##name (gint64 a, gint64 b) { return expr; }
+#define UINT(name, expr) static gint64 u_##name (guint64 a, guint64 b) { return (gint64)(expr); }
 FLOAT (add, a + b)
 FLOAT (sub, a - b)
 FLOAT (mul, a * b)
@@ -18,6 +16,8 @@ FLOAT (max, a > b || isnan (a) ? a : b)
 FLOAT (min, a < b || isnan (a) ? a : b)
 FLOAT (pow, pow (a, b))
 FLOAT (prelu, a < 0 ? a * b : a)
+FLOAT (fmod, fmod (a, b))
+FLOAT (mod, b == 0 ? NAN : a - floor (a / b) * b)
 /* Wrap like two's complement: no integer trap. Division by zero gives 0. */
 INT (add, (gint64)((guint64)a + (guint64)b))
 INT (sub, (gint64)((guint64)a - (guint64)b))
@@ -25,105 +25,183 @@ INT (mul, (gint64)((guint64)a * (guint64)b))
 INT (div, b == 0 ? 0 : b == -1 ? (gint64)(0 - (guint64)a) : a / b)
 INT (max, MAX (a, b))
 INT (min, MIN (a, b))
+INT (prelu, a < 0 ? i_mul (a, b) : a)
+INT (fmod, b == 0 || b == -1 ? 0 : a % b)
+INT (mod, b == 0 || b == -1 ? 0 : (a % b != 0 && (a < 0) != (b < 0)) ? a % b + b : a % b)
+UINT (div, b == 0 ? 0 : a / b)
+UINT (max, MAX (a, b))
+UINT (min, MIN (a, b))
+UINT (mod, b == 0 ? 0 : a % b)
+/* Shifts by the width or more give 0. */
+INT (left, b < 0 || b > 63 ? 0 : (gint64)((guint64)a << b))
+UINT (right, b > 63 ? 0 : a >> b)
+INT (right, u_right ((guint64)a, (guint64)b))
+INT (bit_and, a & b)
+INT (bit_or, a | b)
+INT (bit_xor, a ^ b)
 #undef FLOAT
 #undef INT
+#undef UINT
+
+static const AxonPair add = { f_add, i_add, NULL }, sub = { f_sub, i_sub, NULL },
+  mul = { f_mul, i_mul, NULL }, divide = { f_div, i_div, u_div }, max = { f_max, i_max, u_max },
+  min = { f_min, i_min, u_min }, power = { f_pow, NULL, NULL }, prelu = { f_prelu, i_prelu, NULL },
+  mod = { f_mod, i_mod, u_mod }, fmodulo = { f_fmod, i_fmod, u_mod },
+  left = { NULL, i_left, NULL }, right = { NULL, i_right, u_right },
+  bit_and = { NULL, i_bit_and, NULL }, bit_or = { NULL, i_bit_or, NULL },
+  bit_xor = { NULL, i_bit_xor, NULL };
 /* clang-format on */
 
-static void
-store_int (AxonDType dtype, gpointer data, gsize i, gint64 v)
+/* Before opset 7 the second shape is a run of the first one's dimensions, from attribute "axis". */
+static AxonShape
+aligned_shape (const AxonNode *node, const AxonShape *a, const AxonShape *b)
 {
-  switch (axon_dtype_get_size (dtype)) {
-  case 1:
-    ((guint8 *)data)[i] = (guint8)v;
-    break;
-  case 2:
-    ((guint16 *)data)[i] = (guint16)v;
-    break;
-  case 4:
-    ((guint32 *)data)[i] = (guint32)v;
-    break;
-  default:
-    ((gint64 *)data)[i] = v;
-  }
+  AxonShape shape = *b;
+  gint64 axis = axon_node_find_attr (node, "axis") ? axon_node_get_int (node, "axis")
+                                                   : a->rank - b->rank;
+  if (node->op->until == 0 || node->op->until > 6 || a->rank < 0 || b->rank < 0)
+    return shape;
+  axis += axis < 0 ? a->rank : 0;
+  for (gint64 i = b->rank + axis; i < a->rank; i++)
+    shape.dims[shape.rank++] = 1;
+  return shape;
 }
 
-static gboolean
-eval_pair (AxonTensor *a, AxonTensor *b, AxonTensor *out, FloatFunc f, IntFunc g)
+gboolean
+axon_infer_pair (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  AxonTypeInfo pair[2] = { in[0], in[1] };
+  gint64 axis = axon_node_get_int (node, "axis");
+  if (in[0].shape.rank >= 0 && (axis >= in[0].shape.rank + 1 || axis < -in[0].shape.rank))
+    FAIL (MODEL, "axis %" G_GINT64_FORMAT " is outside the input", axis);
+  pair[1].shape = aligned_shape (node, &in[0].shape, &in[1].shape);
+  return axon_infer_broadcast (node, pair, out, error);
+}
+
+static gint64
+apply_ints (const AxonPair *pair, AxonDType dtype, gint64 a, gint64 b)
+{
+  return dtype == AXON_DTYPE_U64 && pair->u ? pair->u ((guint64)a, (guint64)b) : pair->i (a, b);
+}
+
+void
+axon_eval_pair (const AxonNode *node, AxonTensor *a, AxonTensor *b, AxonTensor *out,
+                const AxonPair *pair)
 {
   const AxonShape *shape = axon_tensor_get_shape (out);
-  gint64 sa[AXON_MAX_RANK], sb[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, ia = 0, ib = 0;
+  AxonShape second = aligned_shape (node, axon_tensor_get_shape (a), axon_tensor_get_shape (b));
+  gint64 sa[AXON_MAX_RANK], sb[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
   AxonDType ta = axon_tensor_get_dtype (a), tb = axon_tensor_get_dtype (b);
-  gboolean ints = !axon_dtype_is_float (ta) && g != NULL;
+  AxonDType to = axon_tensor_get_dtype (out);
+  gboolean ints = !axon_dtype_is_float (ta) && pair->i != NULL;
   gconstpointer da = axon_tensor_get_data (a), db = axon_tensor_get_data (b);
   gsize n = axon_tensor_get_numel (out);
   axon_broadcast_strides (axon_tensor_get_shape (a), shape, sa);
-  axon_broadcast_strides (axon_tensor_get_shape (b), shape, sb);
+  axon_broadcast_strides (&second, shape, sb);
   for (gsize i = 0; i < n; i++) {
+    gint64 ia = 0, ib = 0;
+    for (gint d = 0; d < shape->rank; d++) {
+      ia += index[d] * sa[d];
+      ib += index[d] * sb[d];
+    }
     if (ints)
-      store_int (
-          ta, axon_tensor_get_data (out), i,
-          g (axon_dtype_load_int (ta, da, (gsize)ia), axon_dtype_load_int (tb, db, (gsize)ib)));
+      axon_store_int (to, axon_tensor_get_data (out), i,
+                      apply_ints (pair, ta, axon_dtype_load_int (ta, da, (gsize)ia),
+                                  axon_dtype_load_int (tb, db, (gsize)ib)));
     else
       axon_dtype_store (
-          ta, axon_tensor_get_data (out), i,
-          f (axon_dtype_load (ta, da, (gsize)ia), axon_dtype_load (tb, db, (gsize)ib)));
-    for (gint d = shape->rank - 1; d >= 0; d--) {
-      ia += sa[d];
-      ib += sb[d];
-      if (++index[d] < shape->dims[d])
-        break;
-      ia -= index[d] * sa[d];
-      ib -= index[d] * sb[d];
-      index[d] = 0;
-    }
+          to, axon_tensor_get_data (out), i,
+          pair->f (axon_dtype_load (ta, da, (gsize)ia), axon_dtype_load (tb, db, (gsize)ib)));
+    axon_next_index (index, shape);
   }
-  return TRUE;
 }
 
 /* Left fold over all inputs: two for Add, any number for Sum, Max, Min and Mean. */
 static gboolean
-eval_fold (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, FloatFunc f,
-           IntFunc g, GError **error)
+eval_fold (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+           const AxonPair *pair, GError **error)
 {
-  g_autoptr (AxonTensor) left = axon_tensor_ref (in[0]);
+  g_autoptr (AxonTensor) left_side = axon_tensor_ref (in[0]);
   if (node->n_inputs == 1)
     return axon_eval_copy (node, in, out, error);
   for (guint i = 1; i < node->n_inputs; i++) {
-    g_autoptr (AxonTensor) right = axon_tensor_ref (left);
-    gboolean last = i + 1 == node->n_inputs;
+    g_autoptr (AxonTensor) before = g_steal_pointer (&left_side);
     AxonShape shape;
-    axon_tensor_unref (left);
-    axon_shape_broadcast (axon_tensor_get_shape (right), axon_tensor_get_shape (in[i]), &shape);
-    left = last ? axon_tensor_ref (out[0])
-                : axon_tensor_new (axon_tensor_get_dtype (in[0]), &shape, error);
-    if (left == NULL) {
-      left = g_steal_pointer (&right);
+    axon_shape_broadcast (axon_tensor_get_shape (before), axon_tensor_get_shape (in[i]), &shape);
+    left_side = i + 1 == node->n_inputs
+                    ? axon_tensor_ref (out[0])
+                    : axon_tensor_new (axon_tensor_get_dtype (in[0]), &shape, error);
+    if (left_side == NULL)
       return FALSE;
-    }
-    eval_pair (right, in[i], left, f, g);
+    axon_eval_pair (node, before, in[i], left_side, pair);
   }
   return TRUE;
 }
 
-#define EVAL(name, f, g)                                                                           \
+#define EVAL(name, pair)                                                                           \
   static gboolean eval_##name (const AxonNode *node, AxonTensor *const *in,                        \
                                AxonTensor *const *out, GError **error)                             \
   {                                                                                                \
-    return eval_fold (node, in, out, f, g, error);                                                 \
+    return eval_fold (node, in, out, &pair, error);                                                \
   }
-EVAL (add, f_add, i_add)
-EVAL (sub, f_sub, i_sub)
-EVAL (mul, f_mul, i_mul)
-EVAL (div, f_div, i_div)
-EVAL (max, f_max, i_max)
-EVAL (min, f_min, i_min)
-EVAL (pow, f_pow, NULL)
-EVAL (prelu, f_prelu, NULL)
+EVAL (add, add)
+EVAL (sub, sub)
+EVAL (mul, mul)
+EVAL (div, divide)
+EVAL (max, max)
+EVAL (min, min)
+EVAL (pow, power)
+EVAL (prelu, prelu)
+EVAL (bit_and, bit_and)
+EVAL (bit_or, bit_or)
+EVAL (bit_xor, bit_xor)
 
-/* PRelu's slope broadcasts towards the input only (opset 7). */
+static gboolean
+eval_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  AxonDType dtype = axon_tensor_get_dtype (out[0]);
+  gpointer y = axon_tensor_get_data (out[0]);
+  if (!eval_fold (node, in, out, &add, error))
+    return FALSE;
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+    axon_dtype_store (dtype, y, i, axon_dtype_load (dtype, y, i) / node->n_inputs);
+  return TRUE;
+}
+
+static gboolean
+eval_mod (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  gboolean c_sign = axon_node_get_int (node, "fmod") != 0;
+  return eval_fold (node, in, out, c_sign ? &fmodulo : &mod, error);
+}
+
+static gboolean
+eval_bit_shift (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  gboolean to_left = g_str_equal (axon_node_get_string (node, "direction"), "LEFT");
+  return eval_fold (node, in, out, to_left ? &left : &right, error);
+}
+
+static gboolean
+infer_bit_shift (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  const gchar *direction = axon_node_get_string (node, "direction");
+  if (!g_str_equal (direction, "LEFT") && !g_str_equal (direction, "RIGHT"))
+    FAIL (MODEL, "direction \"%s\": expected LEFT or RIGHT", direction);
+  return axon_infer_broadcast (node, in, out, error);
+}
+
+/* PRelu's slope broadcasts towards the input only (opset 7); before, it is one per channel. */
 static gboolean
 infer_prelu (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
+  if (node->op->until != 0) {
+    gint64 n = axon_shape_get_numel (&in[1].shape);
+    if (n > 1 && in[0].shape.rank > 1 && in[0].shape.dims[1] >= 0 && n != in[0].shape.dims[1])
+      FAIL (MODEL, "the slope has %" G_GINT64_FORMAT " values, the input %" G_GINT64_FORMAT " channels",
+            n, in[0].shape.dims[1]);
+    return axon_infer_same (node, in, out, error);
+  }
   if (!axon_infer_broadcast (node, in, out, error))
     return FALSE;
   if (axon_shape_is_static (&in[0].shape) && axon_shape_is_static (&in[1].shape) &&
@@ -132,29 +210,61 @@ infer_prelu (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GE
   return TRUE;
 }
 
-#define PAIR(name, since, eval)                                                                    \
+static gboolean
+eval_prelu_channels (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                     G_GNUC_UNUSED GError **error)
+{
+  gsize n = axon_tensor_get_numel (in[1]);
+  gint rank = axon_tensor_get_shape (in[0])->rank;
+  AxonShape shape = { .rank = n > 1 ? MAX (rank - 1, 1) : 0 };
+  g_autoptr (AxonTensor) slope = NULL;
+  for (gint i = 0; i < shape.rank; i++)
+    shape.dims[i] = i == 0 ? (gint64)n : 1;
+  slope = axon_tensor_reshape (in[1], &shape);
+  axon_eval_pair (node, in[0], slope, out[0], &prelu);
+  return TRUE;
+}
+
+#define N AXON_DTYPES_NUMERIC
+#define LEGACY ATTRS (ATTR_I ("broadcast", 0), ATTR ("axis", AXON_ATTR_INT))
+#define PAIR(name, eval)                                                                           \
+  { name, NULL, 1, 6, 2, 2, 1, 1, N, 2, LEGACY, axon_infer_pair, eval, AXON_OP_ELEMENTWISE },      \
   {                                                                                                \
-    name, NULL, since, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 2, NULL, axon_infer_broadcast, eval,    \
+    name, NULL, 7, 0, 2, 2, 1, 1, N, 2, NULL, axon_infer_broadcast, eval, AXON_OP_ELEMENTWISE      \
+  }
+#define BITS(name, eval)                                                                           \
+  {                                                                                                \
+    name, NULL, 18, 0, 2, 2, 1, 1, AXON_DTYPES_INT, 2, NULL, axon_infer_broadcast, eval,           \
         AXON_OP_ELEMENTWISE                                                                        \
   }
-#define MANY(name, since, eval)                                                                    \
+#define MANY(name, eval)                                                                           \
   {                                                                                                \
-    name, NULL, since, 0, 1, AXON_VARIADIC, 1, 1, AXON_DTYPES_NUMERIC, AXON_VARIADIC, NULL,        \
-        axon_infer_broadcast, eval, AXON_OP_ELEMENTWISE                                            \
+    name, NULL, 1, 0, 1, AXON_VARIADIC, 1, 1, N, AXON_VARIADIC, NULL, axon_infer_broadcast, eval,  \
+        AXON_OP_ELEMENTWISE                                                                        \
   }
 
 static const AxonOp rows[] = {
-  PAIR ("Add", 7, eval_add),
-  PAIR ("Sub", 7, eval_sub),
-  PAIR ("Mul", 7, eval_mul),
-  PAIR ("Div", 7, eval_div),
-  { "Pow", NULL, 7, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 1, NULL, axon_infer_broadcast, eval_pow,
+  PAIR ("Add", eval_add),
+  PAIR ("Sub", eval_sub),
+  PAIR ("Mul", eval_mul),
+  PAIR ("Div", eval_div),
+  { "Pow", NULL, 1, 6, 2, 2, 1, 1, N, 2, LEGACY, axon_infer_pair, eval_pow, AXON_OP_ELEMENTWISE },
+  { "Pow", NULL, 7, 0, 2, 2, 1, 1, N, 1, NULL, axon_infer_broadcast, eval_pow,
     AXON_OP_ELEMENTWISE },
-  { "PRelu", NULL, 7, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 2, NULL, infer_prelu, eval_prelu,
+  { "PRelu", NULL, 1, 6, 2, 2, 1, 1, N, 2, NULL, infer_prelu, eval_prelu_channels, AXON_OP_NONE },
+  { "PRelu", NULL, 7, 0, 2, 2, 1, 1, N, 2, NULL, infer_prelu, eval_prelu, AXON_OP_ELEMENTWISE },
+  { "Mod", NULL, 10, 0, 2, 2, 1, 1, N, 2, ATTRS (ATTR_I ("fmod", 0)), axon_infer_broadcast,
+    eval_mod, AXON_OP_ELEMENTWISE },
+  { "BitShift", NULL, 11, 0, 2, 2, 1, 1, AXON_DTYPES_INT, 2,
+    ATTRS (REQUIRED ("direction", AXON_ATTR_STRING)), infer_bit_shift, eval_bit_shift,
     AXON_OP_ELEMENTWISE },
-  MANY ("Sum", 8, eval_add),
-  MANY ("Max", 8, eval_max),
-  MANY ("Min", 8, eval_min),
+  BITS ("BitwiseAnd", eval_bit_and),
+  BITS ("BitwiseOr", eval_bit_or),
+  BITS ("BitwiseXor", eval_bit_xor),
+  MANY ("Sum", eval_add),
+  MANY ("Max", eval_max),
+  MANY ("Min", eval_min),
+  MANY ("Mean", eval_mean),
 };
 
 DEFINE_FAMILY (binary, rows)

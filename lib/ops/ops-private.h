@@ -33,6 +33,10 @@
   {                                                                                                \
     .name = n, .type = AXON_ATTR_FLOATS                                                            \
   }
+#define ATTR(n, t)                                                                                 \
+  {                                                                                                \
+    .name = n, .type = t                                                                           \
+  }
 #define REQUIRED(n, t)                                                                             \
   {                                                                                                \
     .name = n, .type = t, .required = TRUE                                                         \
@@ -52,6 +56,34 @@ gboolean axon_check_axis (gint64 axis, gint rank, gint *out, GError **error);
 gboolean axon_check_rank (const AxonTypeInfo *in, guint index, gint min, gint max, GError **error);
 gboolean axon_const_ints (const AxonTypeInfo *info, gint64 *out, guint max, guint *n);
 
+/* Operands */
+AxonTensor *axon_operand (const AxonNode *node, AxonTensor *const *in, guint index);
+gboolean axon_is_given (const AxonNode *node, const AxonTypeInfo *in, guint index);
+gint64 axon_int_at (const AxonTensor *tensor, gsize i);
+gboolean axon_scalar_int (const AxonNode *node, const AxonTypeInfo *in, guint index,
+                          gint64 fallback, gint64 *out);
+gboolean axon_next_index (gint64 *index, const AxonShape *shape);
+gboolean axon_check_index (gint64 index, gint64 n, gint64 *out, GError **error);
+void axon_store_int (AxonDType dtype, gpointer data, gsize i, gint64 v);
+
+typedef struct {
+  gint64 outer, n, inner;
+} AxonLines;
+
+AxonLines axon_lines (const AxonShape *shape, gint axis);
+
+/* Elementwise operators of two tensors: one function per kind of number. */
+typedef struct {
+  gdouble (*f) (gdouble a, gdouble b);
+  gint64 (*i) (gint64 a, gint64 b);   /* NULL: computed as doubles */
+  gint64 (*u) (guint64 a, guint64 b); /* u64; NULL: as i */
+} AxonPair;
+
+void axon_eval_pair (const AxonNode *node, AxonTensor *a, AxonTensor *b, AxonTensor *out,
+                     const AxonPair *pair);
+gboolean axon_infer_pair (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                          GError **error);
+
 /* Common shape functions */
 gboolean axon_infer_same (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                           GError **error);
@@ -64,6 +96,9 @@ gboolean axon_eval_copy (const AxonNode *node, AxonTensor *const *in, AxonTensor
 gdouble *axon_load_doubles (const AxonTensor *tensor);
 void axon_store_doubles (AxonTensor *tensor, const gdouble *values);
 gint64 axon_round_even (gdouble v);
+
+gboolean axon_tuple_offset (const AxonTensor *indices, gsize t, const AxonShape *x, gint64 batch,
+                            gint64 batch_index, gint64 *offset, GError **error);
 
 /* Row-major strides, 0 where @shape is broadcast to @to. */
 void axon_broadcast_strides (const AxonShape *shape, const AxonShape *to, gint64 *strides);

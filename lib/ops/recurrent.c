@@ -1,116 +1,311 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* LSTM (7, 14 with layout 0): gates in the order i, o, f, c. */
+/* RNN, GRU and LSTM (7, 14, 22): gates in ONNX's order (RNN: i; GRU: z, r, h; LSTM: i, o, f, c). */
 #include "ops-private.h"
 
 #include <math.h>
 #include <string.h>
 
-static gboolean
-infer_lstm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+typedef enum { RNN = 1, GRU = 3, LSTM = 4 } Kind; /* the number of gates */
+
+static Kind
+kind_of (const AxonNode *node)
 {
-  const AxonShape *x = &in[0].shape, *r = &in[2].shape;
-  const gchar *direction = axon_node_get_string (node, "direction");
-  gint64 dirs = g_str_equal (direction, "bidirectional") ? 2 : 1, hidden;
-  if (axon_node_find_attr (node, "activations") || axon_node_find_attr (node, "clip") ||
-      axon_node_get_int (node, "input_forget") != 0 || axon_node_get_int (node, "layout") != 0)
-    FAIL (UNSUPPORTED, "activations other than Sigmoid, Tanh, Tanh; clip; input_forget; layout 1");
-  for (guint i = 0; i < node->n_outputs; i++)
-    out[i].dtype = in[0].dtype;
-  if (!axon_check_rank (in, 0, 3, 3, error) || !axon_check_rank (in, 1, 3, 3, error) ||
-      !axon_check_rank (in, 2, 3, 3, error))
-    return FALSE;
-  if (x->rank < 0 || !axon_shape_is_static (r) || !axon_shape_is_static (&in[1].shape))
-    return TRUE;
-  hidden = r->dims[2];
-  if (r->dims[0] != dirs || r->dims[1] != 4 * hidden || in[1].shape.dims[0] != dirs ||
-      in[1].shape.dims[1] != 4 * hidden || (x->dims[2] >= 0 && in[1].shape.dims[2] != x->dims[2]))
-    FAIL (MODEL, "W and R do not fit direction %s and hidden size %" G_GINT64_FORMAT, direction,
-          hidden);
-  if (node->n_inputs > 3 && in[3].dtype && axon_shape_is_static (&in[3].shape) &&
-      axon_shape_get_numel (&in[3].shape) != dirs * 8 * hidden)
-    FAIL (MODEL, "B must have %" G_GINT64_FORMAT " elements", dirs * 8 * hidden);
-  for (guint i = 0; i < node->n_outputs; i++)
-    out[i].shape = i == 0 ? AXON_SHAPE (x->dims[0], dirs, x->dims[1], hidden)
-                          : AXON_SHAPE (dirs, x->dims[1], hidden);
+  return node->op->name[0] == 'R' ? RNN : node->op->name[0] == 'G' ? GRU : LSTM;
+}
+
+/* Activations: f (alpha, beta, x). */
+typedef gdouble (*Activation) (gdouble a, gdouble b, gdouble x);
+
+/* clang-format off */
+#define ACT(name, expr)                                                                            \
+  static gdouble act_##name (G_GNUC_UNUSED gdouble a, G_GNUC_UNUSED gdouble b, gdouble x)          \
+  {                                                                                                \
+    return expr;                                                                                   \
+  }
+ACT (sigmoid, 1 / (1 + exp (-x)))
+ACT (tanh, tanh (x))
+ACT (relu, fmax (x, 0))
+ACT (affine, a * x + b)
+ACT (leaky_relu, x < 0 ? a * x : x)
+ACT (thresholded_relu, x > a ? x : 0)
+ACT (scaled_tanh, a * tanh (b * x))
+ACT (hard_sigmoid, fmin (fmax (a * x + b, 0), 1))
+ACT (elu, x < 0 ? a * (exp (x) - 1) : x)
+ACT (softsign, x / (1 + fabs (x)))
+ACT (softplus, log1p (exp (x)))
+#undef ACT
+/* clang-format on */
+
+static const struct {
+  const gchar *name;
+  Activation func;
+  gdouble a, b;
+} activations[] = {
+  { "Sigmoid", act_sigmoid, 0, 0 },
+  { "Tanh", act_tanh, 0, 0 },
+  { "Relu", act_relu, 0, 0 },
+  { "Affine", act_affine, 1, 0 },
+  { "LeakyRelu", act_leaky_relu, 0.01, 0 },
+  { "ThresholdedRelu", act_thresholded_relu, 1, 0 },
+  { "ScaledTanh", act_scaled_tanh, 1, 1 },
+  { "HardSigmoid", act_hard_sigmoid, 0.2, 0.5 },
+  { "Elu", act_elu, 1, 0 },
+  { "Softsign", act_softsign, 0, 0 },
+  { "Softplus", act_softplus, 0, 0 },
+};
+
+typedef struct {
+  Activation func;
+  gdouble a, b;
+} Act;
+
+/* Three per direction at most: names from the attribute or the operator's default. */
+static gboolean
+read_activations (const AxonNode *node, gint64 dirs, Act acts[2][3], GError **error)
+{
+  static const gchar *const defaults[] = { "Sigmoid", "Tanh", "Tanh" };
+  Kind kind = kind_of (node);
+  guint each = kind == LSTM ? 3 : kind == GRU ? 2 : 1, n_a, n_b;
+  const AxonAttr *names = axon_node_find_attr (node, "activations");
+  const gfloat *alpha = axon_node_get_floats (node, "activation_alpha", &n_a);
+  const gfloat *beta = axon_node_get_floats (node, "activation_beta", &n_b);
+  if (names != NULL && names->n != each * (guint)dirs)
+    FAIL (MODEL, "activations: expected %u, got %u", each * (guint)dirs, names->n);
+  for (guint i = 0; i < each * (guint)dirs; i++) {
+    const gchar *name = names ? names->strings[i] : defaults[kind == RNN ? 1 : i % each];
+    guint k = 0;
+    while (k < G_N_ELEMENTS (activations) && g_ascii_strcasecmp (name, activations[k].name) != 0)
+      k++;
+    if (k == G_N_ELEMENTS (activations))
+      FAIL (UNSUPPORTED, "activation \"%s\"", name);
+    acts[i / each][i % each] =
+        (Act){ activations[k].func, alpha && i < n_a ? (gdouble)alpha[i] : activations[k].a,
+               beta && i < n_b ? (gdouble)beta[i] : activations[k].b };
+  }
   return TRUE;
 }
 
-static gdouble
-sigmoid (gdouble x)
+static gboolean
+infer_recurrent (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  return 1 / (1 + exp (-x));
+  const AxonShape *x = &in[0].shape, *w = &in[1].shape, *r = &in[2].shape;
+  const gchar *direction = axon_node_get_string (node, "direction");
+  gint64 dirs = g_str_equal (direction, "bidirectional") ? 2 : 1, gates = kind_of (node), hidden;
+  gboolean batch_first = axon_node_get_int (node, "layout") != 0;
+  Act acts[2][3];
+  for (guint i = 0; i < node->n_outputs; i++)
+    out[i].dtype = in[0].dtype;
+  if (!axon_check_rank (in, 0, 3, 3, error) || !axon_check_rank (in, 1, 3, 3, error) ||
+      !axon_check_rank (in, 2, 3, 3, error) || !read_activations (node, dirs, acts, error))
+    return FALSE;
+  if (x->rank < 0 || !axon_shape_is_static (r) || !axon_shape_is_static (w))
+    return TRUE;
+  hidden = r->dims[2];
+  if (r->dims[0] != dirs || r->dims[1] != gates * hidden || w->dims[0] != dirs ||
+      w->dims[1] != gates * hidden || (x->dims[2] >= 0 && w->dims[2] != x->dims[2]))
+    FAIL (MODEL, "W and R do not fit direction %s and hidden size %" G_GINT64_FORMAT, direction,
+          hidden);
+  if (axon_is_given (node, in, 3) && axon_shape_is_static (&in[3].shape) &&
+      axon_shape_get_numel (&in[3].shape) != dirs * 2 * gates * hidden)
+    FAIL (MODEL, "B must have %" G_GINT64_FORMAT " elements", dirs * 2 * gates * hidden);
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (batch_first)
+      out[i].shape = i == 0 ? AXON_SHAPE (x->dims[0], x->dims[1], dirs, hidden)
+                            : AXON_SHAPE (x->dims[0], dirs, hidden);
+    else
+      out[i].shape = i == 0 ? AXON_SHAPE (x->dims[0], dirs, x->dims[1], hidden)
+                            : AXON_SHAPE (dirs, x->dims[1], hidden);
+  return TRUE;
 }
 
 typedef struct {
+  Kind kind;
   gint64 steps, batch, input, hidden, dirs;
-  gdouble *x, *w, *r, *b, *p, *h, *c, *y;
-  const AxonTensor *lengths;
-} Lstm;
+  gboolean batch_first, linear_before_reset, input_forget;
+  gdouble clip;
+  Act acts[2][3];
+  const gdouble *x, *w, *r, *b, *p;
+  gdouble *gates; /* scratch: W x + bias, then R h, per gate */
+} Net;
 
-/* One batch entry at one time step in direction @d. */
+static gdouble
+activate (const Net *l, gint64 d, guint k, gdouble x)
+{
+  const Act *act = &l->acts[d][k];
+  if (l->clip > 0)
+    x = fmin (fmax (x, -l->clip), l->clip);
+  return act->func (act->a, act->b, x);
+}
+
+/* One gate unit: W x + R h + both biases; GRU's h gate leaves R h to the caller. */
+static gdouble
+gate_sum (const Net *l, gint64 d, gint64 g, const gdouble *x, const gdouble *h)
+{
+  gint64 n = (gint64)l->kind * l->hidden;
+  const gdouble *w = l->w + (d * n + g) * l->input, *r = l->r + (d * n + g) * l->hidden;
+  gdouble sum = l->b ? l->b[d * 2 * n + g] + (h ? l->b[d * 2 * n + n + g] : 0) : 0;
+  for (gint64 k = 0; k < l->input; k++)
+    sum += w[k] * x[k];
+  for (gint64 k = 0; h != NULL && k < l->hidden; k++)
+    sum += r[k] * h[k];
+  return sum;
+}
+
+static gdouble
+recurrent_sum (const Net *l, gint64 d, gint64 g, const gdouble *h)
+{
+  gint64 n = (gint64)l->kind * l->hidden;
+  const gdouble *r = l->r + (d * n + g) * l->hidden;
+  gdouble sum = 0;
+  for (gint64 k = 0; k < l->hidden; k++)
+    sum += r[k] * h[k];
+  return sum;
+}
+
 static void
-lstm_step (Lstm *l, gint64 d, gint64 t, gint64 n, gdouble *gates)
+lstm_step (const Net *l, gint64 d, const gdouble *x, gdouble *h, gdouble *c)
 {
   gint64 hs = l->hidden;
-  const gdouble *x = l->x + (t * l->batch + n) * l->input;
-  gdouble *h = l->h + (d * l->batch + n) * hs, *c = l->c + (d * l->batch + n) * hs;
-  for (gint64 g = 0; g < 4 * hs; g++) {
-    const gdouble *w = l->w + (d * 4 * hs + g) * l->input, *r = l->r + (d * 4 * hs + g) * hs;
-    gdouble sum = l->b ? l->b[d * 8 * hs + g] + l->b[d * 8 * hs + 4 * hs + g] : 0;
-    for (gint64 k = 0; k < l->input; k++)
-      sum += w[k] * x[k];
-    for (gint64 k = 0; k < hs; k++)
-      sum += r[k] * h[k];
-    gates[g] = sum;
-  }
+  const gdouble *p = l->p ? l->p + d * 3 * hs : NULL, *g = l->gates;
+  for (gint64 k = 0; k < 4 * hs; k++)
+    l->gates[k] = gate_sum (l, d, k, x, h);
   for (gint64 k = 0; k < hs; k++) {
-    const gdouble *p = l->p ? l->p + d * 3 * hs : NULL;
-    gdouble i = sigmoid (gates[k] + (p ? p[k] * c[k] : 0));
-    gdouble f = sigmoid (gates[2 * hs + k] + (p ? p[2 * hs + k] * c[k] : 0));
-    gdouble cell = f * c[k] + i * tanh (gates[3 * hs + k]);
-    gdouble o = sigmoid (gates[hs + k] + (p ? p[hs + k] * cell : 0));
+    gdouble i = activate (l, d, 0, g[k] + (p ? p[k] * c[k] : 0));
+    gdouble f = l->input_forget ? 1 - i
+                                : activate (l, d, 0, g[2 * hs + k] + (p ? p[2 * hs + k] * c[k] : 0));
+    gdouble cell = f * c[k] + i * activate (l, d, 1, g[3 * hs + k]);
+    gdouble o = activate (l, d, 0, g[hs + k] + (p ? p[hs + k] * cell : 0));
     c[k] = cell;
-    h[k] = o * tanh (cell);
+    h[k] = o * activate (l, d, 2, cell);
   }
-  memcpy (l->y + ((t * l->dirs + d) * l->batch + n) * hs, h, (gsize)hs * sizeof *h);
+}
+
+static void
+gru_step (const Net *l, gint64 d, const gdouble *x, gdouble *h)
+{
+  gint64 hs = l->hidden, n = 3 * hs;
+  gdouble *z = l->gates, *r = z + hs, *fresh = r + hs;
+  for (gint64 k = 0; k < 2 * hs; k++)
+    z[k] = activate (l, d, 0, gate_sum (l, d, k, x, h));
+  for (gint64 k = 0; k < hs; k++) {
+    gdouble bias = l->b ? l->b[d * 2 * n + n + 2 * hs + k] : 0;
+    fresh[k] = gate_sum (l, d, 2 * hs + k, x, NULL);
+    if (l->linear_before_reset)
+      fresh[k] += r[k] * (recurrent_sum (l, d, 2 * hs + k, h) + bias);
+    else
+      fresh[k] += bias;
+  }
+  for (gint64 k = 0; !l->linear_before_reset && k < hs; k++)
+    r[k] *= h[k];
+  for (gint64 k = 0; k < hs; k++) {
+    if (!l->linear_before_reset)
+      fresh[k] += recurrent_sum (l, d, 2 * hs + k, r);
+    fresh[k] = activate (l, d, 1, fresh[k]);
+  }
+  for (gint64 k = 0; k < hs; k++)
+    h[k] = (1 - z[k]) * fresh[k] + z[k] * h[k];
+}
+
+static void
+rnn_step (const Net *l, gint64 d, const gdouble *x, gdouble *h)
+{
+  for (gint64 k = 0; k < l->hidden; k++)
+    l->gates[k] = activate (l, d, 0, gate_sum (l, d, k, x, h));
+  memcpy (h, l->gates, (gsize)l->hidden * sizeof *h);
+}
+
+/* Where direction @d of batch entry @n keeps its state, in elements. */
+static gint64
+state_at (const Net *l, gint64 d, gint64 n)
+{
+  return (l->batch_first ? n * l->dirs + d : d * l->batch + n) * l->hidden;
+}
+
+static void
+run_line (const Net *l, gint64 d, gint64 n, gint64 steps, gboolean backwards, gdouble *h, gdouble *c,
+          gdouble *y)
+{
+  h += state_at (l, d, n);
+  c += state_at (l, d, n);
+  for (gint64 s = 0; s < steps; s++) {
+    gint64 t = backwards ? steps - 1 - s : s;
+    const gdouble *x = l->x + (l->batch_first ? n * l->steps + t : t * l->batch + n) * l->input;
+    gint64 at = l->batch_first ? (n * l->steps + t) * l->dirs + d
+                               : (t * l->dirs + d) * l->batch + n;
+    if (l->kind == LSTM)
+      lstm_step (l, d, x, h, c);
+    else if (l->kind == GRU)
+      gru_step (l, d, x, h);
+    else
+      rnn_step (l, d, x, h);
+    memcpy (y + at * l->hidden, h, (gsize)l->hidden * sizeof *h);
+  }
 }
 
 static gdouble *
-load_or_zero (const AxonNode *node, AxonTensor *const *in, guint i, gint64 n)
+load_state (const AxonNode *node, AxonTensor *const *in, guint i, gint64 n)
 {
-  return i < node->n_inputs && in[i] ? axon_load_doubles (in[i]) : g_new0 (gdouble, (gsize)n + 1);
+  AxonTensor *t = axon_operand (node, in, i);
+  return t && (gint64)axon_tensor_get_numel (t) == n ? axon_load_doubles (t)
+                                                      : g_new0 (gdouble, (gsize)n + 1);
+}
+
+static gdouble *
+load_optional (const AxonNode *node, AxonTensor *const *in, guint i)
+{
+  AxonTensor *t = axon_operand (node, in, i);
+  return t ? axon_load_doubles (t) : NULL;
+}
+
+static Net
+read_net (const AxonNode *node, AxonTensor *const *in)
+{
+  const AxonShape *xs = axon_tensor_get_shape (in[0]), *rs = axon_tensor_get_shape (in[2]);
+  gboolean batch_first = axon_node_get_int (node, "layout") != 0;
+  return (Net){ .kind = kind_of (node),
+                .steps = xs->dims[batch_first ? 1 : 0],
+                .batch = xs->dims[batch_first ? 0 : 1],
+                .input = xs->dims[2],
+                .hidden = rs->dims[2],
+                .dirs = rs->dims[0],
+                .batch_first = batch_first,
+                .linear_before_reset = axon_node_get_int (node, "linear_before_reset") != 0,
+                .input_forget = axon_node_get_int (node, "input_forget") != 0,
+                .clip = axon_node_get_float (node, "clip") };
 }
 
 static gboolean
-eval_lstm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+eval_recurrent (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
-  const AxonShape *xs = axon_tensor_get_shape (in[0]), *rs = axon_tensor_get_shape (in[2]);
   gboolean reverse = g_str_equal (axon_node_get_string (node, "direction"), "reverse");
-  Lstm l = { .steps = xs->dims[0],
-             .batch = xs->dims[1],
-             .input = xs->dims[2],
-             .hidden = rs->dims[2],
-             .dirs = rs->dims[0] };
+  AxonTensor *lengths = axon_operand (node, in, 4);
+  Net l = read_net (node, in);
   gint64 state = l.dirs * l.batch * l.hidden;
-  g_autofree gdouble *x = l.x = axon_load_doubles (in[0]);
-  g_autofree gdouble *w = l.w = axon_load_doubles (in[1]);
-  g_autofree gdouble *r = l.r = axon_load_doubles (in[2]);
-  g_autofree gdouble *b = l.b = node->n_inputs > 3 && in[3] ? axon_load_doubles (in[3]) : NULL;
-  g_autofree gdouble *h = l.h = load_or_zero (node, in, 5, state);
-  g_autofree gdouble *c = l.c = load_or_zero (node, in, 6, state);
-  g_autofree gdouble *p = l.p = node->n_inputs > 7 && in[7] ? axon_load_doubles (in[7]) : NULL;
-  g_autofree gdouble *y = l.y = g_new0 (gdouble, (gsize)(l.steps * state) + 1);
+  g_autofree gdouble *x = axon_load_doubles (in[0]), *w = axon_load_doubles (in[1]);
+  g_autofree gdouble *r = axon_load_doubles (in[2]), *b = load_optional (node, in, 3);
+  g_autofree gdouble *h = load_state (node, in, 5, state), *c = load_state (node, in, 6, state);
+  g_autofree gdouble *p = load_optional (node, in, 7);
+  g_autofree gdouble *y = g_new0 (gdouble, (gsize)(l.steps * state) + 1);
   g_autofree gdouble *gates = g_new (gdouble, (gsize)(4 * l.hidden) + 1);
+  if (!read_activations (node, l.dirs, l.acts, error))
+    return FALSE;
+  if (p != NULL && (gint64)axon_tensor_get_numel (in[7]) != l.dirs * 3 * l.hidden)
+    FAIL (MODEL, "P must have %" G_GINT64_FORMAT " elements", l.dirs * 3 * l.hidden);
+  if (lengths != NULL && (gint64)axon_tensor_get_numel (lengths) != l.batch)
+    FAIL (MODEL, "sequence_lens must have %" G_GINT64_FORMAT " elements", l.batch);
+  l.x = x;
+  l.w = w;
+  l.r = r;
+  l.b = b;
+  l.p = p;
+  l.gates = gates;
   for (gint64 n = 0; n < l.batch; n++) {
-    gint64 steps = l.steps;
-    if (node->n_inputs > 4 && in[4] != NULL)
-      steps = (gint64)axon_tensor_get_value (in[4], (gsize)n);
+    gint64 steps = lengths ? axon_int_at (lengths, (gsize)n) : l.steps;
     if (steps < 0 || steps > l.steps)
       FAIL (MODEL, "sequence length %" G_GINT64_FORMAT " is outside [0, %" G_GINT64_FORMAT "]",
             steps, l.steps);
     for (gint64 d = 0; d < l.dirs; d++)
-      for (gint64 t = 0; t < steps; t++)
-        lstm_step (&l, d, d == 1 || reverse ? steps - 1 - t : t, n, gates);
+      run_line (&l, d, n, steps, d == 1 || reverse, h, c, y);
   }
   gdouble *results[] = { y, h, c };
   for (guint i = 0; i < node->n_outputs; i++)
@@ -119,13 +314,19 @@ eval_lstm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
   return TRUE;
 }
 
+#define F AXON_DTYPES_FLOAT
+#define SHARED                                                                                     \
+  ATTR_FLOATS ("activation_alpha"), ATTR_FLOATS ("activation_beta"),                               \
+      ATTR ("activations", AXON_ATTR_STRINGS), ATTR_F ("clip", 0), ATTR_S ("direction", "forward"), \
+      ATTR_I ("hidden_size", 0), ATTR_I ("layout", 0), ATTR_I ("output_sequence", 0)
+
 static const AxonOp rows[] = {
-  { "LSTM", NULL, 7, 0, 3, 8, 1, 3, AXON_DTYPES_FLOAT, 3,
-    ATTRS (ATTR_FLOATS ("activation_alpha"), ATTR_FLOATS ("activation_beta"),
-           { .name = "activations", .type = AXON_ATTR_STRINGS }, ATTR_F ("clip", 0),
-           ATTR_S ("direction", "forward"), ATTR_I ("hidden_size", 0), ATTR_I ("input_forget", 0),
-           ATTR_I ("layout", 0)),
-    infer_lstm, eval_lstm, AXON_OP_NONE },
+  { "RNN", NULL, 7, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED), infer_recurrent, eval_recurrent,
+    AXON_OP_NONE },
+  { "GRU", NULL, 7, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED, ATTR_I ("linear_before_reset", 0)),
+    infer_recurrent, eval_recurrent, AXON_OP_NONE },
+  { "LSTM", NULL, 7, 0, 3, 8, 0, 3, F, 3, ATTRS (SHARED, ATTR_I ("input_forget", 0)),
+    infer_recurrent, eval_recurrent, AXON_OP_NONE },
 };
 
 DEFINE_FAMILY (recurrent, rows)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ReduceMean, ReduceSum, ReduceMax, ReduceMin: axes by attribute, from 13 or 18 by input; ArgMax.
- */
+/* Reduce*: axes by attribute, from 13 (ReduceSum) or 18 by input; ArgMax and ArgMin. */
 #include "ops-private.h"
 
 #include <math.h>
 
-typedef enum { MEAN, SUM, TOP, LOW } Reduction;
+typedef enum { MEAN, SUM, TOP, LOW, PROD, L1, L2, LOG_SUM, LOG_SUM_EXP, SUM_SQUARE } Reduction;
 
 static gboolean
 reduced_axes (const AxonNode *node, const AxonTypeInfo *in, gint rank, gboolean *marks,
@@ -15,7 +14,7 @@ reduced_axes (const AxonNode *node, const AxonTypeInfo *in, gint rank, gboolean 
   guint n = 0;
   *known = TRUE;
   if (node->op->max_in > 1) {
-    if (node->n_inputs > 1 && in[1].dtype != AXON_DTYPE_UNDEFINED)
+    if (axon_is_given (node, in, 1))
       *known = axon_const_ints (&in[1], axes, AXON_MAX_RANK, &n);
   } else {
     const gint64 *attr = axon_node_get_ints (node, "axes", &n);
@@ -44,8 +43,13 @@ infer_reduce (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
     return TRUE;
   if (!reduced_axes (node, in, in[0].shape.rank, marks, &known, error))
     return FALSE;
-  if (!known)
+  if (!known) {
+    if (keep)
+      out[0].shape.rank = in[0].shape.rank;
+    for (gint i = 0; i < out[0].shape.rank; i++)
+      out[0].shape.dims[i] = -1;
     return TRUE;
+  }
   for (gint i = 0; i < in[0].shape.rank; i++)
     if (!marks[i])
       shape.dims[shape.rank++] = in[0].shape.dims[i];
@@ -55,6 +59,44 @@ infer_reduce (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
   return TRUE;
 }
 
+static gdouble
+start_value (Reduction how)
+{
+  return how == TOP || how == LOG_SUM_EXP ? -INFINITY : how == LOW ? INFINITY : how == PROD;
+}
+
+static gdouble
+accumulate (Reduction how, gdouble y, gdouble x)
+{
+  switch (how) {
+  case TOP:
+    return isnan (x) || x > y ? x : y;
+  case LOW:
+    return isnan (x) || x < y ? x : y;
+  case PROD:
+    return y * x;
+  case L1:
+    return y + fabs (x);
+  case L2:
+  case SUM_SQUARE:
+    return y + x * x;
+  case LOG_SUM_EXP: { /* kept as the logarithm, so that nothing overflows */
+    gdouble top = fmax (y, x);
+    return isinf (top) ? top : top + log (exp (y - top) + exp (x - top));
+  }
+  default:
+    return y + x;
+  }
+}
+
+static gdouble
+finish (Reduction how, gdouble y, gdouble n)
+{
+  return how == MEAN ? y / n : how == L2 ? sqrt (y) : how == LOG_SUM ? log (y) : y;
+}
+
+/* noop_with_empty_axes: each element is a set of its own, as the operator's text of opset 18 says
+ * "performs the reduction on each element". */
 static gboolean
 eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, Reduction how,
              GError **error)
@@ -66,9 +108,7 @@ eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   g_autofree gdouble *y = g_new (gdouble, n_out + 1);
   gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, step = 1;
   gboolean marks[AXON_MAX_RANK], known;
-  if (node->n_inputs > 1 && in[1] != NULL)
-    infos[1] =
-        (AxonTypeInfo){ axon_tensor_get_dtype (in[1]), *axon_tensor_get_shape (in[1]), in[1] };
+  axon_infos_of (node, in, infos);
   if (!reduced_axes (node, infos, x->rank, marks, &known, error))
     return FALSE;
   for (gint d = x->rank - 1; d >= 0; d--) {
@@ -76,17 +116,16 @@ eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     step *= marks[d] ? 1 : x->dims[d];
   }
   for (gsize i = 0; i < n_out; i++)
-    y[i] = how == TOP ? -INFINITY : how == LOW ? INFINITY : 0;
+    y[i] = start_value (how);
   for (gsize i = 0; i < n_in; i++) {
     gint64 at = 0;
     for (gint d = 0; d < x->rank; d++)
       at += index[d] * strides[d];
-    y[at] = how == TOP ? fmax (y[at], v[i]) : how == LOW ? fmin (y[at], v[i]) : y[at] + v[i];
-    for (gint d = x->rank - 1; d >= 0 && ++index[d] == x->dims[d]; d--)
-      index[d] = 0;
+    y[at] = accumulate (how, y[at], v[i]);
+    axon_next_index (index, x);
   }
-  for (gsize i = 0; how == MEAN && i < n_out; i++)
-    y[i] /= (gdouble)(n_in / MAX (n_out, 1));
+  for (gsize i = 0; i < n_out; i++)
+    y[i] = finish (how, y[i], (gdouble)n_in / (gdouble)n_out);
   axon_store_doubles (out[0], y);
   return TRUE;
 }
@@ -101,9 +140,15 @@ EVAL (mean, MEAN)
 EVAL (sum, SUM)
 EVAL (max, TOP)
 EVAL (min, LOW)
+EVAL (prod, PROD)
+EVAL (l1, L1)
+EVAL (l2, L2)
+EVAL (log_sum, LOG_SUM)
+EVAL (log_sum_exp, LOG_SUM_EXP)
+EVAL (sum_square, SUM_SQUARE)
 
 static gboolean
-infer_argmax (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+infer_arg (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   gint axis;
   out[0].dtype = AXON_DTYPE_I64;
@@ -124,54 +169,78 @@ infer_argmax (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
 }
 
 static gboolean
-eval_argmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+eval_arg (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, gdouble sign,
+          GError **error)
 {
   const AxonShape *x = axon_tensor_get_shape (in[0]);
   g_autofree gdouble *v = axon_load_doubles (in[0]);
-  gint64 *y = axon_tensor_get_data (out[0]), n, inner = 1, count;
+  gint64 *y = axon_tensor_get_data (out[0]);
   gboolean last = axon_node_get_int (node, "select_last_index") != 0;
+  AxonLines lines;
   gint axis;
   if (!axon_check_axis (axon_node_get_int (node, "axis"), x->rank, &axis, error))
     return FALSE;
-  n = x->dims[axis];
-  for (gint d = axis + 1; d < x->rank; d++)
-    inner *= x->dims[d];
-  count = (gint64)axon_tensor_get_numel (out[0]);
-  for (gint64 i = 0; i < count; i++) {
-    const gdouble *line = v + i / inner * n * inner + i % inner;
+  lines = axon_lines (x, axis);
+  for (gint64 i = 0; i < lines.outer * lines.inner; i++) {
+    const gdouble *line = v + i / lines.inner * lines.n * lines.inner + i % lines.inner;
     y[i] = 0;
-    for (gint64 k = 1; k < n; k++)
-      if (line[k * inner] > line[y[i] * inner] || (last && line[k * inner] == line[y[i] * inner]))
+    for (gint64 k = 1; k < lines.n; k++) {
+      gdouble more = sign * (line[k * lines.inner] - line[y[i] * lines.inner]);
+      if (more > 0 || (last && more == 0))
         y[i] = k;
+    }
   }
   return TRUE;
 }
 
+static gboolean
+eval_arg_max (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  return eval_arg (node, in, out, 1, error);
+}
+
+static gboolean
+eval_arg_min (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  return eval_arg (node, in, out, -1, error);
+}
+
 #define N AXON_DTYPES_NUMERIC
-#define BY_ATTR(name, until, eval)                                                                 \
+#define ALL AXON_DTYPES_ALL
+#define REDUCE_AT(name, changed, types, eval)                                                      \
+  { name,  NULL,                                                                                   \
+    1,     changed - 1,                                                                            \
+    1,     1,                                                                                      \
+    1,     1,                                                                                      \
+    types, 1,                                                                                      \
+    ATTRS (ATTR_INTS ("axes"), ATTR_I ("keepdims", 1)),                                            \
+    infer_reduce, eval, AXON_OP_NONE },                                                            \
   {                                                                                                \
-    name, NULL, 1, until, 1, 1, 1, 1, N, 1, ATTRS (ATTR_INTS ("axes"), ATTR_I ("keepdims", 1)),    \
-        infer_reduce, eval, AXON_OP_NONE                                                           \
-  }
-#define BY_INPUT(name, since, eval)                                                                \
-  {                                                                                                \
-    name, NULL, since, 0, 1, 2, 1, 1, N, 1,                                                        \
+    name, NULL, changed, 0, 1, 2, 1, 1, types, 1,                                                  \
         ATTRS (ATTR_I ("keepdims", 1), ATTR_I ("noop_with_empty_axes", 0)), infer_reduce, eval,    \
         AXON_OP_NONE                                                                               \
   }
+#define REDUCE(name, eval) REDUCE_AT (name, 18, N, eval)
+#define ARG(name, eval)                                                                            \
+  {                                                                                                \
+    name, NULL, 1, 0, 1, 1, 1, 1, N, 1,                                                            \
+        ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1), ATTR_I ("select_last_index", 0)),       \
+        infer_arg, eval, AXON_OP_NONE                                                              \
+  }
 
 static const AxonOp rows[] = {
-  BY_ATTR ("ReduceMean", 17, eval_mean),
-  BY_INPUT ("ReduceMean", 18, eval_mean),
-  BY_ATTR ("ReduceSum", 12, eval_sum),
-  BY_INPUT ("ReduceSum", 13, eval_sum),
-  BY_ATTR ("ReduceMax", 17, eval_max),
-  BY_INPUT ("ReduceMax", 18, eval_max),
-  BY_ATTR ("ReduceMin", 17, eval_min),
-  BY_INPUT ("ReduceMin", 18, eval_min),
-  { "ArgMax", NULL, 1, 0, 1, 1, 1, 1, N, 1,
-    ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1), ATTR_I ("select_last_index", 0)),
-    infer_argmax, eval_argmax, AXON_OP_NONE },
+  REDUCE ("ReduceMean", eval_mean),
+  REDUCE_AT ("ReduceSum", 13, N, eval_sum),
+  REDUCE_AT ("ReduceMax", 18, ALL, eval_max),
+  REDUCE_AT ("ReduceMin", 18, ALL, eval_min),
+  REDUCE ("ReduceProd", eval_prod),
+  REDUCE ("ReduceL1", eval_l1),
+  REDUCE ("ReduceL2", eval_l2),
+  REDUCE ("ReduceLogSum", eval_log_sum),
+  REDUCE ("ReduceLogSumExp", eval_log_sum_exp),
+  REDUCE ("ReduceSumSquare", eval_sum_square),
+  ARG ("ArgMax", eval_arg_max),
+  ARG ("ArgMin", eval_arg_min),
 };
 
 DEFINE_FAMILY (reduce, rows)

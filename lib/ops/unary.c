@@ -13,8 +13,16 @@ typedef gdouble (*UnaryFunc) (gdouble x, gdouble alpha, gdouble beta);
     return expr;                                                                                   \
   }
 FN (abs, fabs (x))
+FN (acos, acos (x))
+FN (acosh, acosh (x))
+FN (asin, asin (x))
+FN (asinh, asinh (x))
+FN (atan, atan (x))
+FN (atanh, atanh (x))
 FN (ceil, ceil (x))
+FN (celu, fmax (0, x) + fmin (0, a * (exp (x / a) - 1)))
 FN (cos, cos (x))
+FN (cosh, cosh (x))
 FN (elu, x < 0 ? a * (exp (x) - 1) : x)
 FN (erf, erf (x))
 FN (exp, exp (x))
@@ -30,20 +38,30 @@ FN (round, (gdouble)axon_round_even (x))
 FN (selu, x > 0 ? b * x : b * (a * exp (x) - a))
 FN (sigmoid, 1 / (1 + exp (-x)))
 FN (sign, x > 0 ? 1 : x < 0 ? -1 : 0)
+FN (shrink, x < -a ? x + b : x > a ? x - b : 0)
 FN (sin, sin (x))
+FN (sinh, sinh (x))
 FN (softplus, log1p (exp (-fabs (x))) + fmax (x, 0))
 FN (softsign, x / (1 + fabs (x)))
 FN (sqrt, sqrt (x))
+FN (swish, x / (1 + exp (-a * x)))
+FN (tan, tan (x))
 FN (tanh, tanh (x))
+FN (thresholded_relu, x > a ? x : 0)
 FN (mish, x * tanh (log1p (exp (-fabs (x))) + fmax (x, 0)))
+FN (gelu, 0.5 * x * (1 + erf (x * G_SQRT2 / 2)))
+FN (gelu_tanh, 0.5 * x * (1 + tanh (sqrt (2 / G_PI) * (x + 0.044715 * x * x * x))))
 #undef FN
 /* clang-format on */
 
 static gboolean
 eval_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, UnaryFunc fn)
 {
-  gdouble a = axon_node_get_float (node, "alpha");
-  gdouble b = axon_node_get_float (node, g_str_equal (node->op->name, "Selu") ? "gamma" : "beta");
+  /* The first two float attributes of the row are the parameters. */
+  const AxonAttrSpec *attrs = node->op->attrs;
+  gboolean one = attrs != NULL && attrs[0].type == AXON_ATTR_FLOAT;
+  gdouble a = one ? axon_node_get_float (node, attrs[0].name) : 0;
+  gdouble b = one && attrs[1].name != NULL ? axon_node_get_float (node, attrs[1].name) : 0;
   AxonDType dtype = axon_tensor_get_dtype (in[0]);
   gconstpointer x = axon_tensor_get_data (in[0]);
   gpointer y = axon_tensor_get_data (out[0]);
@@ -60,7 +78,9 @@ eval_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
     return eval_unary (node, in, out, fn_##name);                                                  \
   }
 /* clang-format off */
-EVAL (abs) EVAL (ceil) EVAL (cos) EVAL (elu) EVAL (erf) EVAL (exp) EVAL (floor)
+EVAL (abs) EVAL (acos) EVAL (acosh) EVAL (asin) EVAL (asinh) EVAL (atan) EVAL (atanh) EVAL (celu)
+EVAL (cosh) EVAL (shrink) EVAL (sinh) EVAL (swish) EVAL (tan) EVAL (thresholded_relu)
+EVAL (ceil) EVAL (cos) EVAL (elu) EVAL (erf) EVAL (exp) EVAL (floor)
 EVAL (hard_sigmoid) EVAL (hard_swish) EVAL (leaky_relu) EVAL (log) EVAL (neg) EVAL (reciprocal)
 EVAL (relu) EVAL (round) EVAL (selu) EVAL (sigmoid) EVAL (sign) EVAL (sin) EVAL (softplus)
 EVAL (softsign) EVAL (sqrt) EVAL (tanh) EVAL (mish)
@@ -77,6 +97,14 @@ axon_eval_leaky_relu (const AxonNode *node, AxonTensor *const *in, AxonTensor *c
                       GError **error)
 {
   return eval_leaky_relu (node, in, out, error);
+}
+
+static gboolean
+eval_gelu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+           G_GNUC_UNUSED GError **error)
+{
+  gboolean tanh_form = g_str_equal (axon_node_get_string (node, "approximate"), "tanh");
+  return eval_unary (node, in, out, tanh_form ? fn_gelu_tanh : fn_gelu);
 }
 
 /* Clip 6: bounds are attributes; Clip 11: optional scalar inputs. */
@@ -146,34 +174,50 @@ eval_cast (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor
 #define N AXON_DTYPES_NUMERIC
 
 static const AxonOp rows[] = {
-  UNARY ("Abs", 6, N, eval_abs, NULL),
-  UNARY ("Ceil", 6, F, eval_ceil, NULL),
+  UNARY ("Abs", 1, N, eval_abs, NULL),
+  UNARY ("Acos", 7, F, eval_acos, NULL),
+  UNARY ("Acosh", 9, F, eval_acosh, NULL),
+  UNARY ("Asin", 7, F, eval_asin, NULL),
+  UNARY ("Asinh", 9, F, eval_asinh, NULL),
+  UNARY ("Atan", 7, F, eval_atan, NULL),
+  UNARY ("Atanh", 9, F, eval_atanh, NULL),
+  UNARY ("Celu", 12, F, eval_celu, ATTRS (ATTR_F ("alpha", 1))),
+  UNARY ("Cosh", 9, F, eval_cosh, NULL),
+  UNARY ("Gelu", 20, F, eval_gelu, ATTRS (ATTR_S ("approximate", "none"))),
+  UNARY ("Shrink", 9, N, eval_shrink, ATTRS (ATTR_F ("lambd", 0.5), ATTR_F ("bias", 0))),
+  UNARY ("Sinh", 9, F, eval_sinh, NULL),
+  UNARY ("Swish", 24, F, eval_swish, ATTRS (ATTR_F ("alpha", 1))),
+  UNARY ("Tan", 7, F, eval_tan, NULL),
+  UNARY ("ThresholdedRelu", 1, F, eval_thresholded_relu, ATTRS (ATTR_F ("alpha", 1))),
+  UNARY ("Ceil", 1, F, eval_ceil, NULL),
   UNARY ("Cos", 7, F, eval_cos, NULL),
-  UNARY ("Elu", 6, F, eval_elu, ATTRS (ATTR_F ("alpha", 1))),
+  UNARY ("Elu", 1, F, eval_elu, ATTRS (ATTR_F ("alpha", 1))),
   UNARY ("Erf", 9, N, eval_erf, NULL),
-  UNARY ("Exp", 6, F, eval_exp, NULL),
-  UNARY ("Floor", 6, F, eval_floor, NULL),
-  UNARY ("HardSigmoid", 6, F, eval_hard_sigmoid,
+  UNARY ("Exp", 1, F, eval_exp, NULL),
+  UNARY ("Floor", 1, F, eval_floor, NULL),
+  UNARY ("HardSigmoid", 1, F, eval_hard_sigmoid,
          ATTRS (ATTR_F ("alpha", 0.2), ATTR_F ("beta", 0.5))),
   UNARY ("HardSwish", 14, F, eval_hard_swish, NULL),
-  UNARY ("LeakyRelu", 6, F, eval_leaky_relu, ATTRS (ATTR_F ("alpha", 0.01))),
-  UNARY ("Log", 6, F, eval_log, NULL),
+  UNARY ("LeakyRelu", 1, F, eval_leaky_relu, ATTRS (ATTR_F ("alpha", 0.01))),
+  UNARY ("Log", 1, F, eval_log, NULL),
   UNARY ("Mish", 18, F, eval_mish, NULL),
-  UNARY ("Neg", 6, N, eval_neg, NULL),
-  UNARY ("Reciprocal", 6, F, eval_reciprocal, NULL),
-  UNARY ("Relu", 6, N, eval_relu, NULL),
+  UNARY ("Neg", 1, N, eval_neg, NULL),
+  UNARY ("Reciprocal", 1, F, eval_reciprocal, NULL),
+  UNARY ("Relu", 1, N, eval_relu, NULL),
   UNARY ("Round", 11, F, eval_round, NULL),
+  { "Selu", NULL, 1, 5, 1, 1, 1, 1, F, 1, ATTRS (ATTR_F ("alpha", 1.6732), ATTR_F ("gamma", 1.0507)),
+    axon_infer_same, eval_selu, AXON_OP_ELEMENTWISE },
   UNARY ("Selu", 6, F, eval_selu,
          ATTRS (ATTR_F ("alpha", 1.67326319217681884765625),
                 ATTR_F ("gamma", 1.05070102214813232421875))),
-  UNARY ("Sigmoid", 6, F, eval_sigmoid, NULL),
+  UNARY ("Sigmoid", 1, F, eval_sigmoid, NULL),
   UNARY ("Sign", 9, N, eval_sign, NULL),
   UNARY ("Sin", 7, F, eval_sin, NULL),
   UNARY ("Softplus", 1, F, eval_softplus, NULL),
   UNARY ("Softsign", 1, F, eval_softsign, NULL),
-  UNARY ("Sqrt", 6, F, eval_sqrt, NULL),
-  UNARY ("Tanh", 6, F, eval_tanh, NULL),
-  { "Clip", NULL, 6, 10, 1, 1, 1, 1, F, 1,
+  UNARY ("Sqrt", 1, F, eval_sqrt, NULL),
+  UNARY ("Tanh", 1, F, eval_tanh, NULL),
+  { "Clip", NULL, 1, 10, 1, 1, 1, 1, F, 1,
     ATTRS (ATTR_F ("min", -3.402823466e+38), ATTR_F ("max", 3.402823466e+38)), infer_clip,
     eval_clip, AXON_OP_ELEMENTWISE },
   { "Clip", NULL, 11, 0, 1, 3, 1, 1, N, 3, NULL, infer_clip, eval_clip, AXON_OP_ELEMENTWISE },

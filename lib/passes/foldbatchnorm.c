@@ -61,7 +61,8 @@ affine_of_node (const AxonNode *node, const AxonValue *x, Affine *a)
   const AxonValue *other;
   gboolean mul = axon_node_is (node, "Mul"), add = axon_node_is (node, "Add");
   if (axon_node_is (node, "BatchNormalization"))
-    return node->inputs[0] == x && affine_of_batch_norm (node, a);
+    return node->inputs[0] == x && axon_node_get_int (node, "training_mode") == 0 &&
+           affine_of_batch_norm (node, a);
   if (!mul && !add)
     return FALSE;
   other = node->inputs[node->inputs[0] == x ? 1 : 0];

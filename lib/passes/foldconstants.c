@@ -4,6 +4,7 @@
  * are: DequantizeLinear of weights is what an int8 device looks for. */
 #include "axonpass.h"
 #include "../eval/axoneval.h"
+#include "../ops/axonopset.h"
 
 /* Larger results stay in the graph: a 68-byte file may ask for gigabytes. */
 #define MAX_FOLDED_BYTES ((gint64)256 * 1024 * 1024)
@@ -11,7 +12,7 @@
 static gboolean
 is_foldable (const AxonNode *node)
 {
-  if (node->op->eval == NULL || axon_node_is (node, "DequantizeLinear") ||
+  if (!axon_op_has_kernel (node->op) || axon_node_is (node, "DequantizeLinear") ||
       axon_node_is (node, "QuantizeLinear"))
     return FALSE;
   for (guint i = 0; i < node->n_inputs; i++)

@@ -45,9 +45,13 @@ entry_unref (gpointer data)
   g_free (entry);
 }
 
+/* TRUE if every result has a slot in memory before the model runs. */
 static gboolean
 has_static_shapes (const AxonModel *model)
 {
+  for (guint i = 0; i < model->nodes->len; i++)
+    if (((AxonNode *)g_ptr_array_index (model->nodes, i))->op->run != NULL)
+      return FALSE;
   for (guint i = 0; i < model->values->len; i++) {
     const AxonValue *value = g_ptr_array_index (model->values, i);
     if (value->producer != NULL && !axon_shape_is_static (&value->type.shape))

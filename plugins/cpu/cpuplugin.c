@@ -234,7 +234,7 @@ refuse_node (const AxonNode *node, gpointer user_data)
 {
   GPtrArray *extensions = user_data;
   AxonLayerImpl *impl;
-  if (node->op->eval != NULL)
+  if (axon_op_has_kernel (node->op))
     return NULL;
   impl = axon_extensions_find_impl (extensions, node, "CPU");
   if (impl == NULL)

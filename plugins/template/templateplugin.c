@@ -229,7 +229,8 @@ template_model_new (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed
 static gchar *
 refuse_node (const AxonNode *node, G_GNUC_UNUSED gpointer user_data)
 {
-  return node->op->eval ? NULL
+  return axon_op_has_kernel (node->op)
+             ? NULL
                         : g_strdup_printf ("%s has no reference kernel: its extension brings none",
                                            node->op->name);
 }

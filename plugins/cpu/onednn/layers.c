@@ -211,7 +211,7 @@ cpu_dnn_build_batch_norm (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GEr
   for (guint i = 1; i < 5; i++)
     if (cpu_node_constant (node, i) == NULL)
       return FALSE;
-  if (!is_f32 (node) || x->rank < 3)
+  if (!is_f32 (node) || x->rank < 3 || axon_node_get_int (node, "training_mode") != 0)
     return FALSE;
   src = cpu_plan_input (plan, node, 0);
   md = dnn_md (src);

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Operators along one axis whose result at a place depends on its place: CumSum (11, 14), CumProd
+ * (26), ReverseSequence (10), Hardmax (1, 11, 13). */
+#include "ops-private.h"
+
+#include <string.h>
+
+static gboolean
+infer_cumulative (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 value;
+  gint axis;
+  if (axon_scalar_int (node, in, 1, 0, &value) && in[0].shape.rank >= 0 &&
+      !axon_check_axis (value, in[0].shape.rank, &axis, error))
+    return FALSE;
+  return axon_infer_same (node, in, out, error);
+}
+
+static gboolean
+eval_cumulative (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                 gboolean product, GError **error)
+{
+  const AxonShape *shape = axon_tensor_get_shape (in[0]);
+  gboolean reverse = axon_node_get_int (node, "reverse") != 0;
+  gboolean exclusive = axon_node_get_int (node, "exclusive") != 0;
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AxonLines lines;
+  gint axis;
+  if (axon_tensor_get_numel (in[1]) != 1 ||
+      !axon_check_axis (axon_int_at (in[1], 0), shape->rank, &axis, error))
+    return FALSE;
+  lines = axon_lines (shape, axis);
+  for (gint64 l = 0; l < lines.outer * lines.inner; l++) {
+    gdouble *line = x + l / lines.inner * lines.n * lines.inner + l % lines.inner;
+    gdouble sum = product;
+    for (gint64 k = 0; k < lines.n; k++) {
+      gdouble *at = line + (reverse ? lines.n - 1 - k : k) * lines.inner, before = sum;
+      sum = product ? sum * *at : sum + *at;
+      *at = exclusive ? before : sum;
+    }
+  }
+  axon_store_doubles (out[0], x);
+  return TRUE;
+}
+
+static gboolean
+eval_cum_sum (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  return eval_cumulative (node, in, out, FALSE, error);
+}
+
+static gboolean
+eval_cum_prod (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  return eval_cumulative (node, in, out, TRUE, error);
+}
+
+static gboolean
+infer_reverse_sequence (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                        GError **error)
+{
+  gint64 batch = axon_node_get_int (node, "batch_axis"), time = axon_node_get_int (node, "time_axis");
+  if (!axon_check_rank (in, 0, 2, AXON_MAX_RANK, error))
+    return FALSE;
+  if (batch + time != 1 || batch * time != 0)
+    FAIL (MODEL, "batch_axis and time_axis must be 0 and 1 or 1 and 0");
+  return axon_infer_same (node, in, out, error);
+}
+
+static gboolean
+eval_reverse_sequence (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                       GError **error)
+{
+  gboolean batch_first = axon_node_get_int (node, "batch_axis") == 0;
+  gint64 n = axon_tensor_get_dim (in[0], batch_first ? 0 : 1);
+  gint64 steps = axon_tensor_get_dim (in[0], batch_first ? 1 : 0);
+  gsize row = axon_tensor_get_n_bytes (in[0]) / (gsize)MAX (n * steps, 1);
+  if ((gint64)axon_tensor_get_numel (in[1]) != n)
+    FAIL (MODEL, "expected %" G_GINT64_FORMAT " sequence lengths", n);
+  for (gint64 b = 0; b < n; b++) {
+    gint64 length = axon_int_at (in[1], (gsize)b);
+    if (length < 0 || length > steps)
+      FAIL (MODEL, "sequence length %" G_GINT64_FORMAT " is outside [0, %" G_GINT64_FORMAT "]",
+            length, steps);
+    for (gint64 t = 0; t < steps; t++) {
+      gint64 from = t < length ? length - 1 - t : t;
+      memcpy ((guint8 *)axon_tensor_get_data (out[0]) +
+                  (gsize)(batch_first ? b * steps + t : t * n + b) * row,
+              (guint8 *)axon_tensor_get_data (in[0]) +
+                  (gsize)(batch_first ? b * steps + from : from * n + b) * row,
+              row);
+    }
+  }
+  return TRUE;
+}
+
+/* 1 at the first maximum; before opset 13 over everything from axis on. */
+static gboolean
+eval_hardmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  const AxonShape *shape = axon_tensor_get_shape (in[0]);
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AxonLines lines = { 1, 1, 1 };
+  gint axis;
+  if (shape->rank > 0 &&
+      !axon_check_axis (axon_node_get_int (node, "axis"), shape->rank, &axis, error))
+    return FALSE;
+  if (shape->rank > 0)
+    lines = axon_lines (shape, axis);
+  if (node->op->until != 0) {
+    lines.n *= lines.inner;
+    lines.inner = 1;
+  }
+  for (gint64 l = 0; l < lines.outer * lines.inner; l++) {
+    gdouble *line = x + l / lines.inner * lines.n * lines.inner + l % lines.inner;
+    gint64 best = 0;
+    for (gint64 k = 1; k < lines.n; k++)
+      if (line[k * lines.inner] > line[best * lines.inner])
+        best = k;
+    for (gint64 k = 0; k < lines.n; k++)
+      line[k * lines.inner] = k == best;
+  }
+  axon_store_doubles (out[0], x);
+  return TRUE;
+}
+
+#define CUMULATIVE(name, since, eval)                                                              \
+  {                                                                                                \
+    name, NULL, since, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 1,                                      \
+        ATTRS (ATTR_I ("exclusive", 0), ATTR_I ("reverse", 0)), infer_cumulative, eval,            \
+        AXON_OP_NONE                                                                               \
+  }
+
+static const AxonOp rows[] = {
+  CUMULATIVE ("CumSum", 11, eval_cum_sum),
+  CUMULATIVE ("CumProd", 26, eval_cum_prod),
+  { "ReverseSequence", NULL, 10, 0, 2, 2, 1, 1, 0, 1,
+    ATTRS (ATTR_I ("batch_axis", 1), ATTR_I ("time_axis", 0)), infer_reverse_sequence,
+    eval_reverse_sequence, AXON_OP_NONE },
+  { "Hardmax", NULL, 1, 12, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("axis", 1)),
+    axon_infer_softmax, eval_hardmax, AXON_OP_NONE },
+  { "Hardmax", NULL, 13, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("axis", -1)),
+    axon_infer_softmax, eval_hardmax, AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (cumulative, rows)

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Operators that make elements from few numbers: Range (11), OneHot (9, 11), windows (17),
+ * MelWeightMatrix (17), and random ones. Random results are those of GRand seeded with the
+ * attribute "seed" (0 where it is left out), so a run can be repeated. */
+#include "ops-private.h"
+
+#include <math.h>
+#include <string.h>
+
+static gint64
+range_count (const AxonTypeInfo *in)
+{
+  gdouble start = axon_tensor_get_value (in[0].value, 0),
+          limit = axon_tensor_get_value (in[1].value, 0);
+  gdouble delta = axon_tensor_get_value (in[2].value, 0), n = ceil ((limit - start) / delta);
+  return delta == 0 || isnan (n) || n < 0 ? 0 : n > 1e15 ? -1 : (gint64)n;
+}
+
+static gboolean
+infer_range (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+             GError **error)
+{
+  gint64 n = -1;
+  gboolean known = TRUE;
+  for (guint i = 0; i < 3; i++) {
+    if (axon_shape_is_static (&in[i].shape) && axon_shape_get_numel (&in[i].shape) != 1)
+      FAIL (MODEL, "input %u: expected a scalar", i);
+    known = known && in[i].value != NULL;
+  }
+  if (known && axon_tensor_get_value (in[2].value, 0) == 0)
+    FAIL (MODEL, "delta is 0");
+  if (known && (n = range_count (in)) < 0)
+    FAIL (MODEL, "the range is too long");
+  out[0].dtype = in[0].dtype;
+  out[0].shape = AXON_SHAPE (n);
+  return TRUE;
+}
+
+static gboolean
+eval_range (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+            G_GNUC_UNUSED GError **error)
+{
+  gdouble start = axon_tensor_get_value (in[0], 0), delta = axon_tensor_get_value (in[2], 0);
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
+                      start + (gdouble)i * delta);
+  return TRUE;
+}
+
+static gboolean
+infer_one_hot (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 depth, axis = axon_node_get_int (node, "axis");
+  gint rank = in[0].shape.rank, at;
+  out[0].dtype = in[2].dtype;
+  if (!axon_scalar_int (node, in, 1, 0, &depth))
+    depth = -1;
+  else if (depth < 1)
+    FAIL (MODEL, "depth is %" G_GINT64_FORMAT, depth);
+  if (axon_shape_is_static (&in[2].shape) && axon_shape_get_numel (&in[2].shape) != 2)
+    FAIL (MODEL, "values: expected two elements");
+  if (rank < 0)
+    return TRUE;
+  if (rank + 1 > AXON_MAX_RANK)
+    FAIL (UNSUPPORTED, "rank %d", rank + 1);
+  if (!axon_check_axis (axis, rank + 1, &at, error))
+    return FALSE;
+  out[0].shape.rank = rank + 1;
+  for (gint d = 0; d <= rank; d++)
+    out[0].shape.dims[d] = d < at ? in[0].shape.dims[d] : d == at ? depth : in[0].shape.dims[d - 1];
+  return TRUE;
+}
+
+/* An index outside [-depth, depth) makes a line of "off". */
+static gboolean
+eval_one_hot (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  const AxonShape *y = axon_tensor_get_shape (out[0]);
+  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (out[0]));
+  const guint8 *values = axon_tensor_get_data (in[2]);
+  AxonLines lines;
+  gint axis;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), y->rank, &axis, error))
+    return FALSE;
+  lines = axon_lines (y, axis);
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+    gint64 o = (gint64)i / (lines.n * lines.inner), k = (gint64)i / lines.inner % lines.n;
+    gint64 index = axon_int_at (in[0], (gsize)(o * lines.inner + (gint64)i % lines.inner));
+    gboolean on = index == k || (index < 0 && index + lines.n == k);
+    memcpy ((guint8 *)axon_tensor_get_data (out[0]) + i * size, values + (on ? size : 0), size);
+  }
+  return TRUE;
+}
+
+static gboolean
+attr_dtype (const AxonNode *node, const gchar *name, AxonDType fallback, AxonDType *out,
+            GError **error)
+{
+  gint64 value = axon_node_find_attr (node, name) ? axon_node_get_int (node, name) : 0;
+  *out = value ? (AxonDType)value : fallback;
+  if (value < 0 || value > 31 || !(AXON_DTYPE_BIT (*out) & AXON_DTYPES_ALL))
+    FAIL (UNSUPPORTED, "%s %" G_GINT64_FORMAT, name, value);
+  return TRUE;
+}
+
+static gboolean
+infer_window (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 size;
+  if (!attr_dtype (node, "output_datatype", AXON_DTYPE_F32, &out[0].dtype, error))
+    return FALSE;
+  if (!axon_scalar_int (node, in, 0, -1, &size))
+    size = -1;
+  else if (size < 0)
+    FAIL (MODEL, "size %" G_GINT64_FORMAT " is negative", size);
+  out[0].shape = AXON_SHAPE (size);
+  return TRUE;
+}
+
+/* a0 - a1 cos (2 pi i / N) + a2 cos (4 pi i / N), N the size, or one less where not periodic. */
+static gboolean
+eval_window (const AxonNode *node, AxonTensor *const *out, gdouble a0, gdouble a1, gdouble a2)
+{
+  gsize n = axon_tensor_get_numel (out[0]);
+  gdouble period = (gdouble)n - (axon_node_get_int (node, "periodic") ? 0 : 1);
+  for (gsize i = 0; i < n; i++) {
+    gdouble t = period > 0 ? 2 * G_PI * (gdouble)i / period : 0;
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
+                      a0 - a1 * cos (t) + a2 * cos (2 * t));
+  }
+  return TRUE;
+}
+
+#define WINDOW(name, a0, a1, a2)                                                                   \
+  static gboolean eval_##name (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in,          \
+                               AxonTensor *const *out, G_GNUC_UNUSED GError **error)               \
+  {                                                                                                \
+    return eval_window (node, out, a0, a1, a2);                                                    \
+  }
+WINDOW (hann, 0.5, 0.5, 0)
+WINDOW (hamming, 25.0 / 46, 21.0 / 46, 0)
+WINDOW (blackman, 0.42, 0.5, 0.08)
+
+static gboolean
+infer_mel (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 bins, length;
+  if (!attr_dtype (node, "output_datatype", AXON_DTYPE_F32, &out[0].dtype, error))
+    return FALSE;
+  if (!axon_scalar_int (node, in, 0, 0, &bins) || !axon_scalar_int (node, in, 1, 0, &length)) {
+    out[0].shape = AXON_SHAPE (-1, -1);
+    return TRUE;
+  }
+  if (bins < 0 || length < 0 || bins > G_MAXINT32 || length > G_MAXINT32)
+    FAIL (MODEL, "num_mel_bins and dft_length must not be negative");
+  out[0].shape = AXON_SHAPE (length / 2 + 1, bins);
+  return TRUE;
+}
+
+/* Triangles on the mel scale 2595 log10 (1 + f / 700), corners rounded down to DFT bins. */
+static gboolean
+eval_mel (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+          GError **error)
+{
+  gint64 rows = axon_tensor_get_dim (out[0], 0), bins = axon_tensor_get_dim (out[0], 1);
+  gdouble length = axon_tensor_get_value (in[1], 0), rate = axon_tensor_get_value (in[2], 0);
+  gdouble low = 2595 * log10 (1 + axon_tensor_get_value (in[3], 0) / 700);
+  gdouble high = 2595 * log10 (1 + axon_tensor_get_value (in[4], 0) / 700);
+  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  g_autofree gint64 *corner = g_new (gint64, (gsize)bins + 2);
+  if (!(rate > 0))
+    FAIL (MODEL, "sample_rate must be positive");
+  for (gint64 i = 0; i < bins + 2; i++) {
+    gdouble mel = (gdouble)i * (high - low) / (gdouble)(bins + 2) + low;
+    gdouble bin = floor ((length + 1) * (700 * (pow (10, mel / 2595) - 1)) / rate);
+    corner[i] = (gint64)CLAMP (bin, 0, (gdouble)rows);
+  }
+  for (gint64 b = 0; b < bins; b++) {
+    gint64 from = corner[b], top = corner[b + 1], to = corner[b + 2];
+    if (from == top && top < rows)
+      y[top * bins + b] = 1;
+    for (gint64 i = from; from != top && i <= top && i < rows; i++)
+      y[i * bins + b] = (gdouble)(i - from) / (gdouble)(top - from);
+    for (gint64 i = top; to > top && i < to; i++)
+      y[i * bins + b] = (gdouble)(to - i) / (gdouble)(to - top);
+  }
+  axon_store_doubles (out[0], y);
+  return TRUE;
+}
+
+static gboolean
+infer_random (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  guint n;
+  const gint64 *shape = axon_node_get_ints (node, "shape", &n);
+  gboolean like = node->op->max_in > 0;
+  if (!attr_dtype (node, "dtype", like ? in[0].dtype : AXON_DTYPE_F32, &out[0].dtype, error))
+    return FALSE;
+  if (like) {
+    out[0].shape = in[0].shape;
+    return TRUE;
+  }
+  if (n > AXON_MAX_RANK)
+    FAIL (UNSUPPORTED, "rank %u", n);
+  out[0].shape.rank = (gint)n;
+  for (guint i = 0; i < n; i++) {
+    out[0].shape.dims[i] = shape[i];
+    if (shape[i] < 0)
+      FAIL (MODEL, "dimension %u is negative", i);
+  }
+  return TRUE;
+}
+
+static GRand *
+seeded (const AxonNode *node)
+{
+  gfloat seed = (gfloat)axon_node_get_float (node, "seed");
+  guint32 bits;
+  memcpy (&bits, &seed, sizeof bits);
+  return g_rand_new_with_seed (bits);
+}
+
+static gdouble
+normal (GRand *rand)
+{
+  gdouble u = 1 - g_rand_double (rand), v = g_rand_double (rand);
+  return sqrt (-2 * log (u)) * cos (2 * G_PI * v); /* Box and Muller 1958 */
+}
+
+static gboolean
+eval_random (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in, AxonTensor *const *out,
+             G_GNUC_UNUSED GError **error)
+{
+  g_autoptr (GRand) rand = seeded (node);
+  gboolean gauss = g_str_has_prefix (node->op->name, "RandomNormal");
+  gdouble a = axon_node_get_float (node, gauss ? "mean" : "low");
+  gdouble b = axon_node_get_float (node, gauss ? "scale" : "high");
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
+                      gauss ? a + b * normal (rand) : a + (b - a) * g_rand_double (rand));
+  return TRUE;
+}
+
+static gboolean
+eval_bernoulli (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                G_GNUC_UNUSED GError **error)
+{
+  g_autoptr (GRand) rand = seeded (node);
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
+                      g_rand_double (rand) < axon_tensor_get_value (in[0], i));
+  return TRUE;
+}
+
+static gboolean
+infer_multinomial (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 n = axon_node_get_int (node, "sample_size");
+  if (!axon_check_rank (in, 0, 2, 2, error) ||
+      !attr_dtype (node, "dtype", AXON_DTYPE_I32, &out[0].dtype, error))
+    return FALSE;
+  if (n < 0)
+    FAIL (MODEL, "sample_size is negative");
+  if (in[0].shape.rank == 2)
+    out[0].shape = AXON_SHAPE (in[0].shape.dims[0], n);
+  return TRUE;
+}
+
+/* Rows hold unnormalised log-probabilities. */
+static gboolean
+eval_multinomial (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                  G_GNUC_UNUSED GError **error)
+{
+  g_autoptr (GRand) rand = seeded (node);
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  gint64 n = axon_tensor_get_dim (in[0], 1), samples = axon_tensor_get_dim (out[0], 1);
+  for (gsize i = 0; n > 0 && i < axon_tensor_get_numel (out[0]); i++) {
+    const gdouble *row = x + (gint64)i / samples * n;
+    gdouble sum = 0, at;
+    gint64 k = 0;
+    for (gint64 c = 0; c < n; c++)
+      sum += exp (row[c]);
+    at = g_rand_double (rand) * sum - exp (row[0]);
+    while (k + 1 < n && at >= 0)
+      at -= exp (row[++k]);
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i, (gdouble)k);
+  }
+  return TRUE;
+}
+
+#define N AXON_DTYPES_NUMERIC
+#define LIKE_TYPES AXON_DTYPES_ALL
+#define WINDOW_ROW(name, eval)                                                                     \
+  {                                                                                                \
+    name, NULL, 17, 0, 1, 1, 1, 1, AXON_DTYPES_INT, 1,                                             \
+        ATTRS (ATTR_I ("output_datatype", 1), ATTR_I ("periodic", 1)), infer_window, eval,         \
+        AXON_OP_NONE                                                                               \
+  }
+#define UNIFORM ATTR_I ("dtype", 0), ATTR_F ("high", 1), ATTR_F ("low", 0), ATTR_F ("seed", 0)
+#define NORMAL ATTR_I ("dtype", 0), ATTR_F ("mean", 0), ATTR_F ("scale", 1), ATTR_F ("seed", 0)
+
+static const AxonOp rows[] = {
+  { "Range", NULL, 11, 0, 3, 3, 1, 1, N, 3, NULL, infer_range, eval_range, AXON_OP_NONE },
+  { "OneHot", NULL, 9, 0, 3, 3, 1, 1, N, 1, ATTRS (ATTR_I ("axis", -1)), infer_one_hot,
+    eval_one_hot, AXON_OP_NONE },
+  WINDOW_ROW ("HannWindow", eval_hann),
+  WINDOW_ROW ("HammingWindow", eval_hamming),
+  WINDOW_ROW ("BlackmanWindow", eval_blackman),
+  { "MelWeightMatrix", NULL, 17, 0, 5, 5, 1, 1, AXON_DTYPES_INT, 1,
+    ATTRS (ATTR_I ("output_datatype", 1)), infer_mel, eval_mel, AXON_OP_NONE },
+  { "RandomUniform", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
+    ATTRS (UNIFORM, REQUIRED ("shape", AXON_ATTR_INTS)), infer_random, eval_random, AXON_OP_NONE },
+  { "RandomNormal", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
+    ATTRS (NORMAL, REQUIRED ("shape", AXON_ATTR_INTS)), infer_random, eval_random, AXON_OP_NONE },
+  { "RandomUniformLike", NULL, 1, 0, 1, 1, 1, 1, LIKE_TYPES, 1, ATTRS (UNIFORM), infer_random,
+    eval_random, AXON_OP_NONE },
+  { "RandomNormalLike", NULL, 1, 0, 1, 1, 1, 1, LIKE_TYPES, 1, ATTRS (NORMAL), infer_random,
+    eval_random, AXON_OP_NONE },
+  { "Bernoulli", NULL, 15, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
+    ATTRS (ATTR_I ("dtype", 0), ATTR_F ("seed", 0)), infer_random, eval_bernoulli, AXON_OP_NONE },
+  { "Multinomial", NULL, 7, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
+    ATTRS (ATTR_I ("dtype", 6), ATTR_I ("sample_size", 1), ATTR_F ("seed", 0)), infer_multinomial,
+    eval_multinomial, AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (generate, rows)

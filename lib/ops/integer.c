@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Integer arithmetic with 32-bit sums: ConvInteger (10), MatMulInteger (10), and
+ * DynamicQuantizeLinear (11), which finds its own scale. */
+#include "ops-private.h"
+
+#include <math.h>
+
+/* Values less their zero point, which may have one element for each place along @axis. */
+static gdouble *
+centred (const AxonTensor *x, const AxonTensor *zero, gint axis)
+{
+  AxonLines lines = axon_lines (axon_tensor_get_shape (x), axis);
+  gdouble *v = axon_load_doubles (x);
+  gint64 n = zero ? (gint64)axon_tensor_get_numel (zero) : 0;
+  for (gsize i = 0; n > 0 && i < axon_tensor_get_numel (x); i++)
+    v[i] -= axon_tensor_get_value (zero, n > 1 ? (gsize)((gint64)i / lines.inner % lines.n) : 0);
+  return v;
+}
+
+static gboolean
+check_zero (const AxonNode *node, const AxonTypeInfo *in, guint index, gint64 channels,
+            GError **error)
+{
+  gint64 n = axon_is_given (node, in, index) ? axon_shape_get_numel (&in[index].shape) : 1;
+  if (n >= 0 && n != 1 && channels >= 0 && n != channels)
+    FAIL (MODEL, "input %u: expected 1 or %" G_GINT64_FORMAT " zero points, got %" G_GINT64_FORMAT,
+          index, channels, n);
+  return TRUE;
+}
+
+static gboolean
+infer_conv_integer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  AxonNode plain = *node;
+  plain.n_inputs = 2;
+  if (!check_zero (node, in, 2, 1, error) ||
+      !check_zero (node, in, 3, in[1].shape.rank > 0 ? in[1].shape.dims[0] : -1, error) ||
+      !axon_infer_conv (&plain, in, out, error))
+    return FALSE;
+  out[0].dtype = AXON_DTYPE_I32;
+  return TRUE;
+}
+
+static gboolean
+eval_conv_integer (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                   GError **error)
+{
+  g_autofree gdouble *x = centred (in[0], axon_operand (node, in, 2), 0);
+  g_autofree gdouble *w = centred (in[1], axon_operand (node, in, 3), 0);
+  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), w, axon_tensor_get_shape (in[1]),
+                          NULL, y, error))
+    return FALSE;
+  axon_store_doubles (out[0], y);
+  return TRUE;
+}
+
+static gboolean
+infer_matmul_integer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                      GError **error)
+{
+  const AxonShape *a = &in[0].shape, *b = &in[1].shape;
+  if (!check_zero (node, in, 2, a->rank > 1 ? a->dims[a->rank - 2] : -1, error) ||
+      !check_zero (node, in, 3, b->rank > 0 ? b->dims[b->rank - 1] : -1, error) ||
+      !axon_infer_matmul (node, in, out, error))
+    return FALSE;
+  out[0].dtype = AXON_DTYPE_I32;
+  return TRUE;
+}
+
+/* A tensor of doubles that takes over @values. */
+static AxonTensor *
+take_doubles (gdouble *values, const AxonTensor *like)
+{
+  return axon_tensor_new_wrapped (AXON_DTYPE_F64, axon_tensor_get_shape (like), values,
+                                  axon_tensor_get_numel (like) * sizeof *values, g_free, values,
+                                  NULL);
+}
+
+static gboolean
+eval_matmul_integer (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                     GError **error)
+{
+  gint rank_a = axon_tensor_get_shape (in[0])->rank, rank_b = axon_tensor_get_shape (in[1])->rank;
+  g_autoptr (AxonTensor) a =
+      take_doubles (centred (in[0], axon_operand (node, in, 2), MAX (rank_a - 2, 0)), in[0]);
+  g_autoptr (AxonTensor) b =
+      take_doubles (centred (in[1], axon_operand (node, in, 3), rank_b - 1), in[1]);
+  AxonTensor *pair[] = { a, b };
+  return axon_eval_matmul (node, pair, out, error);
+}
+
+static gboolean
+infer_dynamic_quantize (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in,
+                        AxonTypeInfo *out, G_GNUC_UNUSED GError **error)
+{
+  static const AxonDType types[] = { AXON_DTYPE_U8, AXON_DTYPE_F32, AXON_DTYPE_U8 };
+  for (guint i = 0; i < node->n_outputs; i++) {
+    out[i].dtype = types[i];
+    out[i].shape = i == 0 ? in[0].shape : (AxonShape){ 0 };
+  }
+  return TRUE;
+}
+
+/* The range, widened to hold 0, onto 0 to 255; in single precision, as the f32 outputs are. */
+static gboolean
+eval_dynamic_quantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                       G_GNUC_UNUSED GError **error)
+{
+  const gfloat *x = axon_tensor_get_data (in[0]);
+  gsize n = axon_tensor_get_numel (in[0]);
+  gfloat low = 0, high = 0, scale;
+  gdouble zero;
+  for (gsize i = 0; i < n; i++) {
+    low = fminf (low, x[i]);
+    high = fmaxf (high, x[i]);
+  }
+  scale = (high - low) / 255;
+  zero = scale > 0 ? CLAMP ((gdouble)axon_round_even ((gdouble)(-low / scale)), 0, 255) : 0;
+  for (gsize i = 0; out[0] != NULL && i < n; i++) {
+    gdouble q = scale > 0 ? (gdouble)(x[i] / scale) : 0;
+    axon_dtype_store (AXON_DTYPE_U8, axon_tensor_get_data (out[0]), i,
+                      isfinite (q) ? (gdouble)axon_round_even (q) + zero : q);
+  }
+  if (node->n_outputs > 1 && out[1] != NULL)
+    *(gfloat *)axon_tensor_get_data (out[1]) = scale;
+  if (node->n_outputs > 2 && out[2] != NULL)
+    *(guint8 *)axon_tensor_get_data (out[2]) = (guint8)zero;
+  return TRUE;
+}
+
+static const AxonOp rows[] = {
+  { "ConvInteger", NULL, 10, 0, 2, 4, 1, 1, AXON_DTYPES_BYTE, 1,
+    ATTRS (ATTR_S ("auto_pad", "NOTSET"), ATTR_I ("group", 1), ATTR_INTS ("dilations"),
+           ATTR_INTS ("kernel_shape"), ATTR_INTS ("pads"), ATTR_INTS ("strides")),
+    infer_conv_integer, eval_conv_integer, AXON_OP_NONE },
+  { "MatMulInteger", NULL, 10, 0, 2, 4, 1, 1, AXON_DTYPES_BYTE, 1, NULL, infer_matmul_integer,
+    eval_matmul_integer, AXON_OP_NONE },
+  { "DynamicQuantizeLinear", NULL, 11, 0, 1, 1, 1, 3, AXON_DTYPE_BIT (AXON_DTYPE_F32), 1, NULL,
+    infer_dynamic_quantize, eval_dynamic_quantize, AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (integer, rows)

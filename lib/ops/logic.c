@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Comparisons, boolean operators and Where: results are booleans or chosen by them. */
+#include "ops-private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* clang-format off */
+#define COMPARE(name, op)                                                                          \
+  static gdouble f_##name (gdouble a, gdouble b) { return a op b; }                                \
+  static gint64 i_##name (gint64 a, gint64 b) { return a op b; }                                   \
+  static gint64 u_##name (guint64 a, guint64 b) { return a op b; }                                 \
+  static const AxonPair name = { f_##name, i_##name, u_##name };
+COMPARE (equal, ==)
+COMPARE (greater, >)
+COMPARE (greater_or_equal, >=)
+COMPARE (less, <)
+COMPARE (less_or_equal, <=)
+COMPARE (both, &&)
+COMPARE (either, ||)
+COMPARE (differ, !=)
+#undef COMPARE
+/* clang-format on */
+
+static gboolean
+infer_compare (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  if (!axon_infer_pair (node, in, out, error))
+    return FALSE;
+  out[0].dtype = AXON_DTYPE_BOOL;
+  return TRUE;
+}
+
+#define EVAL(name)                                                                                 \
+  static gboolean eval_##name (const AxonNode *node, AxonTensor *const *in,                        \
+                               AxonTensor *const *out, G_GNUC_UNUSED GError **error)               \
+  {                                                                                                \
+    axon_eval_pair (node, in[0], in[1], out[0], &name);                                            \
+    return TRUE;                                                                                   \
+  }
+EVAL (greater)
+EVAL (greater_or_equal)
+EVAL (less)
+EVAL (less_or_equal)
+EVAL (both)
+EVAL (either)
+EVAL (differ)
+
+static gboolean
+eval_equal (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+            G_GNUC_UNUSED GError **error)
+{
+  axon_eval_pair (node, in[0], in[1], out[0], &equal);
+  return TRUE;
+}
+
+static gboolean
+infer_test (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  axon_infer_same (node, in, out, error);
+  out[0].dtype = AXON_DTYPE_BOOL;
+  return TRUE;
+}
+
+typedef gboolean (*TestFunc) (const AxonNode *node, gdouble x);
+
+static gboolean
+is_nan (G_GNUC_UNUSED const AxonNode *node, gdouble x)
+{
+  return isnan (x);
+}
+
+static gboolean
+is_inf (const AxonNode *node, gdouble x)
+{
+  return isinf (x) && axon_node_get_int (node, x > 0 ? "detect_positive" : "detect_negative") != 0;
+}
+
+static gboolean
+is_zero (G_GNUC_UNUSED const AxonNode *node, gdouble x)
+{
+  return x == 0;
+}
+
+#define TEST(name)                                                                                 \
+  static gboolean eval_##name (const AxonNode *node, AxonTensor *const *in,                        \
+                               AxonTensor *const *out, G_GNUC_UNUSED GError **error)               \
+  {                                                                                                \
+    guint8 *y = axon_tensor_get_data (out[0]);                                                     \
+    for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++)                                      \
+      y[i] = (guint8)name (node, axon_tensor_get_value (in[0], i));                                \
+    return TRUE;                                                                                   \
+  }
+TEST (is_nan)
+TEST (is_inf)
+TEST (is_zero)
+
+static gboolean
+eval_bit_not (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+              G_GNUC_UNUSED GError **error)
+{
+  const guint8 *x = axon_tensor_get_data (in[0]);
+  guint8 *y = axon_tensor_get_data (out[0]);
+  for (gsize i = 0; i < axon_tensor_get_n_bytes (in[0]); i++)
+    y[i] = (guint8)~x[i];
+  return TRUE;
+}
+
+static gboolean
+infer_where (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+             GError **error)
+{
+  if (in[1].dtype != in[2].dtype && in[1].dtype != AXON_DTYPE_UNDEFINED &&
+      in[2].dtype != AXON_DTYPE_UNDEFINED)
+    FAIL (MODEL, "X is %s, Y is %s", axon_dtype_get_name (in[1].dtype),
+          axon_dtype_get_name (in[2].dtype));
+  if (!axon_infer_broadcast (node, in, out, error))
+    return FALSE;
+  out[0].dtype = in[1].dtype;
+  return TRUE;
+}
+
+static gboolean
+eval_where (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+            G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *shape = axon_tensor_get_shape (out[0]);
+  gint64 strides[3][AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
+  const guint8 *choose = axon_tensor_get_data (in[0]);
+  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (out[0]));
+  guint8 *y = axon_tensor_get_data (out[0]);
+  for (guint k = 0; k < 3; k++)
+    axon_broadcast_strides (axon_tensor_get_shape (in[k]), shape, strides[k]);
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+    gint64 at[3] = { 0 };
+    for (guint k = 0; k < 3; k++)
+      for (gint d = 0; d < shape->rank; d++)
+        at[k] += index[d] * strides[k][d];
+    guint k = choose[at[0]] ? 1 : 2;
+    memcpy (y + i * size, (guint8 *)axon_tensor_get_data (in[k]) + (gsize)at[k] * size, size);
+    axon_next_index (index, shape);
+  }
+  return TRUE;
+}
+
+#define B AXON_DTYPE_BIT (AXON_DTYPE_BOOL)
+#define ALL AXON_DTYPES_ALL
+#define LEGACY ATTRS (ATTR_I ("broadcast", 0), ATTR ("axis", AXON_ATTR_INT))
+#define PAIR(name, types, eval)                                                                    \
+  { name, NULL, 1, 6, 2, 2, 1, 1, types, 2, LEGACY, infer_compare, eval, AXON_OP_ELEMENTWISE },    \
+  {                                                                                                \
+    name, NULL, 7, 0, 2, 2, 1, 1, types, 2, NULL, infer_compare, eval, AXON_OP_ELEMENTWISE         \
+  }
+#define ONE(name, since, types, attrs, infer, eval)                                                \
+  {                                                                                                \
+    name, NULL, since, 0, 1, 1, 1, 1, types, 1, attrs, infer, eval, AXON_OP_ELEMENTWISE            \
+  }
+
+static const AxonOp rows[] = {
+  PAIR ("Equal", ALL, eval_equal),
+  PAIR ("Greater", ALL, eval_greater),
+  PAIR ("Less", ALL, eval_less),
+  PAIR ("GreaterOrEqual", ALL, eval_greater_or_equal),
+  PAIR ("LessOrEqual", ALL, eval_less_or_equal),
+  PAIR ("And", B, eval_both),
+  PAIR ("Or", B, eval_either),
+  PAIR ("Xor", B, eval_differ),
+  ONE ("Not", 1, B, NULL, infer_test, eval_is_zero),
+  ONE ("IsNaN", 9, AXON_DTYPES_FLOAT, NULL, infer_test, eval_is_nan),
+  ONE ("IsInf", 10, AXON_DTYPES_FLOAT,
+       ATTRS (ATTR_I ("detect_negative", 1), ATTR_I ("detect_positive", 1)), infer_test,
+       eval_is_inf),
+  ONE ("BitwiseNot", 18, AXON_DTYPES_INT, NULL, axon_infer_same, eval_bit_not),
+  { "Where", NULL, 9, 0, 3, 3, 1, 1, B, 1, NULL, infer_where, eval_where, AXON_OP_ELEMENTWISE },
+};
+
+DEFINE_FAMILY (logic, rows)

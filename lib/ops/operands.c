@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Operands of kernels: optional ones, integers in them, walks over their elements. */
+#include "ops-private.h"
+
+/* NULL where it was left out. */
+AxonTensor *
+axon_operand (const AxonNode *node, AxonTensor *const *in, guint index)
+{
+  return index < node->n_inputs ? in[index] : NULL;
+}
+
+gboolean
+axon_is_given (const AxonNode *node, const AxonTypeInfo *in, guint index)
+{
+  return index < node->n_inputs && in[index].dtype != AXON_DTYPE_UNDEFINED;
+}
+
+/* What shape inference would be told about the inputs of this run; @infos holds n_inputs. */
+void
+axon_infos_of (const AxonNode *node, AxonTensor *const *in, AxonTypeInfo *infos)
+{
+  for (guint i = 0; i < node->n_inputs; i++)
+    infos[i] = in[i] ? (AxonTypeInfo){ axon_tensor_get_dtype (in[i]),
+                                       *axon_tensor_get_shape (in[i]), in[i] }
+                     : (AxonTypeInfo){ .shape = AXON_SHAPE_UNKNOWN };
+}
+
+gint64
+axon_int_at (const AxonTensor *tensor, gsize i)
+{
+  return axon_dtype_load_int (axon_tensor_get_dtype (tensor), axon_tensor_get_data (tensor), i);
+}
+
+/* An integer that an optional scalar input holds. FALSE: not known yet. */
+gboolean
+axon_scalar_int (const AxonNode *node, const AxonTypeInfo *in, guint index, gint64 fallback,
+                 gint64 *out)
+{
+  *out = fallback;
+  if (!axon_is_given (node, in, index))
+    return TRUE;
+  if (in[index].value == NULL || axon_tensor_get_numel (in[index].value) < 1)
+    return FALSE;
+  *out = axon_int_at (in[index].value, 0);
+  return TRUE;
+}
+
+/* The next index in row-major order; FALSE after the last, then @index is all zero again. */
+gboolean
+axon_next_index (gint64 *index, const AxonShape *shape)
+{
+  for (gint d = shape->rank - 1; d >= 0; d--) {
+    if (++index[d] < shape->dims[d])
+      return TRUE;
+    index[d] = 0;
+  }
+  return FALSE;
+}
+
+/* Lines along @axis: element k of line (o, i) is at (o * n + k) * inner + i. */
+AxonLines
+axon_lines (const AxonShape *shape, gint axis)
+{
+  AxonLines lines = { 1, 1, 1 };
+  for (gint d = 0; d < shape->rank; d++)
+    *(d < axis ? &lines.outer : d == axis ? &lines.n : &lines.inner) *= shape->dims[d];
+  return lines;
+}
+
+/* @index of a dimension of @n, negative ones counted from the end. */
+gboolean
+axon_check_index (gint64 index, gint64 n, gint64 *out, GError **error)
+{
+  if (index < -n || index >= n)
+    FAIL (MODEL, "index %" G_GINT64_FORMAT " is outside dimension %" G_GINT64_FORMAT, index, n);
+  *out = index < 0 ? index + n : index;
+  return TRUE;
+}
+
+/* Two's complement: the low bytes of @v. */
+void
+axon_store_int (AxonDType dtype, gpointer data, gsize i, gint64 v)
+{
+  switch (axon_dtype_get_size (dtype)) {
+  case 1:
+    ((guint8 *)data)[i] = (guint8)v;
+    break;
+  case 2:
+    ((guint16 *)data)[i] = (guint16)v;
+    break;
+  case 4:
+    ((guint32 *)data)[i] = (guint32)v;
+    break;
+  default:
+    ((gint64 *)data)[i] = v;
+  }
+}

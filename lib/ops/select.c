@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Operators that pick elements by value: NonZero, Compress, Unique, TopK. The shapes of the first
+ * three follow from data: they make their outputs themselves. */
+#include "ops-private.h"
+
+#include <math.h>
+#include <string.h>
+
+static gboolean
+infer_nonzero (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+               G_GNUC_UNUSED GError **error)
+{
+  out[0].dtype = AXON_DTYPE_I64;
+  if (in[0].shape.rank >= 0)
+    out[0].shape = AXON_SHAPE (in[0].shape.rank, -1);
+  return TRUE;
+}
+
+static gboolean
+run_nonzero (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
+             GError **error)
+{
+  const AxonShape *x = axon_tensor_get_shape (in[0]);
+  gint64 index[AXON_MAX_RANK] = { 0 }, n = 0, at = 0;
+  AxonShape shape;
+  gint64 *y;
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++)
+    n += axon_tensor_get_value (in[0], i) != 0;
+  shape = AXON_SHAPE (x->rank, n);
+  out[0] = axon_tensor_new (AXON_DTYPE_I64, &shape, error);
+  if (out[0] == NULL)
+    return FALSE;
+  y = axon_tensor_get_data (out[0]);
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+    if (axon_tensor_get_value (in[0], i) != 0) {
+      for (gint d = 0; d < x->rank; d++)
+        y[d * n + at] = index[d];
+      at++;
+    }
+    axon_next_index (index, x);
+  }
+  return TRUE;
+}
+
+static gboolean
+infer_compress (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint axis;
+  out[0].dtype = in[0].dtype;
+  out[0].shape = AXON_SHAPE (-1);
+  if (axon_node_find_attr (node, "axis") == NULL)
+    return TRUE;
+  out[0].shape = in[0].shape;
+  if (in[0].shape.rank < 0)
+    return TRUE;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), in[0].shape.rank, &axis, error))
+    return FALSE;
+  out[0].shape.dims[axis] = -1;
+  return TRUE;
+}
+
+/* Copies slices @picks (indices along @axis) of @x. */
+static AxonTensor *
+take_slices (AxonTensor *x, const AxonShape *shape, gint axis, const gint64 *picks, gint64 n,
+             GError **error)
+{
+  AxonShape result = *shape;
+  AxonLines lines = axon_lines (shape, axis);
+  gsize row = (gsize)lines.inner * axon_dtype_get_size (axon_tensor_get_dtype (x));
+  AxonTensor *y;
+  result.dims[axis] = n;
+  y = axon_tensor_new (axon_tensor_get_dtype (x), &result, error);
+  for (gint64 o = 0; y != NULL && row > 0 && o < lines.outer; o++)
+    for (gint64 i = 0; i < n; i++)
+      memcpy ((guint8 *)axon_tensor_get_data (y) + (gsize)(o * n + i) * row,
+              (guint8 *)axon_tensor_get_data (x) + (gsize)(o * lines.n + picks[i]) * row, row);
+  return y;
+}
+
+static gboolean
+run_compress (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  AxonShape shape = *axon_tensor_get_shape (in[0]);
+  const guint8 *condition = axon_tensor_get_data (in[1]);
+  g_autofree gint64 *picks = NULL;
+  gint64 n = 0, limit;
+  gint axis = 0;
+  if (axon_node_find_attr (node, "axis") == NULL)
+    shape = AXON_SHAPE ((gint64)axon_tensor_get_numel (in[0]));
+  else if (!axon_check_axis (axon_node_get_int (node, "axis"), shape.rank, &axis, error))
+    return FALSE;
+  limit = MIN ((gint64)axon_tensor_get_numel (in[1]), shape.dims[axis]);
+  picks = g_new (gint64, (gsize)limit + 1);
+  for (gint64 i = 0; i < limit; i++)
+    if (condition[i])
+      picks[n++] = i;
+  out[0] = take_slices (in[0], &shape, axis, picks, n, error);
+  return out[0] != NULL;
+}
+
+/* Unique: slices along an axis, or elements; compared as numbers, element by element. */
+typedef struct {
+  AxonDType dtype;
+  const guint8 *data;
+  AxonLines lines;
+} Slices;
+
+static gint
+compare_slices (const Slices *s, gint64 a, gint64 b)
+{
+  for (gint64 o = 0; o < s->lines.outer; o++)
+    for (gint64 i = 0; i < s->lines.inner; i++) {
+      gsize at_a = (gsize)((o * s->lines.n + a) * s->lines.inner + i);
+      gsize at_b = (gsize)((o * s->lines.n + b) * s->lines.inner + i);
+      gdouble x = axon_dtype_load (s->dtype, s->data, at_a);
+      gdouble y = axon_dtype_load (s->dtype, s->data, at_b);
+      if (x != y && !(isnan (x) && isnan (y)))
+        return isnan (x) || x > y ? 1 : -1;
+    }
+  return 0;
+}
+
+static gint
+compare_slices_then_index (gconstpointer a, gconstpointer b, gpointer slices)
+{
+  gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+  gint order = compare_slices (slices, x, y);
+  return order ? order : x < y ? -1 : x > y;
+}
+
+static gint
+compare_ints (gconstpointer a, gconstpointer b, gpointer keys)
+{
+  gint64 x = ((const gint64 *)keys)[*(const gint64 *)a],
+         y = ((const gint64 *)keys)[*(const gint64 *)b];
+  return x < y ? -1 : x > y;
+}
+
+static gboolean
+infer_unique (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  if (!infer_compress (node, in, out, error))
+    return FALSE;
+  for (guint i = 1; i < node->n_outputs; i++) {
+    out[i].dtype = AXON_DTYPE_I64;
+    out[i].shape = AXON_SHAPE (-1);
+  }
+  return TRUE;
+}
+
+/* Groups equal slices: first[g], count[g] and group[i], groups in sorted order. */
+static gint64
+group_slices (Slices *s, gint64 *first, gint64 *count, gint64 *group)
+{
+  g_autofree gint64 *order = g_new (gint64, (gsize)s->lines.n + 1);
+  gint64 groups = 0;
+  for (gint64 i = 0; i < s->lines.n; i++)
+    order[i] = i;
+  g_qsort_with_data (order, (gint)s->lines.n, sizeof *order, compare_slices_then_index, s);
+  for (gint64 i = 0; i < s->lines.n; i++) {
+    if (i == 0 || compare_slices (s, order[i - 1], order[i]) != 0) {
+      first[groups] = order[i];
+      count[groups++] = 0;
+    }
+    count[groups - 1]++;
+    group[order[i]] = groups - 1;
+  }
+  return groups;
+}
+
+static gboolean
+run_unique (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  AxonShape shape = *axon_tensor_get_shape (in[0]);
+  gboolean sorted = axon_node_get_int (node, "sorted") != 0;
+  Slices s = { axon_tensor_get_dtype (in[0]), axon_tensor_get_data (in[0]), { 0 } };
+  gint axis = 0;
+  if (axon_node_find_attr (node, "axis") == NULL)
+    shape = AXON_SHAPE ((gint64)axon_tensor_get_numel (in[0]));
+  else if (!axon_check_axis (axon_node_get_int (node, "axis"), shape.rank, &axis, error))
+    return FALSE;
+  s.lines = axon_lines (&shape, axis);
+  if (s.lines.n > G_MAXINT32)
+    FAIL (UNSUPPORTED, "more than %d elements", G_MAXINT32);
+  g_autofree gint64 *buffers = g_new (gint64, (gsize)s.lines.n * 7 + 1);
+  gint64 n = s.lines.n, *first = buffers, *count = buffers + n, *group = buffers + 2 * n;
+  gint64 *order = buffers + 3 * n, *place = buffers + 4 * n, *tmp = buffers + 5 * n;
+  gint64 groups = group_slices (&s, first, count, group);
+  for (gint64 g = 0; g < groups; g++)
+    order[g] = g;
+  if (!sorted) /* by first appearance */
+    g_qsort_with_data (order, (gint)groups, sizeof *order, compare_ints, first);
+  for (gint64 g = 0; g < groups; g++) {
+    place[order[g]] = g;
+    tmp[g] = first[order[g]];
+    tmp[n + g] = count[order[g]];
+  }
+  for (gint64 i = 0; i < n; i++)
+    group[i] = place[group[i]];
+  const struct {
+    gint64 *values, n;
+  } results[] = { { NULL, 0 }, { tmp, groups }, { group, n }, { tmp + n, groups } };
+  out[0] = take_slices (in[0], &shape, axis, tmp, groups, error);
+  for (guint i = 1; i < node->n_outputs; i++)
+    out[i] = axon_tensor_new_i64 (results[i].values, (gsize)results[i].n);
+  return out[0] != NULL;
+}
+
+static gboolean
+top_count (const AxonNode *node, const AxonTypeInfo *in, gint64 *k)
+{
+  *k = axon_node_get_int (node, "k");
+  return node->op->max_in == 1 || axon_scalar_int (node, in, 1, 0, k);
+}
+
+static gboolean
+infer_top_k (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 k;
+  gint axis;
+  axon_infer_same (node, in, out, error);
+  if (node->n_outputs > 1)
+    out[1].dtype = AXON_DTYPE_I64;
+  if (in[0].shape.rank < 0)
+    return TRUE;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), in[0].shape.rank, &axis, error))
+    return FALSE;
+  if (!top_count (node, in, &k))
+    k = -1;
+  else if (k < 0 || (in[0].shape.dims[axis] >= 0 && k > in[0].shape.dims[axis]))
+    FAIL (MODEL, "k is %" G_GINT64_FORMAT ", dimension %d has %" G_GINT64_FORMAT, k, axis,
+          in[0].shape.dims[axis]);
+  for (guint i = 0; i < node->n_outputs; i++)
+    out[i].shape.dims[axis] = k;
+  return TRUE;
+}
+
+typedef struct {
+  const gdouble *line;
+  gint64 stride;
+  gboolean largest;
+} Ranking;
+
+/* Equal values: the lower index first. NaN ranks above every number. */
+static gint
+compare_ranks (gconstpointer a, gconstpointer b, gpointer ranking)
+{
+  const Ranking *r = ranking;
+  gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+  gdouble u = r->line[x * r->stride], v = r->line[y * r->stride];
+  gint more = (u > v || (isnan (u) && !isnan (v))) - (v > u || (isnan (v) && !isnan (u)));
+  return more ? (r->largest ? -more : more) : x < y ? -1 : x > y;
+}
+
+static gboolean
+eval_top_k (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  const AxonShape *x = axon_tensor_get_shape (in[0]);
+  gint rank = x->rank, axis;
+  gint64 k;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), rank, &axis, error))
+    return FALSE;
+  AxonLines lines = axon_lines (x, axis);
+  if (lines.n > G_MAXINT32)
+    FAIL (UNSUPPORTED, "more than %d elements", G_MAXINT32);
+  k = axon_tensor_get_dim (out[0] ? out[0] : out[1], (guint)axis);
+  g_autofree gdouble *v = axon_load_doubles (in[0]);
+  g_autofree gint64 *order = g_new (gint64, (gsize)lines.n + 1);
+  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (in[0]));
+  for (gint64 l = 0; l < lines.outer * lines.inner; l++) {
+    gint64 o = l / lines.inner, i = l % lines.inner, from = o * lines.n * lines.inner + i;
+    Ranking r = { v + from, lines.inner, axon_node_get_int (node, "largest") != 0 };
+    for (gint64 j = 0; j < lines.n; j++)
+      order[j] = j;
+    g_qsort_with_data (order, (gint)lines.n, sizeof *order, compare_ranks, &r);
+    for (gint64 j = 0; j < k; j++) {
+      gsize at = (gsize)((o * k + j) * lines.inner + i);
+      gsize source = (gsize)(from + order[j] * lines.inner);
+      if (out[0] != NULL)
+        memcpy ((guint8 *)axon_tensor_get_data (out[0]) + at * size,
+                (guint8 *)axon_tensor_get_data (in[0]) + source * size, size);
+      if (node->n_outputs > 1 && out[1] != NULL)
+        ((gint64 *)axon_tensor_get_data (out[1]))[at] = order[j];
+    }
+  }
+  return TRUE;
+}
+
+#define N AXON_DTYPES_NUMERIC
+#define TOP_ATTRS ATTR_I ("axis", -1), ATTR_I ("largest", 1), ATTR_I ("sorted", 1)
+
+static const AxonOp rows[] = {
+  { "NonZero", NULL, 9, 0, 1, 1, 1, 1, AXON_DTYPES_ALL, 1, NULL, infer_nonzero, NULL, AXON_OP_NONE,
+    run_nonzero },
+  { "Compress", NULL, 9, 0, 2, 2, 1, 1, 0, 1, ATTRS (ATTR ("axis", AXON_ATTR_INT)), infer_compress,
+    NULL, AXON_OP_NONE, run_compress },
+  { "Unique", NULL, 11, 0, 1, 1, 1, 4, AXON_DTYPES_ALL, 1,
+    ATTRS (ATTR ("axis", AXON_ATTR_INT), ATTR_I ("sorted", 1)), infer_unique, NULL, AXON_OP_NONE,
+    run_unique },
+  { "TopK", NULL, 1, 9, 1, 1, 1, 2, N, 1, ATTRS (TOP_ATTRS, REQUIRED ("k", AXON_ATTR_INT)),
+    infer_top_k, eval_top_k, AXON_OP_NONE },
+  { "TopK", NULL, 10, 0, 2, 2, 1, 2, N, 1, ATTRS (TOP_ATTRS), infer_top_k, eval_top_k,
+    AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (select, rows)

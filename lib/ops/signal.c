@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* DFT (17: axis by attribute, 20: by input) and STFT (17), by the definition: O(n^2). */
+#include "ops-private.h"
+
+#include <math.h>
+
+typedef struct {
+  gint axis;
+  gint64 length;       /* of the transform */
+  gboolean known;      /* length and axis */
+  gboolean onesided, inverse;
+} Dft;
+
+/* Input: [..., signal, ..., 1 or 2], the last dimension real or complex. */
+static gboolean
+read_dft (const AxonNode *node, const AxonTypeInfo *in, Dft *dft, GError **error)
+{
+  const AxonShape *x = &in[0].shape;
+  gint64 axis = axon_node_get_int (node, "axis");
+  *dft = (Dft){ .known = TRUE,
+                .onesided = axon_node_get_int (node, "onesided") != 0,
+                .inverse = axon_node_get_int (node, "inverse") != 0 };
+  if (node->op->max_in > 2)
+    dft->known = axon_scalar_int (node, in, 2, -2, &axis);
+  if (!dft->known)
+    return TRUE;
+  if (!axon_check_axis (axis, x->rank, &dft->axis, error))
+    return FALSE;
+  if (dft->axis == x->rank - 1)
+    FAIL (MODEL, "axis %d is the one of real and imaginary parts", dft->axis);
+  dft->known = axon_scalar_int (node, in, 1, x->dims[dft->axis], &dft->length);
+  if (dft->known && axon_is_given (node, in, 1) && dft->length < 1)
+    FAIL (MODEL, "dft_length is %" G_GINT64_FORMAT, dft->length);
+  return TRUE;
+}
+
+static gboolean
+infer_dft (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  const AxonShape *x = &in[0].shape;
+  gboolean real_output;
+  Dft dft;
+  out[0].dtype = in[0].dtype;
+  if (!axon_check_rank (in, 0, 2, AXON_MAX_RANK, error))
+    return FALSE;
+  if (x->rank < 0)
+    return TRUE;
+  if (x->dims[x->rank - 1] >= 0 && x->dims[x->rank - 1] != 1 && x->dims[x->rank - 1] != 2)
+    FAIL (MODEL, "the last dimension must be 1 (real) or 2 (complex)");
+  if (!read_dft (node, in, &dft, error))
+    return FALSE;
+  out[0].shape = *x;
+  real_output = dft.onesided && dft.inverse;
+  out[0].shape.dims[x->rank - 1] = real_output ? 1 : 2;
+  if (!dft.known)
+    for (gint d = 0; d + 1 < x->rank; d++)
+      out[0].shape.dims[d] = -1;
+  else
+    out[0].shape.dims[dft.axis] =
+        dft.length < 0 ? -1 : dft.onesided && !dft.inverse ? dft.length / 2 + 1 : dft.length;
+  return TRUE;
+}
+
+typedef struct {
+  gdouble re, im;
+} Complex;
+
+/* The @k-th of @n: sum of x[i] e^(-+ 2 pi j k i / n), @have of them given and the rest 0. */
+static Complex
+transform (const Complex *x, gint64 have, gint64 n, gint64 k, gboolean inverse)
+{
+  Complex sum = { 0, 0 };
+  for (gint64 i = 0; i < MIN (have, n); i++) {
+    gdouble angle = (inverse ? 2 : -2) * G_PI * (gdouble)(k * i % n) / (gdouble)n;
+    gdouble c = cos (angle), s = sin (angle);
+    sum.re += x[i].re * c - x[i].im * s;
+    sum.im += x[i].re * s + x[i].im * c;
+  }
+  if (inverse) {
+    sum.re /= (gdouble)n;
+    sum.im /= (gdouble)n;
+  }
+  return sum;
+}
+
+/* An inverse one-sided transform gets half of a spectrum whose other half mirrors it. */
+static gint64
+mirror_spectrum (Complex *x, gint64 have, gint64 n)
+{
+  for (gint64 i = have; i < n; i++)
+    x[i] = n - i < have ? (Complex){ x[n - i].re, -x[n - i].im } : (Complex){ 0, 0 };
+  return n;
+}
+
+static gboolean
+eval_dft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  const AxonShape *xs = axon_tensor_get_shape (in[0]), *ys = axon_tensor_get_shape (out[0]);
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  gint64 parts = xs->dims[xs->rank - 1], parts_out = ys->dims[ys->rank - 1], n_out;
+  AxonTypeInfo infos[3];
+  AxonLines lines;
+  Dft dft;
+  axon_infos_of (node, in, infos);
+  if (!read_dft (node, infos, &dft, error))
+    return FALSE;
+  lines = axon_lines (xs, dft.axis);
+  n_out = ys->dims[dft.axis];
+  g_autofree Complex *line = g_new0 (Complex, (gsize)MAX (lines.n, dft.length) + 1);
+  gint64 inner = lines.inner / parts;
+  for (gint64 l = 0; l < lines.outer * inner; l++) {
+    gint64 o = l / inner, i = l % inner, have = lines.n;
+    for (gint64 k = 0; k < lines.n; k++) {
+      const gdouble *at = x + ((o * lines.n + k) * inner + i) * parts;
+      line[k] = (Complex){ at[0], parts == 2 ? at[1] : 0 };
+    }
+    if (dft.onesided && dft.inverse)
+      have = mirror_spectrum (line, MIN (have, dft.length / 2 + 1), dft.length);
+    for (gint64 k = 0; k < n_out; k++) {
+      Complex value = transform (line, have, dft.length, k, dft.inverse);
+      gdouble *at = y + ((o * n_out + k) * inner + i) * parts_out;
+      at[0] = value.re;
+      if (parts_out == 2)
+        at[1] = value.im;
+    }
+  }
+  axon_store_doubles (out[0], y);
+  return TRUE;
+}
+
+/* Frames of @length, @step apart. FALSE: not known yet. */
+static gboolean
+read_frames (const AxonNode *node, const AxonTypeInfo *in, gint64 *step, gint64 *length)
+{
+  gint64 window = axon_is_given (node, in, 2) ? axon_shape_get_numel (&in[2].shape) : -1;
+  return axon_scalar_int (node, in, 1, 0, step) && axon_scalar_int (node, in, 3, window, length);
+}
+
+static gboolean
+infer_stft (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  const AxonShape *x = &in[0].shape;
+  gboolean onesided = axon_node_get_int (node, "onesided") != 0;
+  gint64 step, length;
+  out[0].dtype = in[0].dtype;
+  if (!axon_check_rank (in, 0, 2, 3, error))
+    return FALSE;
+  if (x->rank < 0)
+    return TRUE;
+  out[0].shape = AXON_SHAPE (x->dims[0], -1, -1, 2);
+  if (!read_frames (node, in, &step, &length) || x->dims[1] < 0 || length < 0)
+    return TRUE;
+  if (step < 1 || length < 1 || length > x->dims[1] ||
+      (axon_is_given (node, in, 2) && axon_shape_is_static (&in[2].shape) &&
+       axon_shape_get_numel (&in[2].shape) != length))
+    FAIL (MODEL,
+          "frames of %" G_GINT64_FORMAT " every %" G_GINT64_FORMAT
+          " fit neither the signal of %" G_GINT64_FORMAT " nor the window",
+          length, step, x->dims[1]);
+  out[0].shape.dims[1] = (x->dims[1] - length) / step + 1;
+  out[0].shape.dims[2] = onesided ? length / 2 + 1 : length;
+  return TRUE;
+}
+
+static gboolean
+eval_stft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+           G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *xs = axon_tensor_get_shape (in[0]), *ys = axon_tensor_get_shape (out[0]);
+  gint64 parts = xs->rank == 3 ? xs->dims[2] : 1, step, length, at = 0;
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AxonTensor *window = axon_operand (node, in, 2);
+  AxonTypeInfo infos[4];
+  axon_infos_of (node, in, infos);
+  read_frames (node, infos, &step, &length);
+  g_autofree Complex *frame = g_new (Complex, (gsize)length + 1);
+  for (gint64 b = 0; b < ys->dims[0]; b++)
+    for (gint64 f = 0; f < ys->dims[1]; f++) {
+      for (gint64 i = 0; i < length; i++) {
+        const gdouble *v = x + (b * xs->dims[1] + f * step + i) * parts;
+        gdouble w = window ? axon_tensor_get_value (window, (gsize)i) : 1;
+        frame[i] = (Complex){ v[0] * w, parts == 2 ? v[1] * w : 0 };
+      }
+      for (gint64 k = 0; k < ys->dims[2]; k++) {
+        Complex value = transform (frame, length, length, k, FALSE);
+        y[at++] = value.re;
+        y[at++] = value.im;
+      }
+    }
+  axon_store_doubles (out[0], y);
+  return TRUE;
+}
+
+static const AxonOp rows[] = {
+  { "DFT", NULL, 17, 19, 1, 2, 1, 1, AXON_DTYPES_FLOAT, 1,
+    ATTRS (ATTR_I ("axis", 1), ATTR_I ("inverse", 0), ATTR_I ("onesided", 0)), infer_dft, eval_dft,
+    AXON_OP_NONE },
+  { "DFT", NULL, 20, 0, 1, 3, 1, 1, AXON_DTYPES_FLOAT, 1,
+    ATTRS (ATTR_I ("inverse", 0), ATTR_I ("onesided", 0)), infer_dft, eval_dft, AXON_OP_NONE },
+  { "STFT", NULL, 17, 0, 2, 4, 1, 1, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("onesided", 1)),
+    infer_stft, eval_stft, AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (signal, rows)
