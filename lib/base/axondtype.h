@@ -15,7 +15,7 @@ G_BEGIN_DECLS
  * @AXON_DTYPE_I16: signed 16 bit
  * @AXON_DTYPE_I32: signed 32 bit
  * @AXON_DTYPE_I64: signed 64 bit
- * @AXON_DTYPE_STRING: text; tensors of it are not stored yet
+ * @AXON_DTYPE_STRING: text; elements are owned strings, %NULL is the empty one
  * @AXON_DTYPE_BOOL: one byte, 0 or 1
  * @AXON_DTYPE_F16: IEEE 754 half precision
  * @AXON_DTYPE_F64: IEEE 754 double precision
@@ -24,9 +24,22 @@ G_BEGIN_DECLS
  * @AXON_DTYPE_C64: two floats
  * @AXON_DTYPE_C128: two doubles
  * @AXON_DTYPE_BF16: bfloat16
+ * @AXON_DTYPE_F8E4M3FN: 8 bit float, no infinity
+ * @AXON_DTYPE_F8E4M3FNUZ: 8 bit float, no infinity, no negative zero
+ * @AXON_DTYPE_F8E5M2: 8 bit float
+ * @AXON_DTYPE_F8E5M2FNUZ: 8 bit float, no infinity, no negative zero
+ * @AXON_DTYPE_U4: unsigned 4 bit
+ * @AXON_DTYPE_I4: signed 4 bit
+ * @AXON_DTYPE_F4E2M1: 4 bit float
+ * @AXON_DTYPE_F8E8M0: power of two
+ * @AXON_DTYPE_U2: unsigned 2 bit
+ * @AXON_DTYPE_I2: signed 2 bit
+ * @AXON_DTYPE_SEQUENCE: elements are tensors; a list of them has rank 1
+ * @AXON_DTYPE_OPTIONAL: one tensor, or none where there is no element
  *
  * Element types. The numbers are those of ONNX `TensorProto.DataType`, so no mapping exists to
- * drift.
+ * drift; the last two are Axon's own, for values that are no tensors in ONNX. Elements of 2 and 4
+ * bits lie one in a byte.
  *
  * Since: 1.0
  */
@@ -48,10 +61,22 @@ typedef enum {
   AXON_DTYPE_C64 = 14,
   AXON_DTYPE_C128 = 15,
   AXON_DTYPE_BF16 = 16,
+  AXON_DTYPE_F8E4M3FN = 17,
+  AXON_DTYPE_F8E4M3FNUZ = 18,
+  AXON_DTYPE_F8E5M2 = 19,
+  AXON_DTYPE_F8E5M2FNUZ = 20,
+  AXON_DTYPE_U4 = 21,
+  AXON_DTYPE_I4 = 22,
+  AXON_DTYPE_F4E2M1 = 23,
+  AXON_DTYPE_F8E8M0 = 24,
+  AXON_DTYPE_U2 = 25,
+  AXON_DTYPE_I2 = 26,
+  AXON_DTYPE_SEQUENCE = 30,
+  AXON_DTYPE_OPTIONAL = 31,
 } AxonDType;
 
-/* The number of rows of the table, #AXON_DTYPE_UNDEFINED included. */
-#define AXON_N_DTYPES 17
+/* The length of the table of element types, #AXON_DTYPE_UNDEFINED and unused numbers included. */
+#define AXON_N_DTYPES 32
 
 const gchar *axon_dtype_get_name (AxonDType dtype);
 gsize axon_dtype_get_size (AxonDType dtype);
@@ -59,9 +84,13 @@ const gchar *axon_dtype_get_npy_descr (AxonDType dtype);
 const gchar *axon_dtype_get_caps_name (AxonDType dtype);
 AxonDType axon_dtype_from_name (const gchar *name);
 gboolean axon_dtype_is_float (AxonDType dtype);
+gboolean axon_dtype_is_packed (AxonDType dtype);
+gboolean axon_dtype_is_boxed (AxonDType dtype);
 
 gdouble axon_dtype_load (AxonDType dtype, gconstpointer data, gsize index);
 void axon_dtype_store (AxonDType dtype, gpointer data, gsize index, gdouble value);
+void axon_dtype_store_cast (AxonDType dtype, gpointer data, gsize index, gdouble value,
+                            gboolean saturate);
 gint64 axon_dtype_load_int (AxonDType dtype, gconstpointer data, gsize index);
 
 /* Sets of dtypes, for the operator rows. */
@@ -78,6 +107,14 @@ typedef guint32 AxonDTypeMask;
    AXON_DTYPE_BIT (AXON_DTYPE_U32) | AXON_DTYPE_BIT (AXON_DTYPE_U64))
 #define AXON_DTYPES_NUMERIC (AXON_DTYPES_FLOAT | AXON_DTYPES_INT)
 #define AXON_DTYPES_ALL (AXON_DTYPES_NUMERIC | AXON_DTYPE_BIT (AXON_DTYPE_BOOL))
+#define AXON_DTYPES_F8                                                                             \
+  (AXON_DTYPE_BIT (AXON_DTYPE_F8E4M3FN) | AXON_DTYPE_BIT (AXON_DTYPE_F8E4M3FNUZ) |                 \
+   AXON_DTYPE_BIT (AXON_DTYPE_F8E5M2) | AXON_DTYPE_BIT (AXON_DTYPE_F8E5M2FNUZ) |                   \
+   AXON_DTYPE_BIT (AXON_DTYPE_F8E8M0))
+#define AXON_DTYPES_PACKED                                                                         \
+  (AXON_DTYPE_BIT (AXON_DTYPE_U4) | AXON_DTYPE_BIT (AXON_DTYPE_I4) |                               \
+   AXON_DTYPE_BIT (AXON_DTYPE_F4E2M1) | AXON_DTYPE_BIT (AXON_DTYPE_U2) |                           \
+   AXON_DTYPE_BIT (AXON_DTYPE_I2))
 #define AXON_DTYPES_BYTE (AXON_DTYPE_BIT (AXON_DTYPE_U8) | AXON_DTYPE_BIT (AXON_DTYPE_I8))
 
 G_END_DECLS

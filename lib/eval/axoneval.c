@@ -2,6 +2,34 @@
 #include "axoneval.h"
 #include "../ops/axonopset.h"
 
+/* Kernels that only move strings move them as bytes: they borrow, and run_kernel() copies. */
+static gboolean
+borrows (const AxonNode *node, AxonDType dtype)
+{
+  return axon_dtype_is_boxed (dtype) && !(node->op->flags & AXON_OP_MAKES_ELEMENTS);
+}
+
+static AxonTensor *
+new_output (const AxonNode *node, const AxonTypeInfo *info, GError **error)
+{
+  return borrows (node, info->dtype) ? axon_tensor_new_borrowing (info->dtype, &info->shape, error)
+                                     : axon_tensor_new (info->dtype, &info->shape, error);
+}
+
+static gboolean
+adopt_outputs (const AxonNode *node, AxonTensor **out, GError **error)
+{
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (out[i] != NULL && borrows (node, axon_tensor_get_dtype (out[i]))) {
+      AxonTensor *own = axon_tensor_adopt (out[i], error);
+      axon_tensor_unref (out[i]);
+      out[i] = own;
+      if (own == NULL)
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* Inputs as shape inference knows them; outputs that it computed are taken. TRUE in @done: all. */
 static gboolean
 prepare_outputs (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, gboolean *done,
@@ -19,7 +47,7 @@ prepare_outputs (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, 
     else
       missing = TRUE;
     if (out[i] == NULL && ok && node->outputs[i] != NULL && node->op->run == NULL)
-      ok = (out[i] = axon_tensor_new (out_info[i].dtype, &out_info[i].shape, error)) != NULL;
+      ok = (out[i] = new_output (node, &out_info[i], error)) != NULL;
     g_clear_pointer (&out_info[i].value, axon_tensor_unref);
   }
   *done = !missing;
@@ -30,6 +58,8 @@ static gboolean
 run_kernel (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
 {
   gboolean done = FALSE;
+  if (node->op->flags & AXON_OP_CONTROL)
+    return node->op->run (node, in, out, error);
   if (!prepare_outputs (node, in, out, &done, error))
     return FALSE;
   if (done)
@@ -37,7 +67,7 @@ run_kernel (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GErro
   if (node->op->run != NULL)
     return node->op->run (node, in, out, error);
   if (node->op->eval != NULL)
-    return node->op->eval (node, in, out, error);
+    return node->op->eval (node, in, out, error) && adopt_outputs (node, out, error);
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "there is no reference kernel");
   return FALSE;
 }
@@ -94,19 +124,40 @@ run_node (State *s, const AxonNode *node, GError **error)
   return ok;
 }
 
+/* The outermost run on this thread: bodies ask its hook whether to go on. */
+typedef struct {
+  AxonEvalHook hook;
+  gpointer user_data;
+  const AxonNode *node;
+  guint index;
+} Watch;
+
+static __thread const Watch *watch;
+
+gboolean
+axon_eval_check (GError **error)
+{
+  return watch == NULL || watch->hook == NULL ||
+         watch->hook (watch->node, watch->index, 0, watch->user_data, error);
+}
+
 static gboolean
 run_nodes (State *s, AxonModel *model, AxonEvalHook hook, gpointer user_data, GError **error)
 {
-  for (guint i = 0; i < model->nodes->len; i++) {
-    const AxonNode *node = g_ptr_array_index (model->nodes, i);
+  const Watch *outer = watch;
+  Watch mine = { hook, user_data, NULL, 0 };
+  gboolean ok = TRUE;
+  for (guint i = 0; ok && i < model->nodes->len; i++) {
     gint64 start = g_get_monotonic_time ();
-    if (!run_node (s, node, error))
-      return FALSE;
-    if (hook != NULL &&
-        !hook (node, i, (gdouble)(g_get_monotonic_time () - start), user_data, error))
-      return FALSE;
+    mine.node = g_ptr_array_index (model->nodes, i);
+    mine.index = i;
+    watch = outer ? outer : &mine;
+    ok = run_node (s, mine.node, error);
+    watch = outer;
+    if (ok && hook != NULL)
+      ok = hook (mine.node, i, (gdouble)(g_get_monotonic_time () - start), user_data, error);
   }
-  return TRUE;
+  return ok;
 }
 
 /* @model must be indexed: value->index is its position in model->values. Not

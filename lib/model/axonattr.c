@@ -114,7 +114,7 @@ static gboolean
 check_attr (const AxonNode *node, const AxonAttrSpec *spec, GError **error)
 {
   static const gchar *const type_names[] = { "int",    "float",   "string", "ints",
-                                             "floats", "strings", "tensor" };
+                                             "floats", "strings", "tensor", "graph" };
   const AxonAttr *attr = axon_node_find_attr (node, spec->name);
   if (attr == NULL && spec->required) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "attribute \"%s\" is missing", spec->name);
@@ -150,7 +150,7 @@ axon_node_check (const AxonNode *node, GError **error)
   gboolean ok = check_arity ("inputs", node->n_inputs, op->min_in, op->max_in, error) &&
                 check_arity ("outputs", node->n_outputs, op->min_out, op->max_out, error);
   for (guint i = 0; ok && i < op->min_in; i++)
-    if (node->inputs[i] == NULL) {
+    if (node->inputs[i] == NULL && !(op->flags & AXON_OP_OPTIONAL_INPUTS)) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input %u is required", i);
       ok = FALSE;
     }

@@ -17,6 +17,8 @@ typedef struct {
   gchar **strings;
   guint n; /* elements of ints, floats or strings */
   AxonTensor *tensor;
+  AxonModel *graph; /* indexed, never written; its inputs are its formal ones, then what it takes
+                       from around it: the node's inputs whose positions are in ints */
 } AxonAttr;
 
 struct _AxonValue {
@@ -77,6 +79,7 @@ void axon_model_set_output (AxonModel *model, guint index, AxonValue *value);
 gboolean axon_model_sort (AxonModel *model, GError **error);
 void axon_model_prune (AxonModel *model);
 void axon_node_set_input (AxonNode *node, guint index, AxonValue *value);
+void axon_node_append_input (AxonNode *node, AxonValue *value);
 void axon_node_set_output (AxonNode *node, guint index, AxonValue *value);
 void axon_node_add_origins (AxonNode *node, AxonNode *from);
 void axon_node_set_affinity (AxonNode *node, const gchar *device);

@@ -29,6 +29,7 @@ clone_attr (AxonNode *node, const AxonAttr *attr)
   a->floats = g_memdup2 (attr->floats, attr->n * sizeof *attr->floats);
   a->strings = g_strdupv (attr->strings);
   a->tensor = attr->tensor ? axon_tensor_ref (attr->tensor) : NULL;
+  a->graph = attr->graph ? g_object_ref (attr->graph) : NULL;
 }
 
 /* A node of another model, on values of @copy. */

@@ -53,7 +53,8 @@ store_result (AxonModel *model, AxonNode *node, AxonTypeInfo *out)
     g_autoptr (AxonTensor) constant = g_steal_pointer (&out[i].value);
     if (value == NULL)
       continue;
-    value->type.dtype = out[i].dtype;
+    if (out[i].dtype != AXON_DTYPE_UNDEFINED) /* else what the model declares stays */
+      value->type.dtype = out[i].dtype;
     value->type.shape = out[i].shape;
     if (constant != NULL && !value->is_output) {
       AxonValue *c = axon_model_add_constant (model, NULL, constant);

@@ -14,6 +14,7 @@ attr_free (gpointer data)
   g_free (attr->floats);
   g_strfreev (attr->strings);
   g_clear_pointer (&attr->tensor, axon_tensor_unref);
+  g_clear_object (&attr->graph);
   g_free (attr);
 }
 
@@ -185,6 +186,14 @@ axon_node_set_input (AxonNode *node, guint index, AxonValue *value)
   node->inputs[index] = value;
   if (value != NULL)
     g_ptr_array_add (value->users, node);
+}
+
+void
+axon_node_append_input (AxonNode *node, AxonValue *value)
+{
+  node->inputs = g_renew (AxonValue *, node->inputs, node->n_inputs + 1);
+  node->inputs[node->n_inputs++] = NULL;
+  axon_node_set_input (node, node->n_inputs - 1, value);
 }
 
 void

@@ -24,6 +24,7 @@ typedef enum {
   AXON_ATTR_FLOATS,
   AXON_ATTR_STRINGS,
   AXON_ATTR_TENSOR,
+  AXON_ATTR_GRAPH,
 } AxonAttrType;
 
 /* One attribute of an operator, with its default. */
@@ -55,6 +56,9 @@ typedef enum {
   AXON_OP_ELEMENTWISE = 1 << 0,    /* output i depends on element i of (broadcast) inputs only */
   AXON_OP_VIEW = 1 << 1,           /* same bytes in row-major order, another shape */
   AXON_OP_ANY_INPUT_SIZE = 1 << 2, /* inputs' sizes do not matter when planning (frames) */
+  AXON_OP_MAKES_ELEMENTS = 1 << 3, /* strings in its outputs are new, not moved from inputs */
+  AXON_OP_CONTROL = 1 << 4,        /* never folded; inferred when planning, not when running */
+  AXON_OP_OPTIONAL_INPUTS = 1 << 5, /* all inputs are, although so many are counted */
 } AxonOpFlags;
 
 /* One row says all about an operator. A changed meaning in a later opset is a new row. */

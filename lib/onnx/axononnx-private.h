@@ -10,5 +10,7 @@
 
 /* Makes a tensor of @proto. @directory (nullable) is where external data may lie: beneath it, no
  * links followed. Takes raw_data out of @proto instead of copying it. */
+AxonTensor *axon_onnx_sparse_tensor (Onnx__SparseTensor *proto, AxonWireAllocator *allocator,
+                                     const gchar *directory, GError **error);
 AxonTensor *axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator,
                               const gchar *directory, GError **error);

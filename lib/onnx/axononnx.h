@@ -13,7 +13,7 @@ AxonModel *axon_onnx_read_file (const gchar *path, AxonOpSet *opset, GCancellabl
                                 GError **error);
 AxonModel *axon_onnx_read_bytes (GBytes *bytes, const gchar *directory, AxonOpSet *opset,
                                  GCancellable *cancellable, GError **error);
-AxonTensor *axon_onnx_read_tensor_file (const gchar *path, gchar **name, GError **error);
+AxonTensor *axon_onnx_read_value_file (const gchar *path, AxonDType kind, GError **error);
 gboolean axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar *path,
                                       GError **error);
 

@@ -116,6 +116,47 @@ load_external (const Onnx__Tensor *proto, const gchar *directory, AxonTensor *te
   return ok;
 }
 
+static gboolean
+string_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
+{
+  if (p->n_string_data != axon_tensor_get_numel (tensor)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 "expected %" G_GSIZE_FORMAT " strings, got %" G_GSIZE_FORMAT,
+                 axon_tensor_get_numel (tensor), p->n_string_data);
+    return FALSE;
+  }
+  for (gsize i = 0; i < p->n_string_data; i++) {
+    g_autofree gchar *text =
+        g_strndup ((gchar *)p->string_data[i].data, p->string_data[i].len);
+    axon_tensor_set_string (tensor, i, text);
+  }
+  return TRUE;
+}
+
+/* Elements of 2 or 4 bits, the first in the low bits; each int32 holds one byte of them. */
+static gboolean
+packed_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
+{
+  AxonDType dtype = axon_tensor_get_dtype (tensor);
+  guint bits = dtype == AXON_DTYPE_U2 || dtype == AXON_DTYPE_I2 ? 2 : 4, each = 8 / bits;
+  gboolean is_signed = dtype == AXON_DTYPE_I2 || dtype == AXON_DTYPE_I4;
+  gsize n = axon_tensor_get_numel (tensor), needed = (n + each - 1) / each;
+  gsize have = p->has_raw_data ? p->raw_data.len : p->n_int32_data;
+  guint8 *y = axon_tensor_get_data (tensor);
+  if (have != needed) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 "expected %" G_GSIZE_FORMAT " bytes of packed elements, got %" G_GSIZE_FORMAT,
+                 needed, have);
+    return FALSE;
+  }
+  for (gsize i = 0; i < n; i++) {
+    guint byte = p->has_raw_data ? p->raw_data.data[i / each] : (guint)p->int32_data[i / each];
+    guint v = byte >> (i % each * bits) & ((1u << bits) - 1);
+    y[i] = (guint8)(is_signed && v >> (bits - 1) ? v | (0xffu << bits) : v);
+  }
+  return TRUE;
+}
+
 /* Values in typed fields: which field by type is in the comments of onnx.proto's Tensor. */
 static gboolean
 typed_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
@@ -146,6 +187,10 @@ typed_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
     source = p->int32_data;
     have = p->n_int32_data;
   }
+  if (dtype == AXON_DTYPE_STRING)
+    return string_data (p, tensor, error);
+  if (axon_dtype_is_packed (dtype))
+    return packed_data (p, tensor, error);
   if (have != n) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
                  "expected %" G_GSIZE_FORMAT " elements, got %" G_GSIZE_FORMAT, n, have);
@@ -177,6 +222,20 @@ steal_raw (Onnx__Tensor *proto, AxonWireAllocator *allocator, AxonDType dtype,
   return tensor;
 }
 
+static AxonTensor *
+copy_raw (const Onnx__Tensor *proto, AxonDType dtype, const AxonShape *shape, GError **error)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (proto->raw_data.data, proto->raw_data.len);
+  return axon_tensor_new_from_bytes (dtype, shape, bytes, error);
+}
+
+static gboolean
+has_raw (const Onnx__Tensor *proto, AxonDType dtype)
+{
+  return proto->has_raw_data && proto->raw_data.len > 0 && !axon_dtype_is_packed (dtype) &&
+         dtype != AXON_DTYPE_STRING;
+}
+
 AxonTensor *
 axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar *directory,
                   GError **error)
@@ -186,8 +245,16 @@ axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar
   g_autoptr (AxonTensor) tensor = NULL;
   AxonShape shape;
   gboolean ok = read_dims (proto, &shape, error);
-  if (ok && proto->has_raw_data && !external && proto->raw_data.len > 0) {
-    tensor = steal_raw (proto, allocator, dtype, &shape, error);
+  if (ok && external && (axon_dtype_is_packed (dtype) || axon_dtype_is_boxed (dtype))) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "external data of type %s",
+                 axon_dtype_get_name (dtype));
+    ok = FALSE;
+  }
+  if (dtype >= AXON_DTYPE_SEQUENCE)
+    dtype = AXON_DTYPE_UNDEFINED;
+  if (ok && has_raw (proto, dtype) && !external) {
+    tensor = allocator ? steal_raw (proto, allocator, dtype, &shape, error)
+                       : copy_raw (proto, dtype, &shape, error);
   } else if (ok) {
     tensor = axon_tensor_new (dtype, &shape, error);
     ok = tensor != NULL &&
@@ -201,35 +268,6 @@ axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar
   return g_steal_pointer (&tensor);
 }
 
-AxonTensor *
-axon_onnx_read_tensor_file (const gchar *path, gchar **name, GError **error)
-{
-  g_autoptr (GBytes) bytes = axon_onnx_load_file (path, error);
-  AxonWireAllocator allocator;
-  Onnx__Tensor *proto;
-  AxonTensor *tensor = NULL;
-  gsize n;
-  const guint8 *data;
-  if (bytes == NULL)
-    return NULL;
-  data = g_bytes_get_data (bytes, &n);
-  axon_wire_allocator_init (&allocator, n);
-  proto = axon_wire_scan (data, n, AXON_WIRE_TENSOR, NULL)
-              ? onnx__tensor__unpack (&allocator.allocator, n, data)
-              : NULL;
-  if (proto == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: not an ONNX TensorProto", path);
-    return NULL;
-  }
-  tensor = axon_onnx_tensor (proto, &allocator, NULL, error);
-  if (tensor == NULL)
-    g_prefix_error (error, "%s: ", path);
-  if (name != NULL)
-    *name = g_strdup (proto->name);
-  onnx__tensor__free_unpacked (proto, &allocator.allocator);
-  return tensor;
-}
-
 gboolean
 axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar *path,
                              GError **error)
@@ -238,6 +276,12 @@ axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar 
   const AxonShape *shape = axon_tensor_get_shape (tensor);
   g_autofree guint8 *packed = NULL;
   gsize n;
+  if (axon_dtype_is_boxed (axon_tensor_get_dtype (tensor)) ||
+      axon_dtype_is_packed (axon_tensor_get_dtype (tensor))) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "%s: tensors of %s cannot be written",
+                 path, axon_dtype_get_name (axon_tensor_get_dtype (tensor)));
+    return FALSE;
+  }
   proto.n_dims = (gsize)shape->rank;
   proto.dims = (int64_t *)shape->dims;
   proto.has_data_type = TRUE;

@@ -5,7 +5,12 @@
 #include <gio/gio.h>
 #include <protobuf-c/protobuf-c.h>
 
-typedef enum { AXON_WIRE_MODEL, AXON_WIRE_TENSOR } AxonWireRoot;
+typedef enum {
+  AXON_WIRE_MODEL,
+  AXON_WIRE_TENSOR,
+  AXON_WIRE_SEQUENCE,
+  AXON_WIRE_OPTIONAL,
+} AxonWireRoot;
 
 /* Checks nesting (at most 64) and the number of fields without recursion, reading no further than
  * @n. */

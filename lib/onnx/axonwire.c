@@ -21,7 +21,12 @@ typedef enum {
   MSG_VALUE_INFO,
   MSG_TYPE,
   MSG_TYPE_TENSOR,
+  MSG_TYPE_HOLDER,
   MSG_SHAPE,
+  MSG_SPARSE,
+  MSG_FUNCTION,
+  MSG_SEQUENCE,
+  MSG_OPTIONAL,
   MSG_LEAF,
 } MessageType;
 
@@ -39,7 +44,31 @@ static const struct {
   { MSG_TENSOR, 13, MSG_LEAF },      { MSG_VALUE_INFO, 2, MSG_TYPE },
   { MSG_TYPE, 1, MSG_TYPE_TENSOR },  { MSG_TYPE_TENSOR, 2, MSG_SHAPE },
   { MSG_SHAPE, 1, MSG_LEAF },
+  { MSG_TYPE, 4, MSG_TYPE_HOLDER },
+  { MSG_TYPE, 9, MSG_TYPE_HOLDER },
+  { MSG_TYPE_HOLDER, 1, MSG_TYPE },
+  { MSG_MODEL, 25, MSG_FUNCTION },
+  { MSG_FUNCTION, 7, MSG_NODE },
+  { MSG_FUNCTION, 9, MSG_LEAF },
+  { MSG_FUNCTION, 11, MSG_ATTRIBUTE },
+  { MSG_GRAPH, 15, MSG_SPARSE },
+  { MSG_ATTRIBUTE, 10, MSG_TENSOR },
+  { MSG_ATTRIBUTE, 11, MSG_GRAPH },
+  { MSG_ATTRIBUTE, 22, MSG_SPARSE },
+  { MSG_SPARSE, 1, MSG_TENSOR },
+  { MSG_SPARSE, 2, MSG_TENSOR },
+  { MSG_SEQUENCE, 3, MSG_TENSOR },
+  { MSG_SEQUENCE, 5, MSG_SEQUENCE },
+  { MSG_SEQUENCE, 7, MSG_OPTIONAL },
+  { MSG_OPTIONAL, 3, MSG_TENSOR },
+  { MSG_OPTIONAL, 5, MSG_SEQUENCE },
+  { MSG_OPTIONAL, 7, MSG_OPTIONAL },
 };
+
+static const MessageType roots[] = { [AXON_WIRE_MODEL] = MSG_MODEL,
+                                     [AXON_WIRE_TENSOR] = MSG_TENSOR,
+                                     [AXON_WIRE_SEQUENCE] = MSG_SEQUENCE,
+                                     [AXON_WIRE_OPTIONAL] = MSG_OPTIONAL };
 
 static MessageType
 nested_type (MessageType in, guint64 field)
@@ -124,7 +153,7 @@ axon_wire_scan (const guint8 *data, gsize n, AxonWireRoot root, GError **error)
   Level stack[MAX_DEPTH];
   guint depth = 0;
   gsize at = 0;
-  stack[0] = (Level){ root == AXON_WIRE_MODEL ? MSG_MODEL : MSG_TENSOR, n };
+  stack[0] = (Level){ roots[root], n };
   while (at < n || depth > 0) {
     if (at == stack[depth].end)
       depth--;

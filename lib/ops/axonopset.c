@@ -7,7 +7,9 @@
 #define FAMILIES(X)                                                                                \
   X (binary)                                                                                       \
   X (box)                                                                                          \
+  X (cast)                                                                                         \
   X (concat)                                                                                       \
+  X (control)                                                                                      \
   X (conv)                                                                                         \
   X (cumulative)                                                                                   \
   X (gather)                                                                                       \
@@ -17,6 +19,7 @@
   X (image)                                                                                        \
   X (integer)                                                                                      \
   X (logic)                                                                                        \
+  X (loop)                                                                                         \
   X (loss)                                                                                         \
   X (matrix)                                                                                       \
   X (normalize)                                                                                    \
@@ -25,6 +28,7 @@
   X (pool)                                                                                         \
   X (qlinear)                                                                                      \
   X (quantize)                                                                                     \
+  X (random)                                                                                       \
   X (recurrent)                                                                                    \
   X (reduce)                                                                                       \
   X (reshape)                                                                                      \
@@ -32,9 +36,11 @@
   X (roi)                                                                                          \
   X (scatter)                                                                                      \
   X (select)                                                                                       \
+  X (sequence)                                                                                     \
   X (signal)                                                                                       \
   X (slice)                                                                                        \
   X (softmax)                                                                                      \
+  X (text)                                                                                         \
   X (training)                                                                                     \
   X (transpose)                                                                                    \
   X (unary)

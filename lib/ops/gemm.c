@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Gemm (7, 9, 11, 13) and MatMul (1, 9, 13: numpy.matmul). */
+/* Gemm (1, 6, 7, 9, 11, 13) and MatMul (1, 9, 13: numpy.matmul). */
 #include "ops-private.h"
 
 static gboolean
@@ -127,6 +127,10 @@ axon_eval_matmul (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, Axo
 }
 
 static const AxonOp rows[] = {
+  { "Gemm", NULL, 1, 6, 3, 3, 1, 1, AXON_DTYPES_NUMERIC, 3,
+    ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("broadcast", 0), ATTR_I ("transA", 0),
+           ATTR_I ("transB", 0)),
+    infer_gemm, eval_gemm, AXON_OP_NONE },
   { "Gemm", NULL, 7, 0, 2, 3, 1, 1, AXON_DTYPES_NUMERIC, 3,
     ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("transA", 0), ATTR_I ("transB", 0)),
     infer_gemm, eval_gemm, AXON_OP_NONE },

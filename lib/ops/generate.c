@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Operators that make elements from few numbers: Range (11), OneHot (9, 11), windows (17),
- * MelWeightMatrix (17), and random ones. Random results are those of GRand seeded with the
- * attribute "seed" (0 where it is left out), so a run can be repeated. */
+ * MelWeightMatrix (17). */
 #include "ops-private.h"
 
 #include <math.h>
@@ -93,21 +92,10 @@ eval_one_hot (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
 }
 
 static gboolean
-attr_dtype (const AxonNode *node, const gchar *name, AxonDType fallback, AxonDType *out,
-            GError **error)
-{
-  gint64 value = axon_node_find_attr (node, name) ? axon_node_get_int (node, name) : 0;
-  *out = value ? (AxonDType)value : fallback;
-  if (value < 0 || value > 31 || !(AXON_DTYPE_BIT (*out) & AXON_DTYPES_ALL))
-    FAIL (UNSUPPORTED, "%s %" G_GINT64_FORMAT, name, value);
-  return TRUE;
-}
-
-static gboolean
 infer_window (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   gint64 size;
-  if (!attr_dtype (node, "output_datatype", AXON_DTYPE_F32, &out[0].dtype, error))
+  if (!axon_attr_dtype (node, "output_datatype", AXON_DTYPE_F32, &out[0].dtype, error))
     return FALSE;
   if (!axon_scalar_int (node, in, 0, -1, &size))
     size = -1;
@@ -145,7 +133,7 @@ static gboolean
 infer_mel (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   gint64 bins, length;
-  if (!attr_dtype (node, "output_datatype", AXON_DTYPE_F32, &out[0].dtype, error))
+  if (!axon_attr_dtype (node, "output_datatype", AXON_DTYPE_F32, &out[0].dtype, error))
     return FALSE;
   if (!axon_scalar_int (node, in, 0, 0, &bins) || !axon_scalar_int (node, in, 1, 0, &length)) {
     out[0].shape = AXON_SHAPE (-1, -1);
@@ -188,116 +176,13 @@ eval_mel (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor 
   return TRUE;
 }
 
-static gboolean
-infer_random (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
-{
-  guint n;
-  const gint64 *shape = axon_node_get_ints (node, "shape", &n);
-  gboolean like = node->op->max_in > 0;
-  if (!attr_dtype (node, "dtype", like ? in[0].dtype : AXON_DTYPE_F32, &out[0].dtype, error))
-    return FALSE;
-  if (like) {
-    out[0].shape = in[0].shape;
-    return TRUE;
-  }
-  if (n > AXON_MAX_RANK)
-    FAIL (UNSUPPORTED, "rank %u", n);
-  out[0].shape.rank = (gint)n;
-  for (guint i = 0; i < n; i++) {
-    out[0].shape.dims[i] = shape[i];
-    if (shape[i] < 0)
-      FAIL (MODEL, "dimension %u is negative", i);
-  }
-  return TRUE;
-}
-
-static GRand *
-seeded (const AxonNode *node)
-{
-  gfloat seed = (gfloat)axon_node_get_float (node, "seed");
-  guint32 bits;
-  memcpy (&bits, &seed, sizeof bits);
-  return g_rand_new_with_seed (bits);
-}
-
-static gdouble
-normal (GRand *rand)
-{
-  gdouble u = 1 - g_rand_double (rand), v = g_rand_double (rand);
-  return sqrt (-2 * log (u)) * cos (2 * G_PI * v); /* Box and Muller 1958 */
-}
-
-static gboolean
-eval_random (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in, AxonTensor *const *out,
-             G_GNUC_UNUSED GError **error)
-{
-  g_autoptr (GRand) rand = seeded (node);
-  gboolean gauss = g_str_has_prefix (node->op->name, "RandomNormal");
-  gdouble a = axon_node_get_float (node, gauss ? "mean" : "low");
-  gdouble b = axon_node_get_float (node, gauss ? "scale" : "high");
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
-    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
-                      gauss ? a + b * normal (rand) : a + (b - a) * g_rand_double (rand));
-  return TRUE;
-}
-
-static gboolean
-eval_bernoulli (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                G_GNUC_UNUSED GError **error)
-{
-  g_autoptr (GRand) rand = seeded (node);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
-    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
-                      g_rand_double (rand) < axon_tensor_get_value (in[0], i));
-  return TRUE;
-}
-
-static gboolean
-infer_multinomial (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
-{
-  gint64 n = axon_node_get_int (node, "sample_size");
-  if (!axon_check_rank (in, 0, 2, 2, error) ||
-      !attr_dtype (node, "dtype", AXON_DTYPE_I32, &out[0].dtype, error))
-    return FALSE;
-  if (n < 0)
-    FAIL (MODEL, "sample_size is negative");
-  if (in[0].shape.rank == 2)
-    out[0].shape = AXON_SHAPE (in[0].shape.dims[0], n);
-  return TRUE;
-}
-
-/* Rows hold unnormalised log-probabilities. */
-static gboolean
-eval_multinomial (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                  G_GNUC_UNUSED GError **error)
-{
-  g_autoptr (GRand) rand = seeded (node);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  gint64 n = axon_tensor_get_dim (in[0], 1), samples = axon_tensor_get_dim (out[0], 1);
-  for (gsize i = 0; n > 0 && i < axon_tensor_get_numel (out[0]); i++) {
-    const gdouble *row = x + (gint64)i / samples * n;
-    gdouble sum = 0, at;
-    gint64 k = 0;
-    for (gint64 c = 0; c < n; c++)
-      sum += exp (row[c]);
-    at = g_rand_double (rand) * sum - exp (row[0]);
-    while (k + 1 < n && at >= 0)
-      at -= exp (row[++k]);
-    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i, (gdouble)k);
-  }
-  return TRUE;
-}
-
 #define N AXON_DTYPES_NUMERIC
-#define LIKE_TYPES AXON_DTYPES_ALL
 #define WINDOW_ROW(name, eval)                                                                     \
   {                                                                                                \
     name, NULL, 17, 0, 1, 1, 1, 1, AXON_DTYPES_INT, 1,                                             \
         ATTRS (ATTR_I ("output_datatype", 1), ATTR_I ("periodic", 1)), infer_window, eval,         \
         AXON_OP_NONE                                                                               \
   }
-#define UNIFORM ATTR_I ("dtype", 0), ATTR_F ("high", 1), ATTR_F ("low", 0), ATTR_F ("seed", 0)
-#define NORMAL ATTR_I ("dtype", 0), ATTR_F ("mean", 0), ATTR_F ("scale", 1), ATTR_F ("seed", 0)
 
 static const AxonOp rows[] = {
   { "Range", NULL, 11, 0, 3, 3, 1, 1, N, 3, NULL, infer_range, eval_range, AXON_OP_NONE },
@@ -308,19 +193,6 @@ static const AxonOp rows[] = {
   WINDOW_ROW ("BlackmanWindow", eval_blackman),
   { "MelWeightMatrix", NULL, 17, 0, 5, 5, 1, 1, AXON_DTYPES_INT, 1,
     ATTRS (ATTR_I ("output_datatype", 1)), infer_mel, eval_mel, AXON_OP_NONE },
-  { "RandomUniform", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
-    ATTRS (UNIFORM, REQUIRED ("shape", AXON_ATTR_INTS)), infer_random, eval_random, AXON_OP_NONE },
-  { "RandomNormal", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
-    ATTRS (NORMAL, REQUIRED ("shape", AXON_ATTR_INTS)), infer_random, eval_random, AXON_OP_NONE },
-  { "RandomUniformLike", NULL, 1, 0, 1, 1, 1, 1, LIKE_TYPES, 1, ATTRS (UNIFORM), infer_random,
-    eval_random, AXON_OP_NONE },
-  { "RandomNormalLike", NULL, 1, 0, 1, 1, 1, 1, LIKE_TYPES, 1, ATTRS (NORMAL), infer_random,
-    eval_random, AXON_OP_NONE },
-  { "Bernoulli", NULL, 15, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_I ("dtype", 0), ATTR_F ("seed", 0)), infer_random, eval_bernoulli, AXON_OP_NONE },
-  { "Multinomial", NULL, 7, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_I ("dtype", 6), ATTR_I ("sample_size", 1), ATTR_F ("seed", 0)), infer_multinomial,
-    eval_multinomial, AXON_OP_NONE },
 };
 
 DEFINE_FAMILY (generate, rows)

@@ -46,10 +46,35 @@ EVAL (both)
 EVAL (either)
 EVAL (differ)
 
+/* Strings: a table of them by first appearance makes numbers of them. */
+static AxonTensor *
+number_strings (AxonTensor *strings, GHashTable *numbers)
+{
+  AxonTensor *t = axon_tensor_new (AXON_DTYPE_I64, axon_tensor_get_shape (strings), NULL);
+  for (gsize i = 0; t != NULL && i < axon_tensor_get_numel (strings); i++) {
+    const gchar *text = axon_tensor_get_string (strings, i);
+    if (!g_hash_table_contains (numbers, text))
+      g_hash_table_insert (numbers, (gpointer)text,
+                           GUINT_TO_POINTER (g_hash_table_size (numbers) + 1));
+    ((gint64 *)axon_tensor_get_data (t))[i] =
+        GPOINTER_TO_UINT (g_hash_table_lookup (numbers, text));
+  }
+  return t;
+}
+
 static gboolean
 eval_equal (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
             G_GNUC_UNUSED GError **error)
 {
+  if (axon_tensor_get_dtype (in[0]) == AXON_DTYPE_STRING) {
+    g_autoptr (GHashTable) numbers = g_hash_table_new (g_str_hash, g_str_equal);
+    g_autoptr (AxonTensor) a = number_strings (in[0], numbers);
+    g_autoptr (AxonTensor) b = number_strings (in[1], numbers);
+    if (a == NULL || b == NULL)
+      FAIL (MEMORY, "out of memory");
+    axon_eval_pair (node, a, b, out[0], &equal);
+    return TRUE;
+  }
   axon_eval_pair (node, in[0], in[1], out[0], &equal);
   return TRUE;
 }
@@ -157,7 +182,7 @@ eval_where (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTenso
   }
 
 static const AxonOp rows[] = {
-  PAIR ("Equal", ALL, eval_equal),
+  PAIR ("Equal", ALL | AXON_DTYPE_BIT (AXON_DTYPE_STRING), eval_equal),
   PAIR ("Greater", ALL, eval_greater),
   PAIR ("Less", ALL, eval_less),
   PAIR ("GreaterOrEqual", ALL, eval_greater_or_equal),

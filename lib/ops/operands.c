@@ -95,3 +95,15 @@ axon_store_int (AxonDType dtype, gpointer data, gsize i, gint64 v)
     ((gint64 *)data)[i] = v;
   }
 }
+
+/* The element type that attribute @name asks for. */
+gboolean
+axon_attr_dtype (const AxonNode *node, const gchar *name, AxonDType fallback, AxonDType *out,
+                 GError **error)
+{
+  gint64 value = axon_node_find_attr (node, name) ? axon_node_get_int (node, name) : 0;
+  *out = value ? (AxonDType)value : fallback;
+  if (value < 0 || value > 31 || !(AXON_DTYPE_BIT (*out) & AXON_DTYPES_ALL))
+    FAIL (UNSUPPORTED, "%s %" G_GINT64_FORMAT, name, value);
+  return TRUE;
+}

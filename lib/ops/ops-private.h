@@ -62,6 +62,8 @@ gboolean axon_is_given (const AxonNode *node, const AxonTypeInfo *in, guint inde
 gint64 axon_int_at (const AxonTensor *tensor, gsize i);
 gboolean axon_scalar_int (const AxonNode *node, const AxonTypeInfo *in, guint index,
                           gint64 fallback, gint64 *out);
+gboolean axon_attr_dtype (const AxonNode *node, const gchar *name, AxonDType fallback,
+                          AxonDType *out, GError **error);
 gboolean axon_next_index (gint64 *index, const AxonShape *shape);
 gboolean axon_check_index (gint64 index, gint64 n, gint64 *out, GError **error);
 void axon_store_int (AxonDType dtype, gpointer data, gsize i, gint64 v);
@@ -99,6 +101,9 @@ gint64 axon_round_even (gdouble v);
 
 gboolean axon_tuple_offset (const AxonTensor *indices, gsize t, const AxonShape *x, gint64 batch,
                             gint64 batch_index, gint64 *offset, GError **error);
+
+gboolean axon_cast_from_strings (AxonTensor *from, AxonTensor *to, GError **error);
+void axon_cast_to_strings (AxonTensor *from, AxonTensor *to);
 
 /* Row-major strides, 0 where @shape is broadcast to @to. */
 void axon_broadcast_strides (const AxonShape *shape, const AxonShape *to, gint64 *strides);

@@ -1,29 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pad: 2 (attributes), 11, 13 (inputs). Modes constant, reflect, edge; negative pads crop. */
+/* Pad: 2 (attributes), 11, 13 (inputs), 18 (axes), 19 (wrap). Negative pads crop. */
 #include "ops-private.h"
 
 #include <string.h>
 
 static gboolean
-get_pads (const AxonNode *node, const AxonTypeInfo *in, gint rank, gint64 *pads, gboolean *known,
-          GError **error)
+spread_pads (const gint64 *given, guint n, const gint64 *axes, guint n_axes, gint rank,
+             gint64 *pads, GError **error)
 {
-  guint n = 0;
-  *known = TRUE;
-  if (node->op->max_in == 1) {
-    const gint64 *attr = axon_node_get_ints (node, "pads", &n);
-    for (guint i = 0; i < MIN (n, 2 * AXON_MAX_RANK); i++)
-      pads[i] = attr[i];
-  } else if (!axon_const_ints (&in[1], pads, 2 * AXON_MAX_RANK, &n)) {
-    *known = FALSE;
-    return TRUE;
+  guint half = n_axes ? n_axes : (guint)rank;
+  if (n != 2 * half)
+    FAIL (MODEL, "pads: expected %u values, got %u", 2 * half, n);
+  memset (pads, 0, 2 * AXON_MAX_RANK * sizeof *pads);
+  for (guint i = 0; i < half; i++) {
+    gint axis = (gint)i;
+    if (n_axes && !axon_check_axis (axes[i], rank, &axis, error))
+      return FALSE;
+    pads[axis] = given[i];
+    pads[axis + rank] = given[i + half];
   }
-  if (n != 2 * (guint)rank)
-    FAIL (MODEL, "pads: expected %d values, got %u", 2 * rank, n);
-  for (guint i = 0; i < n; i++)
+  for (gint i = 0; i < 2 * rank; i++)
     if (pads[i] > G_MAXINT32 || pads[i] < -G_MAXINT32)
       FAIL (MODEL, "pad %" G_GINT64_FORMAT " is out of range", pads[i]);
   return TRUE;
+}
+
+static gboolean
+get_pads (const AxonNode *node, const AxonTypeInfo *in, gint rank, gint64 *pads, gboolean *known,
+          GError **error)
+{
+  gint64 given[2 * AXON_MAX_RANK], axes[AXON_MAX_RANK];
+  guint n = 0, n_axes = 0;
+  *known = TRUE;
+  if (node->op->max_in == 1) {
+    const gint64 *attr = axon_node_get_ints (node, "pads", &n);
+    n = MIN (n, 2 * AXON_MAX_RANK);
+    memcpy (given, attr, n * sizeof *attr);
+  } else if (!axon_const_ints (&in[1], given, 2 * AXON_MAX_RANK, &n) ||
+             (axon_is_given (node, in, 3) &&
+              !axon_const_ints (&in[3], axes, AXON_MAX_RANK, &n_axes))) {
+    *known = FALSE;
+    return TRUE;
+  }
+  return spread_pads (given, n, axes, n_axes, rank, pads, error);
 }
 
 static gboolean
@@ -34,8 +53,8 @@ infer_pad (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GErr
   gboolean known;
   axon_infer_same (node, in, out, error);
   if (!g_str_equal (mode, "constant") && !g_str_equal (mode, "reflect") &&
-      !g_str_equal (mode, "edge"))
-    FAIL (UNSUPPORTED, "mode \"%s\" (supported: constant, reflect, edge)", mode);
+      !g_str_equal (mode, "edge") && (!g_str_equal (mode, "wrap") || node->op->since < 18))
+    FAIL (MODEL, "mode \"%s\": expected constant, reflect, edge or, from opset 19, wrap", mode);
   if (in[0].shape.rank < 0)
     return TRUE;
   if (!get_pads (node, in, in[0].shape.rank, pads, &known, error))
@@ -62,6 +81,8 @@ source_index (gint64 i, gint64 n, gchar mode)
     return i;
   if (mode == 'e')
     return i < 0 ? 0 : n - 1;
+  if (mode == 'w')
+    return (i % n + n) % n;
   if (mode == 'r')
     return i < 0 ? -i : 2 * (n - 1) - i;
   return -1;
@@ -71,16 +92,14 @@ static gboolean
 eval_pad (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   const AxonShape *x = axon_tensor_get_shape (in[0]), *y = axon_tensor_get_shape (out[0]);
-  AxonTypeInfo infos[2] = { 0 };
+  AxonTypeInfo infos[4] = { 0 };
   gint64 pads[2 * AXON_MAX_RANK], strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
   gchar mode = axon_node_get_string (node, "mode")[0];
   AxonDType dtype = axon_tensor_get_dtype (in[0]);
   gsize n = axon_tensor_get_numel (out[0]), size = axon_dtype_get_size (dtype);
   guint8 *dst = axon_tensor_get_data (out[0]), value[16] = { 0 };
   gboolean known;
-  if (node->n_inputs > 1)
-    infos[1] =
-        (AxonTypeInfo){ axon_tensor_get_dtype (in[1]), *axon_tensor_get_shape (in[1]), in[1] };
+  axon_infos_of (node, in, infos);
   if (!get_pads (node, infos, x->rank, pads, &known, error))
     return FALSE;
   if (node->op->max_in == 1)
@@ -107,6 +126,8 @@ static const AxonOp rows[] = {
     ATTRS (ATTR_S ("mode", "constant"), REQUIRED ("pads", AXON_ATTR_INTS), ATTR_F ("value", 0)),
     infer_pad, eval_pad, AXON_OP_NONE },
   { "Pad", NULL, 11, 17, 2, 3, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (ATTR_S ("mode", "constant")),
+    infer_pad, eval_pad, AXON_OP_NONE },
+  { "Pad", NULL, 18, 0, 2, 4, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (ATTR_S ("mode", "constant")),
     infer_pad, eval_pad, AXON_OP_NONE },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MaxPool (1 to 12), AveragePool (1 to 19), GlobalAveragePool, GlobalMaxPool. */
+/* MaxPool (1 to 22), AveragePool (1 to 22), LpPool (1 to 22) and their global forms. */
 #include "ops-private.h"
 
 #include <math.h>
@@ -30,14 +30,16 @@ axon_infer_pool (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
   return TRUE;
 }
 
+typedef enum { MAX_POOL, AVERAGE_POOL, LP_POOL } Kind;
+
 typedef struct {
-  gdouble max, sum;
+  gdouble max, sum, powers; /* powers: sum of |x|^p */
   gint64 count, argmax;
 } Cell;
 
 /* One output position: everything a pooling operator may want to know about its window. */
 static Cell
-pool_cell (const AxonWindow *w, const gdouble *x, gint64 oz, gint64 oy, gint64 ox)
+pool_cell (const AxonWindow *w, const gdouble *x, gint64 oz, gint64 oy, gint64 ox, gdouble p)
 {
   Cell cell = { .max = -INFINITY, .argmax = -1 };
   for (gint64 kz = 0; kz < w->kernel[0]; kz++)
@@ -54,6 +56,7 @@ pool_cell (const AxonWindow *w, const gdouble *x, gint64 oz, gint64 oy, gint64 o
           cell.argmax = at;
         }
         cell.sum += x[at];
+        cell.powers += p > 0 ? pow (fabs (x[at]), p) : 0;
         cell.count++;
       }
   return cell;
@@ -73,47 +76,82 @@ padded_count (const AxonWindow *w, gint64 oz, gint64 oy, gint64 ox)
   return count;
 }
 
+/* Flat index of @argmax in its plane, counted column by column where storage_order is 1. */
+static gint64
+plane_index (const AxonWindow *w, gint64 argmax, gboolean column_major)
+{
+  gint64 x = argmax % w->in[2], y = argmax / w->in[2] % w->in[1], z = argmax / w->in[2] / w->in[1];
+  return column_major ? (x * w->in[1] + y) * w->in[0] + z : argmax;
+}
+
+static gdouble
+finish_cell (const AxonNode *node, const AxonWindow *w, const Cell *cell, Kind kind, gint64 oz,
+             gint64 oy, gint64 ox)
+{
+  gint64 count = cell->count;
+  if (kind == MAX_POOL)
+    return cell->max;
+  if (kind == LP_POOL)
+    return pow (cell->powers, 1.0 / (gdouble)axon_node_get_int (node, "p"));
+  if (axon_node_get_int (node, "count_include_pad") != 0)
+    count = padded_count (w, oz, oy, ox);
+  return cell->sum / (gdouble)MAX (count, 1);
+}
+
 static gboolean
-eval_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, gboolean max,
+eval_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, Kind kind,
            GError **error)
 {
   const AxonShape *xs = axon_tensor_get_shape (in[0]);
   g_autofree gdouble *x = axon_load_doubles (in[0]);
   g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
   gint64 *indices = node->n_outputs > 1 && out[1] ? axon_tensor_get_data (out[1]) : NULL;
-  gboolean include_pad = axon_node_get_int (node, "count_include_pad") != 0;
+  gboolean column_major = axon_node_get_int (node, "storage_order") != 0;
+  gdouble p = kind == LP_POOL ? (gdouble)axon_node_get_int (node, "p") : 0;
   gint64 at = 0, plane;
   AxonWindow w;
   if (!pool_window (&w, node, xs, error))
     return FALSE;
-  if (axon_node_get_int (node, "storage_order") != 0)
-    FAIL (UNSUPPORTED, "storage_order 1");
   plane = w.in[0] * w.in[1] * w.in[2];
   for (gint64 nc = 0; nc < xs->dims[0] * xs->dims[1]; nc++)
     for (gint64 oz = 0; oz < w.out[0]; oz++)
       for (gint64 oy = 0; oy < w.out[1]; oy++)
         for (gint64 ox = 0; ox < w.out[2]; ox++, at++) {
-          Cell cell = pool_cell (&w, x + nc * plane, oz, oy, ox);
-          gint64 count = include_pad ? padded_count (&w, oz, oy, ox) : cell.count;
-          y[at] = max ? cell.max : cell.sum / (gdouble)MAX (count, 1);
+          Cell cell = pool_cell (&w, x + nc * plane, oz, oy, ox, p);
+          y[at] = finish_cell (node, &w, &cell, kind, oz, oy, ox);
           if (indices != NULL)
-            indices[at] = nc * plane + cell.argmax;
+            indices[at] = nc * plane + plane_index (&w, cell.argmax, column_major);
         }
   axon_store_doubles (out[0], y);
   return TRUE;
 }
 
 static gboolean
+eval_lp_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  return eval_pool (node, in, out, LP_POOL, error);
+}
+
+static gboolean
+infer_lp_pool (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  if (axon_node_get_int (node, "p") < 1)
+    FAIL (MODEL, "p is %" G_GINT64_FORMAT ", expected 1 or more", axon_node_get_int (node, "p"));
+  return axon_node_find_attr (node, "kernel_shape") ? axon_infer_pool (node, in, out, error)
+                                                     : axon_infer_global (node, in, out, error);
+}
+
+static gboolean
 eval_max_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
-  return eval_pool (node, in, out, TRUE, error);
+  return eval_pool (node, in, out, MAX_POOL, error);
 }
 
 gboolean
 axon_eval_average_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                         GError **error)
 {
-  return eval_pool (node, in, out, FALSE, error);
+  return eval_pool (node, in, out, AVERAGE_POOL, error);
 }
 
 gboolean
@@ -159,6 +197,23 @@ eval_global_max (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, Axon
   return TRUE;
 }
 
+static gboolean
+eval_global_lp (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                G_GNUC_UNUSED GError **error)
+{
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  gsize n = axon_tensor_get_numel (out[0]), each = axon_tensor_get_numel (in[0]) / MAX (n, 1);
+  gdouble p = (gdouble)axon_node_get_int (node, "p");
+  for (gsize i = 0; i < n; i++) {
+    gdouble sum = 0;
+    for (gsize k = 0; k < each; k++)
+      sum += pow (fabs (x[i * each + k]), p);
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
+                      pow (sum, 1 / p));
+  }
+  return TRUE;
+}
+
 #define POOL_ATTRS                                                                                 \
   ATTR_S ("auto_pad", "NOTSET"), ATTR_I ("ceil_mode", 0), ATTR_INTS ("dilations"),                 \
       REQUIRED ("kernel_shape", AXON_ATTR_INTS), ATTR_INTS ("pads"), ATTR_INTS ("strides")
@@ -170,6 +225,10 @@ static const AxonOp rows[] = {
   { "AveragePool", NULL, 1, 0, 1, 1, 1, 1, F, 1,
     ATTRS (POOL_ATTRS, ATTR_I ("count_include_pad", 0)), axon_infer_pool, axon_eval_average_pool,
     AXON_OP_NONE },
+  { "LpPool", NULL, 1, 0, 1, 1, 1, 1, F, 1, ATTRS (POOL_ATTRS, ATTR_I ("p", 2)), infer_lp_pool,
+    eval_lp_pool, AXON_OP_NONE },
+  { "GlobalLpPool", NULL, 1, 0, 1, 1, 1, 1, F, 1, ATTRS (ATTR_I ("p", 2)), infer_lp_pool,
+    eval_global_lp, AXON_OP_NONE },
   { "GlobalAveragePool", NULL, 1, 0, 1, 1, 1, 1, F, 1, NULL, axon_infer_global,
     axon_eval_global_average, AXON_OP_NONE },
   { "GlobalMaxPool", NULL, 1, 0, 1, 1, 1, 1, F, 1, NULL, axon_infer_global, eval_global_max,

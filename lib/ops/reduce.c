@@ -60,8 +60,10 @@ infer_reduce (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
 }
 
 static gdouble
-start_value (Reduction how)
+start_value (Reduction how, AxonDType dtype)
 {
+  if (dtype == AXON_DTYPE_BOOL)
+    return how == LOW;
   return how == TOP || how == LOG_SUM_EXP ? -INFINITY : how == LOW ? INFINITY : how == PROD;
 }
 
@@ -116,7 +118,7 @@ eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     step *= marks[d] ? 1 : x->dims[d];
   }
   for (gsize i = 0; i < n_out; i++)
-    y[i] = start_value (how);
+    y[i] = start_value (how, axon_tensor_get_dtype (in[0]));
   for (gsize i = 0; i < n_in; i++) {
     gint64 at = 0;
     for (gint d = 0; d < x->rank; d++)

@@ -150,28 +150,6 @@ infer_unsqueeze (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
   return TRUE;
 }
 
-static gboolean
-infer_dropout (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
-{
-  if (node->n_inputs > 2 && in[2].value != NULL && axon_tensor_get_value (in[2].value, 0) != 0)
-    FAIL (UNSUPPORTED, "training mode");
-  axon_infer_same (node, in, out, error);
-  if (node->n_outputs > 1)
-    out[1].dtype = node->op->since < 10 ? in[0].dtype : AXON_DTYPE_BOOL;
-  return TRUE;
-}
-
-static gboolean
-eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
-{
-  gsize n = axon_tensor_get_numel (out[0]);
-  if (node->n_inputs > 2 && in[2] != NULL && axon_tensor_get_value (in[2], 0) != 0)
-    FAIL (UNSUPPORTED, "training mode");
-  for (gsize i = 0; node->n_outputs > 1 && out[1] && i < n; i++)
-    axon_dtype_store (axon_tensor_get_dtype (out[1]), axon_tensor_get_data (out[1]), i, 1);
-  return axon_eval_copy (node, in, out, error);
-}
-
 /* Shape 15: start and end, clamped. */
 static gboolean
 infer_shape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
@@ -388,12 +366,6 @@ static const AxonOp rows[] = {
   VIEW ("Unsqueeze", 1, 12, 1, ATTRS (REQUIRED ("axes", AXON_ATTR_INTS)), infer_unsqueeze),
   VIEW ("Unsqueeze", 13, 0, 2, NULL, infer_unsqueeze),
   VIEW ("Identity", 1, 0, 1, NULL, axon_infer_same),
-  { "Dropout", NULL, 7, 9, 1, 1, 1, 2, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_F ("ratio", 0.5)),
-    infer_dropout, eval_dropout, AXON_OP_NONE },
-  { "Dropout", NULL, 10, 11, 1, 1, 1, 2, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_F ("ratio", 0.5)),
-    infer_dropout, eval_dropout, AXON_OP_NONE },
-  { "Dropout", NULL, 12, 0, 1, 3, 1, 2, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("seed", 0)),
-    infer_dropout, eval_dropout, AXON_OP_NONE },
   { "Shape", NULL, 1, 0, 1, 1, 1, 1, 0, 1,
     ATTRS (ATTR_I ("start", 0), { .name = "end", .type = AXON_ATTR_INT }), infer_shape,
     eval_inferred, AXON_OP_NONE },

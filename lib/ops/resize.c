@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Resize (10, 11 to 17) and Upsample (7, 9): nearest, linear and cubic interpolation, separable. */
+/* Resize (10, 11, 13, 18, 19) and Upsample (1, 7, 9): nearest, linear and cubic interpolation,
+ * separable, axis by axis; antialiased from 18. */
 #include "ops-private.h"
 
 #include <math.h>
@@ -9,19 +10,38 @@ typedef struct {
   gdouble scale[AXON_MAX_RANK];
   gdouble roi_start[AXON_MAX_RANK], roi_end[AXON_MAX_RANK];
   gint64 size[AXON_MAX_RANK];
+  gint axes[AXON_MAX_RANK]; /* that scales, sizes and roi speak of */
+  gint n_axes;
   gboolean known;
 } ResizePlan;
 
 static gboolean
-scale_values (const AxonTypeInfo *info, gint rank, gdouble *scale, GError **error)
+set_scale (ResizePlan *plan, gint axis, gdouble scale, GError **error)
 {
-  if ((gint)axon_tensor_get_numel (info->value) != rank)
-    FAIL (MODEL, "scales: expected %d values, got %" G_GSIZE_FORMAT, rank,
-          axon_tensor_get_numel (info->value));
+  if (!(scale > 0 && scale < 1e6))
+    FAIL (MODEL, "scale %g is out of range", scale);
+  plan->scale[axis] = scale;
+  return TRUE;
+}
+
+static gboolean
+read_axes (const AxonNode *node, gint rank, ResizePlan *plan, GError **error)
+{
+  guint n;
+  const gint64 *axes = axon_node_get_ints (node, "axes", &n);
+  gboolean seen[AXON_MAX_RANK] = { 0 };
+  plan->n_axes = axes ? (gint)MIN (n, AXON_MAX_RANK) : rank;
+  for (gint i = 0; i < plan->n_axes; i++) {
+    plan->axes[i] = i;
+    if (axes && !axon_check_axis (axes[i], rank, &plan->axes[i], error))
+      return FALSE;
+    if (seen[plan->axes[i]])
+      FAIL (MODEL, "axis %d is given twice", plan->axes[i]);
+    seen[plan->axes[i]] = TRUE;
+  }
   for (gint i = 0; i < rank; i++) {
-    scale[i] = axon_tensor_get_value (info->value, (gsize)i);
-    if (!(scale[i] > 0 && scale[i] < 1e6))
-      FAIL (MODEL, "scale %g is out of range", scale[i]);
+    plan->scale[i] = plan->roi_end[i] = 1;
+    plan->roi_start[i] = 0;
   }
   return TRUE;
 }
@@ -29,8 +49,90 @@ scale_values (const AxonTypeInfo *info, gint rank, gdouble *scale, GError **erro
 static gboolean
 given (const AxonNode *node, const AxonTypeInfo *in, guint i)
 {
-  return i < node->n_inputs && in[i].dtype != AXON_DTYPE_UNDEFINED &&
-         axon_shape_get_numel (&in[i].shape) != 0;
+  return axon_is_given (node, in, i) && axon_shape_get_numel (&in[i].shape) != 0;
+}
+
+/* Upsample 1: one attribute for each of the two last dimensions. */
+static gboolean
+scales_from_attributes (const AxonNode *node, gint rank, ResizePlan *plan, GError **error)
+{
+  guint n;
+  const gfloat *attr = axon_node_get_floats (node, "scales", &n);
+  if (attr == NULL && axon_node_find_attr (node, "width_scale") != NULL && rank == 4)
+    return set_scale (plan, 2, axon_node_get_float (node, "height_scale"), error) &&
+           set_scale (plan, 3, axon_node_get_float (node, "width_scale"), error);
+  if (attr == NULL || n != (guint)rank)
+    FAIL (MODEL, "scales: expected %d values, got %u", rank, attr ? n : 0);
+  for (gint i = 0; i < rank; i++)
+    if (!set_scale (plan, i, (gdouble)attr[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+scales_from_input (const AxonTypeInfo *info, ResizePlan *plan, GError **error)
+{
+  plan->known = plan->known && info->value != NULL;
+  if (info->value == NULL)
+    return TRUE;
+  if ((gint)axon_tensor_get_numel (info->value) != plan->n_axes)
+    FAIL (MODEL, "scales: expected %d values, got %" G_GSIZE_FORMAT, plan->n_axes,
+          axon_tensor_get_numel (info->value));
+  for (gint i = 0; i < plan->n_axes; i++)
+    if (!set_scale (plan, plan->axes[i], axon_tensor_get_value (info->value, (gsize)i), error))
+      return FALSE;
+  return TRUE;
+}
+
+/* One scale for all axes, so that nothing (or everything) exceeds the wanted sizes. */
+static gboolean
+keep_aspect_ratio (const AxonNode *node, const AxonShape *x, ResizePlan *plan, GError **error)
+{
+  const gchar *policy = axon_node_get_string (node, "keep_aspect_ratio_policy");
+  gboolean smaller, larger;
+  gdouble scale = plan->n_axes > 0 ? plan->scale[plan->axes[0]] : 1;
+  if (policy == NULL || g_str_equal (policy, "stretch"))
+    return TRUE;
+  smaller = g_str_equal (policy, "not_larger");
+  larger = g_str_equal (policy, "not_smaller");
+  if (!smaller && !larger)
+    FAIL (MODEL, "keep_aspect_ratio_policy \"%s\": expected stretch, not_larger or not_smaller",
+          policy);
+  for (gint i = 1; i < plan->n_axes; i++) {
+    gdouble other = plan->scale[plan->axes[i]];
+    scale = smaller ? fmin (scale, other) : fmax (scale, other);
+  }
+  for (gint i = 0; i < plan->n_axes; i++) {
+    gint axis = plan->axes[i];
+    plan->scale[axis] = scale;
+    plan->size[axis] = (gint64)(scale * (gdouble)x->dims[axis] + 0.5);
+  }
+  return TRUE;
+}
+
+static gboolean
+sizes_from_input (const AxonNode *node, const AxonTypeInfo *info, const AxonShape *x,
+                  ResizePlan *plan, GError **error)
+{
+  gint64 sizes[AXON_MAX_RANK];
+  guint n;
+  if (!axon_const_ints (info, sizes, AXON_MAX_RANK, &n)) {
+    plan->known = FALSE;
+    return TRUE;
+  }
+  if (n != (guint)plan->n_axes)
+    FAIL (MODEL, "sizes: expected %d values, got %u", plan->n_axes, n);
+  for (gint i = 0; i < x->rank; i++)
+    plan->size[i] = x->dims[i];
+  for (guint i = 0; i < n; i++) {
+    gint axis = plan->axes[i];
+    if (sizes[i] < 0 || sizes[i] > G_MAXINT32)
+      FAIL (MODEL, "size %" G_GINT64_FORMAT " is out of range", sizes[i]);
+    plan->size[axis] = sizes[i];
+    if (x->dims[axis] >= 0)
+      plan->scale[axis] = (gdouble)sizes[i] / (gdouble)MAX (x->dims[axis], 1);
+  }
+  return !plan->known || keep_aspect_ratio (node, x, plan, error);
 }
 
 /* Where scales and sizes stand depends on the row: Upsample 7 has an attribute, Upsample 9 and
@@ -39,37 +141,18 @@ static gboolean
 make_plan (const AxonNode *node, const AxonTypeInfo *in, ResizePlan *plan, GError **error)
 {
   const AxonShape *x = &in[0].shape;
-  guint i_scales = node->op->max_in == 4 ? 2 : 1, n;
+  guint i_scales = node->op->max_in == 4 ? 2 : 1;
   *plan = (ResizePlan){ .known = axon_shape_is_static (x) };
-  for (gint i = 0; i < x->rank; i++)
-    plan->roi_end[i] = 1;
-  if (node->op->max_in == 1) {
-    const gfloat *attr = axon_node_get_floats (node, "scales", &n);
-    if (n != (guint)x->rank)
-      FAIL (MODEL, "scales: expected %d values, got %u", x->rank, n);
-    for (guint i = 0; i < n; i++)
-      plan->scale[i] = (gdouble)attr[i];
-  } else if (given (node, in, i_scales)) {
-    if (in[i_scales].value == NULL) {
-      plan->known = FALSE;
-      return TRUE;
-    }
-    if (!scale_values (&in[i_scales], x->rank, plan->scale, error))
-      return FALSE;
-  } else if (given (node, in, 3)) {
-    if (!axon_const_ints (&in[3], plan->size, AXON_MAX_RANK, &n)) {
-      plan->known = FALSE;
-      return TRUE;
-    }
-    if (n != (guint)x->rank)
-      FAIL (MODEL, "sizes: expected %d values, got %u", x->rank, n);
-    for (gint i = 0; i < x->rank; i++)
-      plan->scale[i] = plan->known ? (gdouble)plan->size[i] / (gdouble)MAX (x->dims[i], 1) : 1;
-    if (plan->known)
-      return TRUE;
-  } else {
-    FAIL (MODEL, "neither scales nor sizes are given");
+  if (!read_axes (node, x->rank, plan, error))
+    return FALSE;
+  if (node->op->max_in == 4 && !given (node, in, i_scales)) {
+    if (!given (node, in, 3))
+      FAIL (MODEL, "neither scales nor sizes are given");
+    return sizes_from_input (node, &in[3], x, plan, error);
   }
+  if (!(node->op->max_in == 1 ? scales_from_attributes (node, x->rank, plan, error)
+                              : scales_from_input (&in[i_scales], plan, error)))
+    return FALSE;
   for (gint i = 0; i < x->rank; i++) {
     gdouble size = floor ((gdouble)x->dims[i] * plan->scale[i]);
     if (size > G_MAXINT32)
@@ -82,56 +165,62 @@ make_plan (const AxonNode *node, const AxonTypeInfo *in, ResizePlan *plan, GErro
 static gboolean
 infer_resize (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
+  const gchar *mode = axon_node_get_string (node, "mode");
   ResizePlan plan;
   axon_infer_same (node, in, out, error);
+  if (axon_node_get_int (node, "antialias") != 0 && g_str_equal (mode, "nearest"))
+    FAIL (MODEL, "antialias needs mode linear or cubic");
   if (in[0].shape.rank < 0)
     return TRUE;
   if (!make_plan (node, in, &plan, error))
     return FALSE;
   for (gint i = 0; i < in[0].shape.rank; i++)
-    out[0].shape.dims[i] = plan.size[i] > 0 ? plan.size[i] : -1;
+    out[0].shape.dims[i] = plan.known ? plan.size[i] : -1;
   return TRUE;
 }
 
-/* Output coordinate to input coordinate, by coordinate_transformation_mode. */
+/* One axis: from coordinates of the output to those of the input, and the taps there. */
+typedef struct {
+  const gchar *coordinates, *mode, *nearest_mode;
+  gdouble scale, roi_start, roi_end, cubic_a;
+  gint64 n_in, n_out;
+  gboolean antialias, exclude_outside;
+} Axis;
+
+/* Output coordinate to input coordinate, by coordinate_transformation_mode. The resized length is
+ * n_in * scale, which need not be whole: the data of the specification's tests are made so. */
 static gdouble
-source_coordinate (const gchar *mode, gdouble o, gdouble scale, gdouble n_in, gdouble n_out,
-                   gdouble start, gdouble end)
+source_coordinate (const Axis *a, gdouble o)
 {
-  if (g_str_equal (mode, "asymmetric"))
-    return o / scale;
-  if (g_str_equal (mode, "align_corners"))
-    return n_out > 1 ? o * (n_in - 1) / (n_out - 1) : 0;
-  if (g_str_equal (mode, "pytorch_half_pixel"))
-    return n_out > 1 ? (o + 0.5) / scale - 0.5 : 0;
-  if (g_str_equal (mode, "tf_half_pixel_for_nn"))
-    return (o + 0.5) / scale;
-  if (g_str_equal (mode, "tf_crop_and_resize"))
-    return n_out > 1 ? start * (n_in - 1) + o * (end - start) * (n_in - 1) / (n_out - 1)
-                     : 0.5 * (start + end) * (n_in - 1);
-  return (o + 0.5) / scale - 0.5; /* half_pixel */
+  gdouble n_in = (gdouble)a->n_in, length = n_in * a->scale;
+  if (g_str_equal (a->coordinates, "asymmetric"))
+    return o / a->scale;
+  if (g_str_equal (a->coordinates, "align_corners"))
+    return length != 1 ? o * (n_in - 1) / (length - 1) : 0;
+  if (g_str_equal (a->coordinates, "pytorch_half_pixel"))
+    return length > 1 ? (o + 0.5) / a->scale - 0.5 : 0;
+  if (g_str_equal (a->coordinates, "tf_half_pixel_for_nn"))
+    return (o + 0.5) / a->scale;
+  if (g_str_equal (a->coordinates, "tf_crop_and_resize"))
+    return a->n_out > 1 ? a->roi_start * (n_in - 1) +
+                              o * (a->roi_end - a->roi_start) * (n_in - 1) / (length - 1)
+                        : 0.5 * (a->roi_start + a->roi_end) * (n_in - 1);
+  if (g_str_equal (a->coordinates, "half_pixel_symmetric"))
+    return n_in / 2 * (1 - (gdouble)a->n_out / length) + (o + 0.5) / a->scale - 0.5;
+  return (o + 0.5) / a->scale - 0.5; /* half_pixel */
 }
 
-static gint64
+static gdouble
 nearest (const gchar *mode, gdouble c)
 {
   if (g_str_equal (mode, "floor"))
-    return (gint64)floor (c);
+    return floor (c);
   if (g_str_equal (mode, "ceil"))
-    return (gint64)ceil (c);
+    return ceil (c);
   if (g_str_equal (mode, "round_prefer_ceil"))
-    return (gint64)floor (c + 0.5);
-  return (gint64)ceil (c - 0.5); /* round_prefer_floor */
+    return floor (c + 0.5);
+  return ceil (c - 0.5); /* round_prefer_floor */
 }
-
-#define MAX_TAPS 4
-
-typedef struct {
-  gint64 at[MAX_TAPS];
-  gdouble weight[MAX_TAPS];
-  gint n;
-  gboolean outside; /* extrapolation_value instead */
-} Taps;
 
 static gdouble
 cubic_weight (gdouble a, gdouble t)
@@ -142,75 +231,93 @@ cubic_weight (gdouble a, gdouble t)
                  : 0;
 }
 
-static Taps
-make_taps (const AxonNode *node, gdouble c, gint64 n_in)
+typedef struct {
+  gint64 first; /* tap i reads first + i, clamped */
+  gint n;
+  gdouble *weight;
+} Taps;
+
+/* Antialiasing widens the kernel by the factor that shrinks the axis. */
+static gint
+tap_count (const Axis *a, gdouble *shrink)
 {
-  const gchar *mode = axon_node_get_string (node, "mode");
-  Taps taps = { 0 };
-  gdouble base = floor (c), sum = 0;
-  if (g_str_equal (mode, "nearest")) {
-    taps.n = 1;
-    taps.at[0] = nearest (axon_node_get_string (node, "nearest_mode"), c);
-    taps.weight[0] = 1;
-  } else if (g_str_equal (mode, "cubic")) {
-    taps.n = 4;
-    for (gint i = 0; i < 4; i++) {
-      taps.at[i] = (gint64)base + i - 1;
-      taps.weight[i] =
-          cubic_weight (axon_node_get_float (node, "cubic_coeff_a"), c - (base + i - 1));
-      if (axon_node_get_int (node, "exclude_outside") != 0 &&
-          (taps.at[i] < 0 || taps.at[i] >= n_in))
-        taps.weight[i] = 0;
-      sum += taps.weight[i];
-    }
-    for (gint i = 0; i < 4; i++)
-      taps.weight[i] /= sum;
-  } else {
-    taps.n = 2;
-    taps.at[0] = (gint64)base;
-    taps.at[1] = (gint64)base + 1;
-    taps.weight[1] = c - base;
-    taps.weight[0] = 1 - taps.weight[1];
+  gdouble radius = g_str_equal (a->mode, "cubic") ? 2 : 1;
+  *shrink = a->antialias ? fmin (a->scale, 1) : 1;
+  return g_str_equal (a->mode, "nearest") ? 1 : 2 * (gint)ceil (radius / fmax (*shrink, 1e-6));
+}
+
+static void
+make_taps (const Axis *a, gdouble c, Taps *taps)
+{
+  gboolean cubic = g_str_equal (a->mode, "cubic");
+  gdouble shrink, sum = 0;
+  taps->n = tap_count (a, &shrink);
+  taps->first = (gint64)floor (c) + 1 - taps->n / 2;
+  if (taps->n == 1) {
+    taps->first = (gint64)nearest (a->nearest_mode, c);
+    taps->weight[0] = 1;
+    return;
   }
-  for (gint i = 0; i < taps.n; i++)
-    taps.at[i] = CLAMP (taps.at[i], 0, n_in - 1);
-  return taps;
+  for (gint i = 0; i < taps->n; i++) {
+    gdouble t = ((gdouble)(taps->first + i) - c) * shrink;
+    taps->weight[i] = cubic ? cubic_weight (a->cubic_a, t) : fmax (0, 1 - fabs (t));
+    if (a->exclude_outside && (taps->first + i < 0 || taps->first + i >= a->n_in))
+      taps->weight[i] = 0;
+    sum += taps->weight[i];
+  }
+  for (gint i = 0; i < taps->n; i++)
+    taps->weight[i] /= sum;
 }
 
 static gdouble *
-resize_axis (const AxonNode *node, const gdouble *x, AxonShape *shape, gint axis,
-             const ResizePlan *plan, gboolean *outside)
+resize_axis (const Axis *a, const gdouble *x, AxonShape *shape, gint axis, gboolean *outside)
 {
-  gint64 n_in = shape->dims[axis], n_out = plan->size[axis], outer = 1, inner = 1;
-  gdouble *y;
-  const gchar *mode = axon_node_get_string (node, "coordinate_transformation_mode");
-  for (gint d = 0; d < shape->rank; d++)
-    if (d != axis)
-      *(d < axis ? &outer : &inner) *= shape->dims[d];
-  y = g_new0 (gdouble, (gsize)(outer * n_out * inner) + 1);
-  for (gint64 o = 0; o < n_out; o++) {
-    gdouble c = source_coordinate (mode, (gdouble)o, plan->scale[axis], (gdouble)n_in,
-                                   (gdouble)n_out, plan->roi_start[axis], plan->roi_end[axis]);
-    Taps taps = make_taps (node, c, n_in);
-    outside[o] = g_str_equal (mode, "tf_crop_and_resize") && (c < 0 || c > (gdouble)n_in - 1);
-    for (gint64 a = 0; a < outer; a++)
-      for (gint t = 0; t < taps.n; t++)
-        for (gint64 b = 0; b < inner; b++)
-          y[(a * n_out + o) * inner + b] += taps.weight[t] * x[(a * n_in + taps.at[t]) * inner + b];
+  AxonLines lines = axon_lines (shape, axis);
+  gdouble shrink, *y = g_new0 (gdouble, (gsize)(lines.outer * a->n_out * lines.inner) + 1);
+  g_autofree gdouble *weight = g_new (gdouble, (gsize)tap_count (a, &shrink));
+  for (gint64 o = 0; o < a->n_out; o++) {
+    gdouble c = source_coordinate (a, (gdouble)o);
+    Taps taps = { .weight = weight };
+    outside[o] = g_str_equal (a->coordinates, "tf_crop_and_resize") &&
+                 !(c >= 0 && c <= (gdouble)a->n_in - 1);
+    c = isfinite (c) ? CLAMP (c, -1e9, 1e9) : 0;
+    make_taps (a, c, &taps);
+    for (gint64 l = 0; l < lines.outer; l++)
+      for (gint t = 0; t < taps.n; t++) {
+        const gdouble *from =
+            x + (l * a->n_in + CLAMP (taps.first + t, 0, a->n_in - 1)) * lines.inner;
+        for (gint64 i = 0; i < lines.inner; i++)
+          y[(l * a->n_out + o) * lines.inner + i] += taps.weight[t] * from[i];
+      }
   }
-  shape->dims[axis] = n_out;
+  shape->dims[axis] = a->n_out;
   return y;
 }
 
 static void
 fill_outside (gdouble *y, const AxonShape *shape, gint axis, const gboolean *outside, gdouble value)
 {
-  gint64 n = axon_shape_get_numel (shape), inner = 1;
-  for (gint d = axis + 1; d < shape->rank; d++)
-    inner *= shape->dims[d];
-  for (gint64 i = 0; i < n; i++)
-    if (outside[i / inner % shape->dims[axis]])
+  AxonLines lines = axon_lines (shape, axis);
+  for (gint64 i = 0; i < axon_shape_get_numel (shape); i++)
+    if (outside[i / lines.inner % lines.n])
       y[i] = value;
+}
+
+static void
+read_roi (const AxonTensor *roi, ResizePlan *plan)
+{
+  for (gint i = 0; i < plan->n_axes; i++) {
+    plan->roi_start[plan->axes[i]] = axon_tensor_get_value (roi, (gsize)i);
+    plan->roi_end[plan->axes[i]] = axon_tensor_get_value (roi, (gsize)(i + plan->n_axes));
+  }
+}
+
+static gboolean
+needs_resize (const Axis *a)
+{
+  return a->n_out != a->n_in || a->scale != 1 ||
+         (g_str_equal (a->coordinates, "tf_crop_and_resize") &&
+          (a->roi_start != 0 || a->roi_end != 1));
 }
 
 static gboolean
@@ -219,34 +326,33 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   AxonTypeInfo infos[4] = { 0 };
   AxonShape shape = *axon_tensor_get_shape (in[0]);
   g_autofree gdouble *x = axon_load_doubles (in[0]);
-  gboolean ints = !axon_dtype_is_float (axon_tensor_get_dtype (in[0]));
   gsize n = axon_tensor_get_numel (out[0]);
   ResizePlan plan;
-  for (guint i = 0; i < node->n_inputs; i++)
-    if (in[i] != NULL)
-      infos[i] =
-          (AxonTypeInfo){ axon_tensor_get_dtype (in[i]), *axon_tensor_get_shape (in[i]), in[i] };
+  axon_infos_of (node, in, infos);
   if (!make_plan (node, infos, &plan, error))
     return FALSE;
+  if (axon_tensor_get_numel (in[0]) == 0 && n > 0)
+    FAIL (MODEL, "the input is empty");
   if (node->op->max_in == 4 && given (node, infos, 1) &&
-      axon_tensor_get_numel (in[1]) == 2 * (gsize)shape.rank)
-    for (gint i = 0; i < shape.rank; i++) {
-      plan.roi_start[i] = axon_tensor_get_value (in[1], (gsize)i);
-      plan.roi_end[i] = axon_tensor_get_value (in[1], (gsize)(i + shape.rank));
-    }
+      (gint)axon_tensor_get_numel (in[1]) == 2 * plan.n_axes)
+    read_roi (in[1], &plan);
   for (gint d = 0; d < shape.rank && n > 0; d++) {
     g_autofree gboolean *outside = g_new0 (gboolean, (gsize)plan.size[d] + 1);
+    Axis a = { axon_node_get_string (node, "coordinate_transformation_mode"),
+               axon_node_get_string (node, "mode"), axon_node_get_string (node, "nearest_mode"),
+               plan.scale[d], plan.roi_start[d], plan.roi_end[d],
+               axon_node_get_float (node, "cubic_coeff_a"), shape.dims[d], plan.size[d],
+               axon_node_get_int (node, "antialias") != 0,
+               axon_node_get_int (node, "exclude_outside") != 0 };
     gdouble *y;
-    if (plan.size[d] == shape.dims[d] && plan.scale[d] == 1 &&
-        !g_str_equal (axon_node_get_string (node, "coordinate_transformation_mode"),
-                      "tf_crop_and_resize"))
+    if (!needs_resize (&a))
       continue;
-    y = resize_axis (node, x, &shape, d, &plan, outside);
+    y = resize_axis (&a, x, &shape, d, outside);
     fill_outside (y, &shape, d, outside, axon_node_get_float (node, "extrapolation_value"));
     g_free (x);
     x = y;
   }
-  for (gsize i = 0; ints && i < n; i++)
+  for (gsize i = 0; !axon_dtype_is_float (axon_tensor_get_dtype (in[0])) && i < n; i++)
     x[i] = (gdouble)axon_round_even (x[i]);
   axon_store_doubles (out[0], x);
   return TRUE;
@@ -255,21 +361,25 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
 #define SCALED                                                                                     \
   ATTR_S ("mode", "nearest"), ATTR_S ("nearest_mode", "floor"),                                    \
       ATTR_S ("coordinate_transformation_mode", "asymmetric")
-#define ALL AXON_DTYPES_ALL
+#define MODES                                                                                      \
+  ATTR_S ("mode", "nearest"), ATTR_S ("nearest_mode", "round_prefer_floor"),                       \
+      ATTR_S ("coordinate_transformation_mode", "half_pixel"), ATTR_F ("cubic_coeff_a", -0.75),    \
+      ATTR_I ("exclude_outside", 0), ATTR_F ("extrapolation_value", 0)
+#define RESIZE(name, since, until, min_in, max_in, ...)                                            \
+  {                                                                                                \
+    name, NULL, since, until, min_in, max_in, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (__VA_ARGS__),       \
+        infer_resize, eval_resize, AXON_OP_NONE                                                    \
+  }
 
 static const AxonOp rows[] = {
-  { "Upsample", NULL, 7, 8, 1, 1, 1, 1, ALL, 1,
-    ATTRS (SCALED, REQUIRED ("scales", AXON_ATTR_FLOATS)), infer_resize, eval_resize,
-    AXON_OP_NONE },
-  { "Upsample", NULL, 9, 9, 2, 2, 1, 1, ALL, 1, ATTRS (SCALED), infer_resize, eval_resize,
-    AXON_OP_NONE },
-  { "Resize", NULL, 10, 10, 2, 2, 1, 1, ALL, 1, ATTRS (SCALED), infer_resize, eval_resize,
-    AXON_OP_NONE },
-  { "Resize", NULL, 11, 17, 1, 4, 1, 1, ALL, 1,
-    ATTRS (ATTR_S ("mode", "nearest"), ATTR_S ("nearest_mode", "round_prefer_floor"),
-           ATTR_S ("coordinate_transformation_mode", "half_pixel"), ATTR_F ("cubic_coeff_a", -0.75),
-           ATTR_I ("exclude_outside", 0), ATTR_F ("extrapolation_value", 0)),
-    infer_resize, eval_resize, AXON_OP_NONE },
+  RESIZE ("Upsample", 1, 6, 1, 1, SCALED, REQUIRED ("height_scale", AXON_ATTR_FLOAT),
+          REQUIRED ("width_scale", AXON_ATTR_FLOAT)),
+  RESIZE ("Upsample", 7, 8, 1, 1, SCALED, REQUIRED ("scales", AXON_ATTR_FLOATS)),
+  RESIZE ("Upsample", 9, 9, 2, 2, SCALED),
+  RESIZE ("Resize", 10, 10, 2, 2, SCALED),
+  RESIZE ("Resize", 11, 17, 1, 4, MODES),
+  RESIZE ("Resize", 18, 0, 1, 4, MODES, ATTR_I ("antialias", 0), ATTR_INTS ("axes"),
+          ATTR_S ("keep_aspect_ratio_policy", "stretch")),
 };
 
 DEFINE_FAMILY (resize, rows)

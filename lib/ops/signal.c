@@ -28,7 +28,10 @@ read_dft (const AxonNode *node, const AxonTypeInfo *in, Dft *dft, GError **error
     return FALSE;
   if (dft->axis == x->rank - 1)
     FAIL (MODEL, "axis %d is the one of real and imaginary parts", dft->axis);
-  dft->known = axon_scalar_int (node, in, 1, x->dims[dft->axis], &dft->length);
+  dft->length = x->dims[dft->axis];
+  if (dft->onesided && dft->inverse && dft->length > 0) /* half a spectrum, ends included */
+    dft->length = 2 * (dft->length - 1);
+  dft->known = axon_scalar_int (node, in, 1, dft->length, &dft->length);
   if (dft->known && axon_is_given (node, in, 1) && dft->length < 1)
     FAIL (MODEL, "dft_length is %" G_GINT64_FORMAT, dft->length);
   return TRUE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Transpose (1, 13), DepthToSpace (1, 11, 13): elements move, none changes. */
+/* Transpose (1, 13), DepthToSpace (1, 11, 13), SpaceToDepth (1, 13): elements move, none changes. */
 #include "ops-private.h"
 
 /* perm defaults to reversal. */
@@ -95,7 +95,43 @@ eval_depth_to_space (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
   return TRUE;
 }
 
+static gboolean
+infer_space_to_depth (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                      GError **error)
+{
+  gint64 b = axon_node_get_int (node, "blocksize");
+  axon_infer_same (node, in, out, error);
+  if (!axon_check_rank (in, 0, 4, 4, error))
+    return FALSE;
+  if (b < 1 || b > 4096)
+    FAIL (MODEL, "blocksize %" G_GINT64_FORMAT " is out of range", b);
+  for (gint i = 1; i < in[0].shape.rank; i++) {
+    gint64 d = in[0].shape.dims[i];
+    if (d >= 0 && i > 1 && d % b != 0)
+      FAIL (MODEL, "blocksize %" G_GINT64_FORMAT " does not divide dimension %d", b, i);
+    if (d >= 0)
+      out[0].shape.dims[i] = i == 1 ? d * b * b : d / b;
+  }
+  return TRUE;
+}
+
+/* out[n, i, j, c, h, w] */
+static gboolean
+eval_space_to_depth (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                     G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = axon_tensor_get_shape (in[0]);
+  gint64 b = axon_node_get_int (node, "blocksize"), plane = x->dims[2] * x->dims[3];
+  AxonShape shape = AXON_SHAPE (x->dims[0], b, b, x->dims[1], x->dims[2] / b, x->dims[3] / b);
+  gint64 strides[] = { x->dims[1] * plane, x->dims[3], 1, plane, b * x->dims[3], b };
+  axon_strided_copy (axon_tensor_get_data (out[0]), axon_tensor_get_data (in[0]),
+                     axon_dtype_get_size (axon_tensor_get_dtype (in[0])), &shape, strides);
+  return TRUE;
+}
+
 static const AxonOp rows[] = {
+  { "SpaceToDepth", NULL, 1, 0, 1, 1, 1, 1, 0, 1, ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT)),
+    infer_space_to_depth, eval_space_to_depth, AXON_OP_NONE },
   { "Transpose", NULL, 1, 0, 1, 1, 1, 1, 0, 1, ATTRS (ATTR_INTS ("perm")), infer_transpose,
     eval_transpose, AXON_OP_NONE },
   { "DepthToSpace", NULL, 1, 0, 1, 1, 1, 1, 0, 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elementwise operators of one tensor, Clip and Cast included. */
+/* Elementwise operators of one tensor, Clip included. */
 #include "ops-private.h"
 
 #include <math.h>
@@ -138,34 +138,6 @@ infer_clip (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
   return axon_infer_same (node, in, out, error);
 }
 
-static gboolean
-infer_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
-{
-  AxonDType to = (AxonDType)axon_node_get_int (node, "to");
-  if (axon_dtype_get_size (to) == 0)
-    FAIL (UNSUPPORTED, "cast to type %d", (int)to);
-  out[0].dtype = to;
-  out[0].shape = in[0].shape;
-  return TRUE;
-}
-
-static gboolean
-eval_cast (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-           G_GNUC_UNUSED GError **error)
-{
-  AxonDType from = axon_tensor_get_dtype (in[0]), to = axon_tensor_get_dtype (out[0]);
-  gsize n = axon_tensor_get_numel (in[0]);
-  gconstpointer x = axon_tensor_get_data (in[0]);
-  gpointer y = axon_tensor_get_data (out[0]);
-  for (gsize i = 0; i < n; i++) {
-    if (!axon_dtype_is_float (from) && axon_dtype_get_size (to) == 8 && to == AXON_DTYPE_I64)
-      ((gint64 *)y)[i] = axon_dtype_load_int (from, x, i);
-    else
-      axon_dtype_store (to, y, i, axon_dtype_load (from, x, i));
-  }
-  return TRUE;
-}
-
 #define UNARY(name, since, types, fn, attrs)                                                       \
   {                                                                                                \
     name, NULL, since, 0, 1, 1, 1, 1, types, 1, attrs, axon_infer_same, fn, AXON_OP_ELEMENTWISE    \
@@ -221,9 +193,6 @@ static const AxonOp rows[] = {
     ATTRS (ATTR_F ("min", -3.402823466e+38), ATTR_F ("max", 3.402823466e+38)), infer_clip,
     eval_clip, AXON_OP_ELEMENTWISE },
   { "Clip", NULL, 11, 0, 1, 3, 1, 1, N, 3, NULL, infer_clip, eval_clip, AXON_OP_ELEMENTWISE },
-  { "Cast", NULL, 6, 0, 1, 1, 1, 1, AXON_DTYPES_ALL, 1,
-    ATTRS (REQUIRED ("to", AXON_ATTR_INT), ATTR_I ("saturate", 1)), infer_cast, eval_cast,
-    AXON_OP_ELEMENTWISE },
 };
 
 DEFINE_FAMILY (unary, rows)

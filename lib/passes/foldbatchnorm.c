@@ -110,11 +110,8 @@ apply (AxonModel *model, AxonNode *conv, const Affine *a, GError **error)
     axon_dtype_store (dtype, axon_tensor_get_data (bias), (gsize)c,
                       (old ? at (old, c) * a->scale[c] : 0) + a->shift[c]);
   axon_node_set_input (conv, 1, axon_model_add_constant (model, NULL, weights));
-  if (conv->n_inputs < 3) {
-    conv->inputs = g_renew (AxonValue *, conv->inputs, 4);
-    conv->inputs[2] = NULL;
-    conv->n_inputs = 3;
-  }
+  if (conv->n_inputs < 3)
+    axon_node_append_input (conv, NULL);
   axon_node_set_input (conv, 2, axon_model_add_constant (model, NULL, bias));
   return TRUE;
 }

@@ -12,7 +12,7 @@
 static gboolean
 is_foldable (const AxonNode *node)
 {
-  if (!axon_op_has_kernel (node->op) || axon_node_is (node, "DequantizeLinear") ||
+  if (!axon_op_has_kernel (node->op) || (node->op->flags & AXON_OP_CONTROL) || axon_node_is (node, "DequantizeLinear") ||
       axon_node_is (node, "QuantizeLinear"))
     return FALSE;
   for (guint i = 0; i < node->n_inputs; i++)

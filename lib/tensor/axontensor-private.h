@@ -18,4 +18,5 @@ struct _AxonTensor {
 
 gboolean axon_tensor_checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_bytes,
                                    GError **error);
+AxonMemory *axon_memory_new_boxed (gsize n_bytes, AxonDType dtype);
 void axon_shape_dense_strides (AxonDType dtype, const AxonShape *shape, gint64 *strides);

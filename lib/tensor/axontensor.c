@@ -59,7 +59,8 @@ tensor_new (AxonDType dtype, const AxonShape *shape, AxonMemory *memory)
  * @shape: a static shape
  * @error: return location
  *
- * Makes a tensor on new host memory, 64-byte aligned, elements undefined.
+ * Makes a tensor on new host memory, 64-byte aligned, elements undefined; strings and tensors in it
+ * are %NULL and owned by it.
  *
  * Returns: (transfer full) (nullable): the tensor; %NULL with %AXON_ERROR_MEMORY where memory is
  *   exhausted, %AXON_ERROR_ARGUMENT or %AXON_ERROR_UNSUPPORTED for a shape or type that cannot be
@@ -74,7 +75,8 @@ axon_tensor_new (AxonDType dtype, const AxonShape *shape, GError **error)
   g_return_val_if_fail (shape != NULL, NULL);
   if (!axon_tensor_checked_size (dtype, shape, &n_bytes, error))
     return NULL;
-  memory = axon_memory_new_host (n_bytes);
+  memory = axon_dtype_is_boxed (dtype) ? axon_memory_new_boxed (n_bytes, dtype)
+                                       : axon_memory_new_host (n_bytes);
   if (memory == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
                  "out of memory: a tensor needs %" G_GSIZE_FORMAT " bytes", n_bytes);
@@ -382,6 +384,17 @@ axon_tensor_new_with_memory (AxonDType dtype, const AxonShape *shape, AxonMemory
   return tensor_new (dtype, shape, memory);
 }
 
+static void
+append_box (GString *s, const AxonTensor *tensor, gsize i)
+{
+  g_autofree gchar *text = NULL;
+  if (tensor->dtype == AXON_DTYPE_STRING)
+    text = g_strescape (axon_tensor_get_string (tensor, i), NULL);
+  else
+    text = axon_tensor_to_string (axon_tensor_get_item (tensor, i), 4);
+  g_string_append_printf (s, tensor->dtype == AXON_DTYPE_STRING ? " \"%s\"" : " (%s)", text);
+}
+
 /**
  * axon_tensor_to_string:
  * @tensor: a tensor
@@ -399,6 +412,10 @@ axon_tensor_to_string (const AxonTensor *tensor, guint max_values)
   g_string_append (s, shape);
   for (gsize i = 0; tensor->data != NULL && i < MIN (tensor->numel, max_values); i++) {
     gchar buffer[G_ASCII_DTOSTR_BUF_SIZE];
+    if (axon_dtype_is_boxed (tensor->dtype)) {
+      append_box (s, tensor, i);
+      continue;
+    }
     g_string_append_printf (
         s, " %s",
         g_ascii_formatd (buffer, sizeof buffer, "%.6g", axon_tensor_get_value (tensor, i)));

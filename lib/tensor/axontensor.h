@@ -35,6 +35,13 @@ AxonTensor *axon_tensor_new_strided (AxonDType dtype, const AxonShape *shape, co
 AxonTensor *axon_tensor_new_roi (AxonTensor *tensor, const AxonShape *begin, const AxonShape *size,
                                  GError **error);
 AxonTensor *axon_tensor_new_i64 (const gint64 *values, gsize n_values);
+AxonTensor *axon_tensor_new_strings (const AxonShape *shape, const gchar *const *strings,
+                                     gsize n_strings, GError **error);
+AxonTensor *axon_tensor_new_sequence (AxonTensor *const *items, gsize n_items);
+AxonTensor *axon_tensor_new_optional (AxonTensor *item);
+const gchar *axon_tensor_get_string (const AxonTensor *tensor, gsize index);
+void axon_tensor_set_string (AxonTensor *tensor, gsize index, const gchar *string);
+AxonTensor *axon_tensor_get_item (const AxonTensor *tensor, gsize index);
 AxonTensor *axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape);
 AxonTensor *axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error);
 AxonTensor *axon_tensor_ref (AxonTensor *tensor);
@@ -60,6 +67,9 @@ AxonTensor *axon_tensor_load_npy (const gchar *path, GError **error);
 #ifndef __GI_SCANNER__ /* for plugins, which are C */
 AxonTensor *axon_tensor_new_with_memory (AxonDType dtype, const AxonShape *shape,
                                          AxonMemory *memory, GError **error);
+AxonTensor *axon_tensor_new_borrowing (AxonDType dtype, const AxonShape *shape, GError **error);
+AxonTensor *axon_tensor_adopt (AxonTensor *borrowing, GError **error);
+void axon_tensor_copy_boxes (const AxonTensor *from, AxonTensor *to);
 AxonTensor *axon_tensor_map_remote (AxonTensor *tensor);
 AxonMemory *axon_tensor_get_memory (const AxonTensor *tensor, gsize *offset);
 #endif

@@ -256,6 +256,10 @@ axon_tensor_copy_to (AxonTensor *tensor, AxonTensor *destination, GError **error
                  b);
     return FALSE;
   }
+  if (axon_dtype_is_boxed (tensor->dtype)) {
+    axon_tensor_copy_boxes (tensor, destination);
+    return TRUE;
+  }
   axon_shape_dense_strides (tensor->dtype, &tensor->shape, dense);
   while (from > 0 && tensor->strides[from - 1] == dense[from - 1] &&
          destination->strides[from - 1] == dense[from - 1])

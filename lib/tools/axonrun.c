@@ -42,17 +42,26 @@ static const GOptionEntry entries[] = {
   G_OPTION_ENTRY_NULL
 };
 
+static AxonDType
+port_dtype (AxonModel *model, gboolean input, guint index)
+{
+  if (input)
+    return index < axon_model_get_n_inputs (model) ? axon_model_get_input_dtype (model, index) : 0;
+  return index < axon_model_get_n_outputs (model) ? axon_model_get_output_dtype (model, index) : 0;
+}
+
 GPtrArray *
-run_load_tensors (const gchar *dir, const gchar *prefix, GError **error)
+run_load_tensors (AxonModel *model, const gchar *dir, gboolean input, GError **error)
 {
   g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   for (guint i = 0;; i++) {
-    g_autofree gchar *base = g_strdup_printf ("%s_%u.pb", prefix, i);
+    g_autofree gchar *base = g_strdup_printf ("%s_%u.pb", input ? "input" : "output", i);
     g_autofree gchar *path = g_build_filename (dir, base, NULL);
     AxonTensor *tensor;
     if (!g_file_test (path, G_FILE_TEST_EXISTS))
       return g_steal_pointer (&list);
-    tensor = axon_core_read_tensor (axon_core_get_default (), path, NULL, error);
+    tensor = axon_core_read_tensor (axon_core_get_default (), path, port_dtype (model, input, i),
+                                    error);
     if (tensor == NULL)
       return NULL;
     g_ptr_array_add (list, tensor);
@@ -104,8 +113,8 @@ run_model (AxonModel *model, GPtrArray *inputs, const RunOptions *options, GErro
 gboolean
 run_expect (AxonModel *model, const gchar *dir, const RunOptions *options, GError **error)
 {
-  g_autoptr (GPtrArray) inputs = run_load_tensors (dir, "input", error);
-  g_autoptr (GPtrArray) expected = inputs ? run_load_tensors (dir, "output", error) : NULL;
+  g_autoptr (GPtrArray) inputs = run_load_tensors (model, dir, TRUE, error);
+  g_autoptr (GPtrArray) expected = inputs ? run_load_tensors (model, dir, FALSE, error) : NULL;
   g_autoptr (GPtrArray) outputs = expected ? run_model (model, inputs, options, error) : NULL;
   gboolean ok = TRUE;
   if (outputs == NULL)
@@ -193,7 +202,8 @@ load_inputs (AxonModel *model, GError **error)
       return NULL;
     }
     tensor = g_str_has_suffix (file, ".pb") || g_str_has_suffix (file, ".npy")
-                 ? axon_core_read_tensor (axon_core_get_default (), file, NULL, error)
+                 ? axon_core_read_tensor (axon_core_get_default (), file,
+                                          AXON_DTYPE_UNDEFINED, error)
                  : run_load_picture (model, (guint)index, file, pp, error);
     if (tensor == NULL)
       return NULL;

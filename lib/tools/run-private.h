@@ -23,7 +23,7 @@ gboolean run_compare (const AxonTensor *expected, const AxonTensor *got,
                       const RunTolerance *tolerance, GString *report);
 
 /* Reads input_i.pb and output_i.pb (i from 0) of a test_data_set folder. */
-GPtrArray *run_load_tensors (const gchar *dir, const gchar *prefix, GError **error);
+GPtrArray *run_load_tensors (AxonModel *model, const gchar *dir, gboolean input, GError **error);
 
 /* Runs @model once on @inputs; returns the outputs. */
 GPtrArray *run_model (AxonModel *model, GPtrArray *inputs, const RunOptions *options,

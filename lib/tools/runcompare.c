@@ -64,6 +64,26 @@ same_top (const AxonTensor *expected, const Figures *f)
          axon_tensor_get_value (expected, f->top_got);
 }
 
+/* Strings are equal or not; tensors in a sequence or an optional agree one by one. */
+static gboolean
+compare_boxes (const AxonTensor *expected, const AxonTensor *got, const RunTolerance *tolerance,
+               GString *report)
+{
+  for (gsize i = 0; i < axon_tensor_get_numel (expected); i++) {
+    gboolean text = axon_tensor_get_dtype (expected) == AXON_DTYPE_STRING;
+    if (text ? g_str_equal (axon_tensor_get_string (expected, i), axon_tensor_get_string (got, i))
+             : run_compare (axon_tensor_get_item (expected, i), axon_tensor_get_item (got, i),
+                            tolerance, report))
+      continue;
+    g_string_append_printf (report, " (item %" G_GSIZE_FORMAT ")", i);
+    if (text)
+      g_string_append_printf (report, ": expected \"%s\", got \"%s\"",
+                              axon_tensor_get_string (expected, i), axon_tensor_get_string (got, i));
+    return FALSE;
+  }
+  return TRUE;
+}
+
 gboolean
 run_compare (const AxonTensor *expected, const AxonTensor *got, const RunTolerance *tolerance,
              GString *report)
@@ -81,6 +101,8 @@ run_compare (const AxonTensor *expected, const AxonTensor *got, const RunToleran
     g_string_append_printf (report, "expected %s, got %s", e, g);
     return FALSE;
   }
+  if (axon_dtype_is_boxed (dtype))
+    return compare_boxes (expected, got, tolerance, report);
   f = measure (expected, got, rtol, atol, tolerance->absolute);
   if (tolerance->quantized && tolerance->rtol < 0 && axon_dtype_is_float (dtype)) {
     gdouble share = f.n ? 1 - (gdouble)f.n_off / (gdouble)f.n : 1;

@@ -54,7 +54,8 @@ has_static_shapes (const AxonModel *model)
       return FALSE;
   for (guint i = 0; i < model->values->len; i++) {
     const AxonValue *value = g_ptr_array_index (model->values, i);
-    if (value->producer != NULL && !axon_shape_is_static (&value->type.shape))
+    if ((value->producer != NULL && !axon_shape_is_static (&value->type.shape)) ||
+        axon_dtype_is_boxed (value->type.dtype) || axon_dtype_get_size (value->type.dtype) == 0)
       return FALSE;
   }
   return TRUE;

@@ -145,7 +145,8 @@ axon_core_read_model_from_bytes (AxonCore *core, GBytes *bytes, GCancellable *ca
  * axon_core_read_tensor:
  * @core: a core
  * @path: (type filename): an ONNX TensorProto (.pb) or NumPy (.npy) file
- * @name: (out) (optional) (nullable) (transfer full): the tensor's name in the file
+ * @kind: %AXON_DTYPE_SEQUENCE or %AXON_DTYPE_OPTIONAL: the file holds a SequenceProto or an
+ *   OptionalProto, which do not say so themselves; any other: a tensor of whatever type
  * @error: return location
  *
  * Returns: (transfer full) (nullable): the tensor
@@ -153,14 +154,12 @@ axon_core_read_model_from_bytes (AxonCore *core, GBytes *bytes, GCancellable *ca
  * Since: 1.0
  */
 AxonTensor *
-axon_core_read_tensor (G_GNUC_UNUSED AxonCore *core, const gchar *path, gchar **name,
+axon_core_read_tensor (G_GNUC_UNUSED AxonCore *core, const gchar *path, AxonDType kind,
                        GError **error)
 {
-  if (name != NULL)
-    *name = NULL;
   if (g_str_has_suffix (path, ".npy"))
     return axon_tensor_load_npy (path, error);
-  return axon_onnx_read_tensor_file (path, name, error);
+  return axon_onnx_read_value_file (path, kind, error);
 }
 
 /**

@@ -121,7 +121,8 @@ get_pads (const AxonNode *node, PadPlan *p)
   AxonDType dtype = node->inputs[0]->type.dtype;
   if (attr == NULL && (pads == NULL || axon_tensor_get_dtype (pads) != AXON_DTYPE_I64))
     return FALSE;
-  if (axon_node_get_input (node, 2) != NULL && value == NULL)
+  if ((axon_node_get_input (node, 2) != NULL && value == NULL) ||
+      axon_node_get_input (node, 3) != NULL)
     return FALSE;
   for (gint d = 0; d < p->in.rank; d++) {
     p->pads[d] = attr ? attr[d] : ((const gint64 *)axon_tensor_get_data (pads))[d];

@@ -20,6 +20,7 @@ gboolean cpu_build_dequantize (CpuPlan *plan, const AxonNode *node, GError **err
 gboolean cpu_build_qlinear_add (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_gather (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_pad (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_resize_is_plain (const AxonNode *node);
 gboolean cpu_build_resize (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_image (CpuPlan *plan, const AxonNode *node, GError **error);

@@ -88,6 +88,20 @@ axis_scale (const AxonNode *node, gint axis)
   return (gdouble)y->dims[axis] / (gdouble)x->dims[axis];
 }
 
+/* Whole lengths, every axis named in its place: what the taps above and oneDNN compute. */
+gboolean
+cpu_resize_is_plain (const AxonNode *node)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  if (axon_node_get_int (node, "antialias") != 0 || axon_node_find_attr (node, "axes") != NULL ||
+      axon_node_find_attr (node, "keep_aspect_ratio_policy") != NULL)
+    return FALSE;
+  for (gint d = 0; d < x->rank; d++)
+    if (fabs ((gdouble)x->dims[d] * axis_scale (node, d) - (gdouble)y->dims[d]) > 1e-3)
+      return FALSE;
+  return TRUE;
+}
+
 gboolean
 cpu_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -97,6 +111,7 @@ cpu_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   CpuTensor *src, *out[2];
   ResizePlan *r;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 3 ||
+      !cpu_resize_is_plain (node) ||
       !g_str_equal (axon_node_get_string (node, "mode"), "linear") ||
       (!g_str_equal (mode, "align_corners") && !g_str_equal (mode, "asymmetric") &&
        !g_str_equal (mode, "half_pixel")))

@@ -3,6 +3,7 @@
  * is in; TRUE means that a step was added, FALSE that the next row of the kernel table is asked. */
 #include "dnn-private.h"
 #include "../cpueltwise.h"
+#include "../kernels/kernels.h"
 
 #include <math.h>
 
@@ -185,7 +186,7 @@ cpu_dnn_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   dnnl_memory_desc_t in, out = dnn_md_any (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
   dnnl_resampling_desc_t desc;
   dnnl_alg_kind_t alg;
-  if (!is_f32 (node) || !resampling_alg (node, &alg))
+  if (!is_f32 (node) || !cpu_resize_is_plain (node) || !resampling_alg (node, &alg))
     return FALSE;
   src = cpu_plan_input (plan, node, 0);
   in = dnn_md (src);

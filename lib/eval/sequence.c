@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sequences (11 on) and optionals (15, 18): tensors of tensors, which share their items. */
+#include "axoneval.h"
+#include "../ops/ops-private.h"
+
+static gboolean
+infer_sequence (const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in, AxonTypeInfo *out,
+                G_GNUC_UNUSED GError **error)
+{
+  out[0].dtype = g_str_equal (node->op->name, "Optional") ? AXON_DTYPE_OPTIONAL
+                                                          : AXON_DTYPE_SEQUENCE;
+  out[0].shape = AXON_SHAPE (-1);
+  return TRUE;
+}
+
+/* What the sequence holds is known when it runs. */
+static gboolean
+infer_item (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in,
+            G_GNUC_UNUSED AxonTypeInfo *out, G_GNUC_UNUSED GError **error)
+{
+  return TRUE;
+}
+
+static gboolean
+infer_scalar_i64 (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in,
+                  AxonTypeInfo *out, G_GNUC_UNUSED GError **error)
+{
+  out[0].dtype = AXON_DTYPE_I64;
+  out[0].shape = (AxonShape){ 0 };
+  return TRUE;
+}
+
+static gboolean
+is_sequence (const AxonTensor *value, GError **error)
+{
+  if (axon_tensor_get_dtype (value) != AXON_DTYPE_SEQUENCE)
+    FAIL (MODEL, "expected a sequence, got %s", axon_dtype_get_name (axon_tensor_get_dtype (value)));
+  return TRUE;
+}
+
+static gboolean
+run_empty (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in,
+           AxonTensor **out, G_GNUC_UNUSED GError **error)
+{
+  out[0] = axon_tensor_new_sequence (NULL, 0);
+  return TRUE;
+}
+
+static gboolean
+run_construct (const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
+               G_GNUC_UNUSED GError **error)
+{
+  out[0] = axon_tensor_new_sequence (in, node->n_inputs);
+  return TRUE;
+}
+
+static gboolean
+run_length (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
+            GError **error)
+{
+  static const AxonShape scalar = { .rank = 0 };
+  if (!is_sequence (in[0], error) ||
+      (out[0] = axon_tensor_new (AXON_DTYPE_I64, &scalar, error)) == NULL)
+    return FALSE;
+  *(gint64 *)axon_tensor_get_data (out[0]) = (gint64)axon_tensor_get_numel (in[0]);
+  return TRUE;
+}
+
+static gboolean
+run_at (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  gint64 at;
+  if (!is_sequence (in[0], error) || axon_tensor_get_numel (in[1]) != 1 ||
+      !axon_check_index (axon_int_at (in[1], 0), (gint64)axon_tensor_get_numel (in[0]), &at, error))
+    return FALSE;
+  out[0] = axon_tensor_ref (axon_tensor_get_item (in[0], (gsize)at));
+  return TRUE;
+}
+
+/* @position: of the new item, or of the one to go. */
+static gboolean
+run_change (AxonTensor *sequence, AxonTensor *item, AxonTensor *position, AxonTensor **out,
+            GError **error)
+{
+  gint64 n, at;
+  g_autoptr (GPtrArray) items = g_ptr_array_new ();
+  if (!is_sequence (sequence, error))
+    return FALSE;
+  n = (gint64)axon_tensor_get_numel (sequence);
+  at = position && axon_tensor_get_numel (position) ? axon_int_at (position, 0) : item ? n : -1;
+  if (!axon_check_index (at, n + (item != NULL && at >= 0), &at, error))
+    return FALSE;
+  for (gint64 i = 0; i < n; i++)
+    g_ptr_array_add (items, axon_tensor_get_item (sequence, (gsize)i));
+  if (item != NULL)
+    g_ptr_array_insert (items, (gint)at, item);
+  else
+    g_ptr_array_remove_index (items, (guint)at);
+  out[0] = axon_tensor_new_sequence ((AxonTensor *const *)items->pdata, items->len);
+  return TRUE;
+}
+
+static gboolean
+run_insert (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  return run_change (in[0], in[1], axon_operand (node, in, 2), out, error);
+}
+
+static gboolean
+run_erase (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  return run_change (in[0], NULL, axon_operand (node, in, 1), out, error);
+}
+
+/* Runs operator @name on @in, as its row of the tables would. */
+static gboolean
+borrow_operator (const gchar *name, gint64 axis, AxonTensor **in, guint n_in, AxonTensor **out,
+                 GError **error)
+{
+  g_autoptr (AxonModel) model = axon_model_new (NULL);
+  g_autofree AxonValue **values = g_new0 (AxonValue *, n_in + 1);
+  AxonValue *result = axon_model_add_value (model, NULL);
+  AxonNode *node;
+  for (guint i = 0; i < n_in; i++)
+    values[i] = axon_model_add_constant (model, NULL, in[i]);
+  node = axon_model_add_node (model, axon_builtin_op (NULL, name, 12), 12, name, values, n_in,
+                              &result, 1);
+  if (g_str_equal (name, "Unsqueeze") || g_str_equal (name, "Squeeze"))
+    axon_node_set_ints (node, "axes", &axis, 1);
+  else
+    axon_node_set_int (node, "axis", axis);
+  return axon_eval_node (node, in, out, error);
+}
+
+static gboolean
+run_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  gboolean stack = axon_node_get_int (node, "new_axis") != 0;
+  gint64 axis = axon_node_get_int (node, "axis");
+  g_autoptr (GPtrArray) items = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  if (!is_sequence (in[0], error))
+    return FALSE;
+  if (axon_tensor_get_numel (in[0]) == 0)
+    FAIL (MODEL, "the sequence is empty");
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+    AxonTensor *item = axon_tensor_get_item (in[0], i), *wide = NULL;
+    if (axon_tensor_get_dtype (item) >= AXON_DTYPE_SEQUENCE)
+      FAIL (MODEL, "item %" G_GSIZE_FORMAT " is no tensor", i);
+    if (stack && !borrow_operator ("Unsqueeze", axis, &item, 1, &wide, error))
+      return FALSE;
+    g_ptr_array_add (items, stack ? wide : axon_tensor_ref (item));
+  }
+  return borrow_operator ("Concat", axis, (AxonTensor **)items->pdata, items->len, out, error);
+}
+
+/* A part of @x along @axis. */
+static AxonTensor *
+cut (AxonTensor *x, gint axis, gint64 at, gint64 n, GError **error)
+{
+  AxonShape shape = *axon_tensor_get_shape (x), begin = shape;
+  g_autoptr (AxonTensor) view = NULL;
+  if (axon_dtype_is_boxed (axon_tensor_get_dtype (x))) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "splitting strings");
+    return NULL;
+  }
+  for (gint d = 0; d < shape.rank; d++)
+    begin.dims[d] = d == axis ? at : 0;
+  shape.dims[axis] = n;
+  if (axon_shape_get_numel (&shape) == 0)
+    return axon_tensor_new (axon_tensor_get_dtype (x), &shape, error);
+  view = axon_tensor_new_roi (x, &begin, &shape, error);
+  return view ? axon_tensor_to_host (view, error) : NULL;
+}
+
+/* split: one size for all parts (the last may be smaller), or one for each; else single slices,
+ * which lose the axis unless keepdims. */
+static gboolean
+run_split (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  const AxonShape *x = axon_tensor_get_shape (in[0]);
+  AxonTensor *split = axon_operand (node, in, 1);
+  gboolean list = split != NULL && axon_tensor_get_shape (split)->rank > 0;
+  gboolean drop = split == NULL && axon_node_get_int (node, "keepdims") == 0;
+  g_autoptr (GPtrArray) items = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  gint64 at = 0;
+  gint axis;
+  if (!axon_check_axis (axon_node_get_int (node, "axis"), x->rank, &axis, error))
+    return FALSE;
+  for (gsize i = 0; at < x->dims[axis] || (list && i < axon_tensor_get_numel (split)); i++) {
+    gint64 n = 1;
+    AxonTensor *part, *thin = NULL;
+    if (list && i >= axon_tensor_get_numel (split))
+      FAIL (MODEL, "the sizes do not add up to %" G_GINT64_FORMAT, x->dims[axis]);
+    if (split != NULL)
+      n = axon_int_at (split, list ? i : 0);
+    if (n < (list ? 0 : 1) || (list && n > x->dims[axis] - at))
+      FAIL (MODEL, "size %" G_GINT64_FORMAT " is out of range", n);
+    n = MIN (n, x->dims[axis] - at);
+    part = cut (in[0], axis, at, n, error);
+    if (part == NULL)
+      return FALSE;
+    g_ptr_array_add (items, part);
+    if (drop && borrow_operator ("Squeeze", axis, &part, 1, &thin, error)) {
+      g_ptr_array_remove_index (items, items->len - 1);
+      g_ptr_array_add (items, thin);
+    }
+    at += n;
+  }
+  out[0] = axon_tensor_new_sequence ((AxonTensor *const *)items->pdata, items->len);
+  return TRUE;
+}
+
+static gboolean
+run_optional (const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
+              G_GNUC_UNUSED GError **error)
+{
+  out[0] = axon_tensor_new_optional (axon_operand (node, in, 0));
+  return TRUE;
+}
+
+/* From opset 18 a tensor or a sequence may stand for an optional that holds it. */
+static gboolean
+run_get_element (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
+                 GError **error)
+{
+  gboolean optional = axon_tensor_get_dtype (in[0]) == AXON_DTYPE_OPTIONAL;
+  if (optional && axon_tensor_get_numel (in[0]) == 0)
+    FAIL (MODEL, "the optional is empty");
+  out[0] = axon_tensor_ref (optional ? axon_tensor_get_item (in[0], 0) : in[0]);
+  return TRUE;
+}
+
+static gboolean
+infer_has_element (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in,
+                   AxonTypeInfo *out, G_GNUC_UNUSED GError **error)
+{
+  out[0].dtype = AXON_DTYPE_BOOL;
+  out[0].shape = (AxonShape){ 0 };
+  return TRUE;
+}
+
+static gboolean
+run_has_element (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
+{
+  static const AxonShape scalar = { .rank = 0 };
+  AxonTensor *value = axon_operand (node, in, 0);
+  gboolean has = value != NULL && (axon_tensor_get_dtype (value) != AXON_DTYPE_OPTIONAL ||
+                                   axon_tensor_get_numel (value) > 0);
+  out[0] = axon_tensor_new (AXON_DTYPE_BOOL, &scalar, error);
+  if (out[0] != NULL)
+    *(guint8 *)axon_tensor_get_data (out[0]) = (guint8)has;
+  return out[0] != NULL;
+}
+
+#define ROW(name, since, min_in, max_in, attrs, infer, run)                                        \
+  {                                                                                                \
+    name, NULL, since, 0, min_in, max_in, 1, 1, 0, 0, attrs, infer, NULL, AXON_OP_CONTROL, run     \
+  }
+
+static const AxonOp rows[] = {
+  ROW ("SequenceEmpty", 11, 0, 0, ATTRS (ATTR_I ("dtype", 1)), infer_sequence, run_empty),
+  ROW ("SequenceConstruct", 11, 1, AXON_VARIADIC, NULL, infer_sequence, run_construct),
+  ROW ("SequenceLength", 11, 1, 1, NULL, infer_scalar_i64, run_length),
+  ROW ("SequenceAt", 11, 2, 2, NULL, infer_item, run_at),
+  ROW ("SequenceInsert", 11, 2, 3, NULL, infer_sequence, run_insert),
+  ROW ("SequenceErase", 11, 1, 2, NULL, infer_sequence, run_erase),
+  ROW ("ConcatFromSequence", 11, 1, 1,
+       ATTRS (REQUIRED ("axis", AXON_ATTR_INT), ATTR_I ("new_axis", 0)), infer_item, run_concat),
+  ROW ("SplitToSequence", 11, 1, 2, ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1)),
+       infer_sequence, run_split),
+  ROW ("Optional", 15, 0, 1, NULL, infer_sequence, run_optional),
+  ROW ("OptionalGetElement", 15, 1, 1, NULL, infer_item, run_get_element),
+  ROW ("OptionalHasElement", 15, 0, 1, NULL, infer_has_element, run_has_element),
+};
+
+DEFINE_FAMILY (sequence, rows)

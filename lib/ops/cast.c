@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Cast (1, 6, 9, 13, 19, 21, 23, 24), CastLike (15 on), BitCast (26). Float to integer saturates
+ * and NaN becomes 0; integers wrap, as C's conversions do. */
+#include "ops-private.h"
+
+#include <string.h>
+
+static AxonDType
+cast_target (const AxonNode *node, const AxonTypeInfo *in)
+{
+  const gchar *name = axon_node_get_string (node, "to");
+  if (node->op->max_in == 2)
+    return in[1].dtype;
+  if (node->op->until != 5)
+    return (AxonDType)axon_node_get_int (node, "to");
+  /* Cast 1 names the type, such as FLOAT or INT64. */
+  static const struct {
+    const gchar *name;
+    AxonDType dtype;
+  } names[] = { { "FLOAT", AXON_DTYPE_F32 },  { "DOUBLE", AXON_DTYPE_F64 },
+                { "FLOAT16", AXON_DTYPE_F16 }, { "UINT8", AXON_DTYPE_U8 },
+                { "INT8", AXON_DTYPE_I8 },     { "UINT16", AXON_DTYPE_U16 },
+                { "INT16", AXON_DTYPE_I16 },   { "UINT32", AXON_DTYPE_U32 },
+                { "INT32", AXON_DTYPE_I32 },   { "UINT64", AXON_DTYPE_U64 },
+                { "INT64", AXON_DTYPE_I64 },   { "BOOL", AXON_DTYPE_BOOL },
+                { "STRING", AXON_DTYPE_STRING } };
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (g_ascii_strcasecmp (name, names[i].name) == 0)
+      return names[i].dtype;
+  return AXON_DTYPE_UNDEFINED;
+}
+
+static gboolean
+infer_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  AxonDType to = cast_target (node, in);
+  if (axon_dtype_get_size (to) == 0 || to >= AXON_DTYPE_SEQUENCE)
+    FAIL (UNSUPPORTED, "cast to type %d", (int)to);
+  out[0].dtype = to;
+  out[0].shape = in[0].shape;
+  return TRUE;
+}
+
+/* Float to an 8-bit float saturates unless the attribute says otherwise. */
+static void
+cast_numbers (AxonTensor *from, AxonTensor *to, gboolean saturate)
+{
+  AxonDType a = axon_tensor_get_dtype (from), b = axon_tensor_get_dtype (to);
+  gconstpointer x = axon_tensor_get_data (from);
+  gpointer y = axon_tensor_get_data (to);
+  gboolean ints = !axon_dtype_is_float (a) && !axon_dtype_is_float (b) && b != AXON_DTYPE_BOOL &&
+                  !axon_dtype_is_packed (b);
+  for (gsize i = 0; i < axon_tensor_get_numel (from); i++)
+    if (ints)
+      axon_store_int (b, y, i, axon_dtype_load_int (a, x, i));
+    else
+      axon_dtype_store_cast (b, y, i, axon_dtype_load (a, x, i), saturate);
+}
+
+static gboolean
+eval_cast (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  AxonDType from = axon_tensor_get_dtype (in[0]), to = axon_tensor_get_dtype (out[0]);
+  if (from == AXON_DTYPE_STRING && to == from) {
+    axon_tensor_copy_boxes (in[0], out[0]);
+    return TRUE;
+  }
+  if (from == to)
+    return axon_eval_copy (node, in, out, error);
+  if (from == AXON_DTYPE_STRING)
+    return axon_cast_from_strings (in[0], out[0], error);
+  if (to == AXON_DTYPE_STRING)
+    axon_cast_to_strings (in[0], out[0]);
+  else
+    cast_numbers (in[0], out[0], axon_node_get_int (node, "saturate") != 0);
+  return TRUE;
+}
+
+static gboolean
+infer_bit_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  AxonDType to = cast_target (node, in);
+  if (axon_dtype_get_size (to) != axon_dtype_get_size (in[0].dtype) || axon_dtype_is_packed (to) ||
+      axon_dtype_is_packed (in[0].dtype) || to == AXON_DTYPE_STRING || to >= AXON_DTYPE_SEQUENCE)
+    FAIL (MODEL, "%s and %s differ in size", axon_dtype_get_name (in[0].dtype),
+          axon_dtype_get_name (to));
+  out[0].dtype = to;
+  out[0].shape = in[0].shape;
+  return TRUE;
+}
+
+#define TO REQUIRED ("to", AXON_ATTR_INT)
+#define SATURATE ATTR_I ("saturate", 1), ATTR_S ("round_mode", "up")
+
+static const AxonOp rows[] = {
+  { "Cast", NULL, 1, 5, 1, 1, 1, 1, 0, 1, ATTRS (REQUIRED ("to", AXON_ATTR_STRING)), infer_cast,
+    eval_cast, AXON_OP_ELEMENTWISE },
+  { "Cast", NULL, 6, 0, 1, 1, 1, 1, 0, 1, ATTRS (TO, SATURATE), infer_cast, eval_cast,
+    AXON_OP_ELEMENTWISE | AXON_OP_MAKES_ELEMENTS },
+  { "CastLike", NULL, 15, 0, 2, 2, 1, 1, 0, 1, ATTRS (SATURATE), infer_cast, eval_cast,
+    AXON_OP_MAKES_ELEMENTS },
+  { "BitCast", NULL, 26, 0, 1, 1, 1, 1, 0, 1, ATTRS (TO), infer_bit_cast, axon_eval_copy,
+    AXON_OP_NONE },
+};
+
+DEFINE_FAMILY (cast, rows)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Random operators: RandomUniform, RandomNormal and their Like forms (1), Bernoulli (15),
+ * Multinomial (7), Dropout (1 to 22; in training mode from 12). Results are those of GRand seeded
+ * with the attribute "seed" (0 where it is left out), so a run can be repeated. */
+#include "ops-private.h"
+
+#include <math.h>
+#include <string.h>
+
+static gboolean
+infer_random (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  guint n;
+  const gint64 *shape = axon_node_get_ints (node, "shape", &n);
+  gboolean like = node->op->max_in > 0;
+  if (!axon_attr_dtype (node, "dtype", like ? in[0].dtype : AXON_DTYPE_F32, &out[0].dtype, error))
+    return FALSE;
+  if (like) {
+    out[0].shape = in[0].shape;
+    return TRUE;
+  }
+  if (n > AXON_MAX_RANK)
+    FAIL (UNSUPPORTED, "rank %u", n);
+  out[0].shape.rank = (gint)n;
+  for (guint i = 0; i < n; i++) {
+    out[0].shape.dims[i] = shape[i];
+    if (shape[i] < 0)
+      FAIL (MODEL, "dimension %u is negative", i);
+  }
+  return TRUE;
+}
+
+static GRand *
+seeded (const AxonNode *node)
+{
+  gfloat seed = (gfloat)axon_node_get_float (node, "seed");
+  guint32 bits;
+  memcpy (&bits, &seed, sizeof bits);
+  return g_rand_new_with_seed (bits);
+}
+
+static gdouble
+normal (GRand *rand)
+{
+  gdouble u = 1 - g_rand_double (rand), v = g_rand_double (rand);
+  return sqrt (-2 * log (u)) * cos (2 * G_PI * v); /* Box and Muller 1958 */
+}
+
+static gboolean
+eval_random (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in, AxonTensor *const *out,
+             G_GNUC_UNUSED GError **error)
+{
+  g_autoptr (GRand) rand = seeded (node);
+  gboolean gauss = g_str_has_prefix (node->op->name, "RandomNormal");
+  gdouble a = axon_node_get_float (node, gauss ? "mean" : "low");
+  gdouble b = axon_node_get_float (node, gauss ? "scale" : "high");
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
+                      gauss ? a + b * normal (rand) : a + (b - a) * g_rand_double (rand));
+  return TRUE;
+}
+
+static gboolean
+eval_bernoulli (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                G_GNUC_UNUSED GError **error)
+{
+  g_autoptr (GRand) rand = seeded (node);
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
+                      g_rand_double (rand) < axon_tensor_get_value (in[0], i));
+  return TRUE;
+}
+
+static gboolean
+infer_multinomial (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint64 n = axon_node_get_int (node, "sample_size");
+  if (!axon_check_rank (in, 0, 2, 2, error) ||
+      !axon_attr_dtype (node, "dtype", AXON_DTYPE_I32, &out[0].dtype, error))
+    return FALSE;
+  if (n < 0)
+    FAIL (MODEL, "sample_size is negative");
+  if (in[0].shape.rank == 2)
+    out[0].shape = AXON_SHAPE (in[0].shape.dims[0], n);
+  return TRUE;
+}
+
+/* Rows hold unnormalised log-probabilities. */
+static gboolean
+eval_multinomial (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                  G_GNUC_UNUSED GError **error)
+{
+  g_autoptr (GRand) rand = seeded (node);
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  gint64 n = axon_tensor_get_dim (in[0], 1), samples = axon_tensor_get_dim (out[0], 1);
+  for (gsize i = 0; n > 0 && i < axon_tensor_get_numel (out[0]); i++) {
+    const gdouble *row = x + (gint64)i / samples * n;
+    gdouble sum = 0, at;
+    gint64 k = 0;
+    for (gint64 c = 0; c < n; c++)
+      sum += exp (row[c]);
+    at = g_rand_double (rand) * sum - exp (row[0]);
+    while (k + 1 < n && at >= 0)
+      at -= exp (row[++k]);
+    axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i, (gdouble)k);
+  }
+  return TRUE;
+}
+
+static gboolean
+is_training (const AxonNode *node, AxonTensor *training)
+{
+  return node->op->max_in == 3 && training != NULL && axon_tensor_get_numel (training) > 0 &&
+         axon_tensor_get_value (training, 0) != 0;
+}
+
+static gboolean
+infer_dropout (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  if (node->op->until == 6 && axon_node_get_int (node, "is_test") == 0)
+    FAIL (UNSUPPORTED, "training mode before opset 12");
+  axon_infer_same (node, in, out, error);
+  if (node->n_outputs > 1)
+    out[1].dtype = node->op->since < 10 ? in[0].dtype : AXON_DTYPE_BOOL;
+  return TRUE;
+}
+
+static gboolean
+eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+              G_GNUC_UNUSED GError **error)
+{
+  AxonTensor *given = axon_operand (node, in, 1), *mask = node->n_outputs > 1 ? out[1] : NULL;
+  gboolean training = is_training (node, axon_operand (node, in, 2));
+  gdouble ratio = !training ? 0 : given ? axon_tensor_get_value (given, 0) : 0.5;
+  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32)axon_node_get_int (node, "seed"));
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+    gboolean stays = ratio <= 0 || g_rand_double (rand) >= ratio;
+    x[i] = !stays ? 0 : ratio > 0 ? x[i] / (1 - ratio) : x[i];
+    if (mask != NULL)
+      axon_dtype_store (axon_tensor_get_dtype (mask), axon_tensor_get_data (mask), i, stays);
+  }
+  axon_store_doubles (out[0], x);
+  return TRUE;
+}
+
+#define LIKE_TYPES AXON_DTYPES_ALL
+#define F AXON_DTYPES_FLOAT
+#define UNIFORM ATTR_I ("dtype", 0), ATTR_F ("high", 1), ATTR_F ("low", 0), ATTR_F ("seed", 0)
+#define NORMAL ATTR_I ("dtype", 0), ATTR_F ("mean", 0), ATTR_F ("scale", 1), ATTR_F ("seed", 0)
+#define DROPOUT(since, until, max_in, ...)                                                         \
+  {                                                                                                \
+    "Dropout", NULL, since, until, 1, max_in, 1, 2, F, 1, ATTRS (__VA_ARGS__), infer_dropout,      \
+        eval_dropout, AXON_OP_NONE                                                                 \
+  }
+
+static const AxonOp rows[] = {
+  { "RandomUniform", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
+    ATTRS (UNIFORM, REQUIRED ("shape", AXON_ATTR_INTS)), infer_random, eval_random, AXON_OP_NONE },
+  { "RandomNormal", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
+    ATTRS (NORMAL, REQUIRED ("shape", AXON_ATTR_INTS)), infer_random, eval_random, AXON_OP_NONE },
+  { "RandomUniformLike", NULL, 1, 0, 1, 1, 1, 1, LIKE_TYPES, 1, ATTRS (UNIFORM), infer_random,
+    eval_random, AXON_OP_NONE },
+  { "RandomNormalLike", NULL, 1, 0, 1, 1, 1, 1, LIKE_TYPES, 1, ATTRS (NORMAL), infer_random,
+    eval_random, AXON_OP_NONE },
+  { "Bernoulli", NULL, 15, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
+    ATTRS (ATTR_I ("dtype", 0), ATTR_F ("seed", 0)), infer_random, eval_bernoulli, AXON_OP_NONE },
+  { "Multinomial", NULL, 7, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
+    ATTRS (ATTR_I ("dtype", 6), ATTR_I ("sample_size", 1), ATTR_F ("seed", 0)), infer_multinomial,
+    eval_multinomial, AXON_OP_NONE },
+  DROPOUT (1, 6, 1, ATTR_F ("ratio", 0.5), ATTR_I ("is_test", 0)),
+  DROPOUT (7, 9, 1, ATTR_F ("ratio", 0.5)),
+  DROPOUT (10, 11, 1, ATTR_F ("ratio", 0.5)),
+  DROPOUT (12, 0, 3, ATTR_I ("seed", 0)),
+};
+
+DEFINE_FAMILY (random, rows)
