@@ -24,8 +24,8 @@ infer_loop (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
     return FALSE;
   for (guint i = 0; i < node->n_outputs; i++) {
     out[i].dtype = results[i + 1].dtype;
-    if (i < n_states && in[i + 2].dtype != AXON_DTYPE_UNDEFINED)
-      out[i].dtype = in[i + 2].dtype;
+    if (i < n_states && in[i + 2].dtype != results[i + 1].dtype)
+      out[i].dtype = AXON_DTYPE_UNDEFINED; /* by the number of turns */
   }
   return TRUE;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define FAMILIES(X)                                                                                \
+  X (attention)                                                                                    \
   X (binary)                                                                                       \
   X (box)                                                                                          \
   X (cast)                                                                                         \
@@ -25,6 +26,7 @@
   X (normalize)                                                                                    \
   X (norm)                                                                                         \
   X (pad)                                                                                          \
+  X (patch)                                                                                        \
   X (pool)                                                                                         \
   X (qlinear)                                                                                      \
   X (quantize)                                                                                     \

@@ -17,7 +17,9 @@ FLOAT (min, a < b || isnan (a) ? a : b)
 FLOAT (pow, pow (a, b))
 FLOAT (prelu, a < 0 ? a * b : a)
 FLOAT (fmod, fmod (a, b))
-FLOAT (mod, b == 0 ? NAN : a - floor (a / b) * b)
+FLOAT (mod, fmod (a, b) == 0                  ? copysign (0, b)
+            : (fmod (a, b) < 0) == (b < 0) ? fmod (a, b)
+                                           : fmod (a, b) + b)
 /* Wrap like two's complement: no integer trap. Division by zero gives 0. */
 INT (add, (gint64)((guint64)a + (guint64)b))
 INT (sub, (gint64)((guint64)a - (guint64)b))
@@ -35,7 +37,7 @@ UINT (mod, b == 0 ? 0 : a % b)
 /* Shifts by the width or more give 0. */
 INT (left, b < 0 || b > 63 ? 0 : (gint64)((guint64)a << b))
 UINT (right, b > 63 ? 0 : a >> b)
-INT (right, u_right ((guint64)a, (guint64)b))
+INT (right, b < 0 || b > 63 ? -(a < 0) : a >> b) /* the sign fills */
 INT (bit_and, a & b)
 INT (bit_or, a | b)
 INT (bit_xor, a ^ b)
@@ -225,6 +227,28 @@ eval_prelu_channels (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
   return TRUE;
 }
 
+/* SwiGLU (27; Shazeer 2020): A sigmoid (alpha A) B, no broadcasting. */
+static gboolean
+infer_swiglu (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  if (axon_shape_is_static (&in[0].shape) && axon_shape_is_static (&in[1].shape) &&
+      !axon_shape_equal (&in[0].shape, &in[1].shape))
+    FAIL (MODEL, "A and B differ in shape");
+  return axon_infer_same (node, in, out, error);
+}
+
+static gboolean
+eval_swiglu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+             G_GNUC_UNUSED GError **error)
+{
+  gdouble alpha = axon_node_get_float (node, "alpha");
+  g_autofree gdouble *a = axon_load_doubles (in[0]), *b = axon_load_doubles (in[1]);
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++)
+    a[i] = a[i] / (1 + exp (-alpha * a[i])) * b[i];
+  axon_store_doubles (out[0], a);
+  return TRUE;
+}
+
 #define N AXON_DTYPES_NUMERIC
 #define LEGACY ATTRS (ATTR_I ("broadcast", 0), ATTR ("axis", AXON_ATTR_INT))
 #define PAIR(name, eval)                                                                           \
@@ -258,6 +282,8 @@ static const AxonOp rows[] = {
   { "BitShift", NULL, 11, 0, 2, 2, 1, 1, AXON_DTYPES_INT, 2,
     ATTRS (REQUIRED ("direction", AXON_ATTR_STRING)), infer_bit_shift, eval_bit_shift,
     AXON_OP_ELEMENTWISE },
+  { "SwiGLU", NULL, 27, 0, 2, 2, 1, 1, AXON_DTYPES_FLOAT, 2, ATTRS (ATTR_F ("alpha", 1)),
+    infer_swiglu, eval_swiglu, AXON_OP_ELEMENTWISE },
   BITS ("BitwiseAnd", eval_bit_and),
   BITS ("BitwiseOr", eval_bit_or),
   BITS ("BitwiseXor", eval_bit_xor),

@@ -3,6 +3,7 @@
  * and NaN becomes 0; integers wrap, as C's conversions do. */
 #include "ops-private.h"
 
+#include <math.h>
 #include <string.h>
 
 static AxonDType
@@ -41,20 +42,49 @@ infer_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
   return TRUE;
 }
 
+/* The low bits of @v, as integers of 2 and 4 bits take them. */
+static gdouble
+low_bits (AxonDType dtype, gint64 v)
+{
+  gint bits = dtype == AXON_DTYPE_U2 || dtype == AXON_DTYPE_I2 ? 2 : 4;
+  gboolean is_signed = dtype == AXON_DTYPE_I2 || dtype == AXON_DTYPE_I4;
+  gint64 low = v & ((1 << bits) - 1);
+  return (gdouble)(is_signed && low >> (bits - 1) ? low - (1 << bits) : low);
+}
+
+/* To a power of two: "up" is what storing does. */
+static gdouble
+round_scale (gdouble v, const gchar *mode)
+{
+  gint exp;
+  gdouble man = frexp (v, &exp);
+  if (g_str_equal (mode, "up") || !isfinite (v) || v <= 0)
+    return v;
+  if (g_str_equal (mode, "nearest") && man >= 0.75)
+    return ldexp (1, exp);
+  return ldexp (1, exp - 1);
+}
+
 /* Float to an 8-bit float saturates unless the attribute says otherwise. */
 static void
-cast_numbers (AxonTensor *from, AxonTensor *to, gboolean saturate)
+cast_numbers (AxonTensor *from, AxonTensor *to, gboolean saturate, const gchar *round_mode)
 {
   AxonDType a = axon_tensor_get_dtype (from), b = axon_tensor_get_dtype (to);
   gconstpointer x = axon_tensor_get_data (from);
   gpointer y = axon_tensor_get_data (to);
   gboolean ints = !axon_dtype_is_float (a) && !axon_dtype_is_float (b) && b != AXON_DTYPE_BOOL &&
                   !axon_dtype_is_packed (b);
-  for (gsize i = 0; i < axon_tensor_get_numel (from); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (from); i++) {
+    gdouble v = axon_dtype_load (a, x, i);
     if (ints)
       axon_store_int (b, y, i, axon_dtype_load_int (a, x, i));
+    else if (axon_dtype_is_packed (b) && !axon_dtype_is_float (b))
+      axon_dtype_store (b, y, i, low_bits (b, axon_dtype_load_int (a, x, i)));
+    else if (b == AXON_DTYPE_F8E8M0)
+      axon_dtype_store (b, y, i, round_scale (v, round_mode));
     else
-      axon_dtype_store_cast (b, y, i, axon_dtype_load (a, x, i), saturate);
+      axon_dtype_store_cast (b, y, i, v, saturate);
+  }
 }
 
 static gboolean
@@ -72,7 +102,9 @@ eval_cast (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
   if (to == AXON_DTYPE_STRING)
     axon_cast_to_strings (in[0], out[0]);
   else
-    cast_numbers (in[0], out[0], axon_node_get_int (node, "saturate") != 0);
+    cast_numbers (in[0], out[0], axon_node_get_int (node, "saturate") != 0,
+                  axon_node_find_attr (node, "round_mode") ? axon_node_get_string (node, "round_mode")
+                                                           : "up");
   return TRUE;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Random operators: RandomUniform, RandomNormal and their Like forms (1), Bernoulli (15),
  * Multinomial (7), Dropout (1 to 22; in training mode from 12). Results are those of GRand seeded
- * with the attribute "seed" (0 where it is left out), so a run can be repeated. */
+ * with the attribute "seed" (0 where it is left out), so a run can be repeated; uniform numbers and
+ * Dropout's mask are NumPy's for that seed. */
 #include "ops-private.h"
 
 #include <math.h>
@@ -39,10 +40,18 @@ seeded (const AxonNode *node)
   return g_rand_new_with_seed (bits);
 }
 
+/* In [0, 1) with 53 bits, as NumPy's RandomState makes it of the same generator (MT19937). */
+static gdouble
+uniform (GRand *rand)
+{
+  guint32 high = g_rand_int (rand) >> 5, low = g_rand_int (rand) >> 6;
+  return ((gdouble)high * 67108864 + (gdouble)low) / 9007199254740992;
+}
+
 static gdouble
 normal (GRand *rand)
 {
-  gdouble u = 1 - g_rand_double (rand), v = g_rand_double (rand);
+  gdouble u = 1 - uniform (rand), v = uniform (rand);
   return sqrt (-2 * log (u)) * cos (2 * G_PI * v); /* Box and Muller 1958 */
 }
 
@@ -56,7 +65,7 @@ eval_random (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in, AxonTens
   gdouble b = axon_node_get_float (node, gauss ? "scale" : "high");
   for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
-                      gauss ? a + b * normal (rand) : a + (b - a) * g_rand_double (rand));
+                      gauss ? a + b * normal (rand) : a + (b - a) * uniform (rand));
   return TRUE;
 }
 
@@ -67,7 +76,7 @@ eval_bernoulli (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
   g_autoptr (GRand) rand = seeded (node);
   for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
-                      g_rand_double (rand) < axon_tensor_get_value (in[0], i));
+                      uniform (rand) < axon_tensor_get_value (in[0], i));
   return TRUE;
 }
 
@@ -99,7 +108,7 @@ eval_multinomial (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
     gint64 k = 0;
     for (gint64 c = 0; c < n; c++)
       sum += exp (row[c]);
-    at = g_rand_double (rand) * sum - exp (row[0]);
+    at = uniform (rand) * sum - exp (row[0]);
     while (k + 1 < n && at >= 0)
       at -= exp (row[++k]);
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i, (gdouble)k);
@@ -135,7 +144,7 @@ eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
   g_autofree gdouble *x = axon_load_doubles (in[0]);
   g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32)axon_node_get_int (node, "seed"));
   for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
-    gboolean stays = ratio <= 0 || g_rand_double (rand) >= ratio;
+    gboolean stays = ratio <= 0 || uniform (rand) >= ratio;
     x[i] = !stays ? 0 : ratio > 0 ? x[i] / (1 - ratio) : x[i];
     if (mask != NULL)
       axon_dtype_store (axon_tensor_get_dtype (mask), axon_tensor_get_data (mask), i, stays);

@@ -115,22 +115,25 @@ infer_space_to_depth (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
   return TRUE;
 }
 
-/* out[n, i, j, c, h, w] */
+/* out[n, i, j, c, h, w], or out[n, c, i, j, h, w] in mode CRD */
 static gboolean
 eval_space_to_depth (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                      G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = axon_tensor_get_shape (in[0]);
   gint64 b = axon_node_get_int (node, "blocksize"), plane = x->dims[2] * x->dims[3];
-  AxonShape shape = AXON_SHAPE (x->dims[0], b, b, x->dims[1], x->dims[2] / b, x->dims[3] / b);
-  gint64 strides[] = { x->dims[1] * plane, x->dims[3], 1, plane, b * x->dims[3], b };
+  gboolean crd = g_str_equal (axon_node_get_string (node, "mode"), "CRD");
+  gint64 c = x->dims[1], w = x->dims[3], h_out = x->dims[2] / b, w_out = w / b;
+  AxonShape shape = crd ? AXON_SHAPE (x->dims[0], c, b, b, h_out, w_out)
+                        : AXON_SHAPE (x->dims[0], b, b, c, h_out, w_out);
+  gint64 strides[] = { c * plane, crd ? plane : w, crd ? w : 1, crd ? 1 : plane, b * w, b };
   axon_strided_copy (axon_tensor_get_data (out[0]), axon_tensor_get_data (in[0]),
                      axon_dtype_get_size (axon_tensor_get_dtype (in[0])), &shape, strides);
   return TRUE;
 }
 
 static const AxonOp rows[] = {
-  { "SpaceToDepth", NULL, 1, 0, 1, 1, 1, 1, 0, 1, ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT)),
+  { "SpaceToDepth", NULL, 1, 0, 1, 1, 1, 1, 0, 1, ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT), ATTR_S ("mode", "DCR")),
     infer_space_to_depth, eval_space_to_depth, AXON_OP_NONE },
   { "Transpose", NULL, 1, 0, 1, 1, 1, 1, 0, 1, ATTRS (ATTR_INTS ("perm")), infer_transpose,
     eval_transpose, AXON_OP_NONE },

@@ -48,7 +48,8 @@ match_tail (const AxonNode *node, Tail *t)
   }
   t->q = next;
   return next != NULL && axon_node_is (next, "QuantizeLinear") && is_scalar (next->inputs[1]) &&
-         axon_node_get_input (next, 2) != NULL && is_scalar (next->inputs[2]);
+         axon_node_get_input (next, 2) != NULL && is_scalar (next->inputs[2]) &&
+         (AXON_DTYPE_BIT (next->inputs[2]->type.dtype) & AXON_DTYPES_BYTE) != 0;
 }
 
 static void
@@ -129,7 +130,8 @@ fuse_conv (AxonModel *model, AxonNode *conv)
   Tail t;
   gint axis;
   if (x == NULL || w == NULL || !axon_value_is_constant (w->inputs[0]) ||
-      !axon_value_is_constant (w->inputs[1]) || !match_tail (conv, &t))
+      !axon_value_is_constant (w->inputs[1]) || w->inputs[1]->type.shape.rank > 1 ||
+      !(AXON_DTYPE_BIT (w->inputs[0]->type.dtype) & AXON_DTYPES_BYTE) || !match_tail (conv, &t))
     return FALSE;
   axis = (gint)axon_node_get_int (w, "axis");
   if (axon_tensor_get_numel (w->inputs[1]->type.value) > 1 && axis != 0 &&
