@@ -281,8 +281,7 @@ axon_dtype_is_packed (AxonDType dtype)
 gboolean
 axon_dtype_is_boxed (AxonDType dtype)
 {
-  return dtype == AXON_DTYPE_STRING || dtype == AXON_DTYPE_SEQUENCE ||
-         dtype == AXON_DTYPE_OPTIONAL;
+  return dtype == AXON_DTYPE_STRING || dtype == AXON_DTYPE_SEQUENCE || dtype == AXON_DTYPE_OPTIONAL;
 }
 
 /**

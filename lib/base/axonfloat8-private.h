@@ -9,8 +9,8 @@
 typedef struct {
   gint exp_bits, man_bits, bias;
   gdouble max;
-  gint nan, inf;    /* codes without sign; -1: none */
-  gboolean is_uz;   /* NaN is the code of negative zero */
+  gint nan, inf;  /* codes without sign; -1: none */
+  gboolean is_uz; /* NaN is the code of negative zero */
   gboolean is_unsigned;
 } AxonFloat8;
 

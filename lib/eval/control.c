@@ -35,14 +35,13 @@ axon_body_of (const AxonNode *node, const gchar *name, guint n_in, guint n_out, 
 /* The types that the body's outputs get from @formal and from what it takes from around. */
 gboolean
 axon_body_infer (const AxonAttr *attr, const AxonTypeInfo *formal, const AxonTypeInfo *around,
-            AxonTypeInfo *out, GError **error)
+                 AxonTypeInfo *out, GError **error)
 {
   g_autoptr (AxonModel) body = axon_model_clone (attr->graph);
   guint n_formal = body->inputs->len - attr->n;
   for (guint i = 0; i < body->inputs->len; i++) {
     AxonValue *value = g_ptr_array_index (body->inputs, i);
-    const AxonTypeInfo *info =
-        i < n_formal ? &formal[i] : &around[attr->ints[i - n_formal]];
+    const AxonTypeInfo *info = i < n_formal ? &formal[i] : &around[attr->ints[i - n_formal]];
     if (info->dtype != AXON_DTYPE_UNDEFINED)
       value->type.dtype = info->dtype;
     value->type.shape = info->shape;
@@ -61,7 +60,7 @@ axon_body_infer (const AxonAttr *attr, const AxonTypeInfo *formal, const AxonTyp
 /* @formal: (transfer none). @out: one new reference each. */
 gboolean
 axon_body_run (const AxonAttr *attr, AxonTensor *const *formal, AxonTensor *const *around,
-          AxonTensor **out, GError **error)
+               AxonTensor **out, GError **error)
 {
   guint n = attr->graph->inputs->len, n_formal = n - attr->n;
   g_autofree AxonTensor **in = g_new0 (AxonTensor *, n + 1);
@@ -70,8 +69,7 @@ axon_body_run (const AxonAttr *attr, AxonTensor *const *formal, AxonTensor *cons
   for (guint i = 0; i < n; i++)
     if (in[i] == NULL)
       FAIL (MODEL, "body \"%s\": input %u is left out", attr->name, i);
-  return axon_eval_check (error) &&
-         axon_eval_model (attr->graph, in, out, NULL, NULL, error);
+  return axon_eval_check (error) && axon_eval_model (attr->graph, in, out, NULL, NULL, error);
 }
 
 /* Known where both branches agree. */
@@ -95,8 +93,8 @@ infer_if (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GErro
   g_autofree AxonTypeInfo *other = g_new0 (AxonTypeInfo, node->n_outputs + 1);
   const AxonAttr *yes = axon_body_of (node, "then_branch", 0, node->n_outputs, error);
   const AxonAttr *no = yes ? axon_body_of (node, "else_branch", 0, node->n_outputs, error) : NULL;
-  if (no == NULL || !axon_body_infer (yes, NULL, in, out, error) ||
-      !axon_body_infer (no, NULL, in, other, error))
+  if (no == NULL || !axon_body_infer (yes, in, in, out, error) ||
+      !axon_body_infer (no, in, in, other, error))
     return FALSE;
   for (guint i = 0; i < node->n_outputs; i++)
     out[i] = merge (&out[i], &other[i]);
@@ -118,8 +116,8 @@ run_if (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **
 {
   gboolean yes;
   return axon_body_truth (in[0], &yes, error) &&
-         axon_body_run (axon_node_find_attr (node, yes ? "then_branch" : "else_branch"), NULL, in, out,
-                   error);
+         axon_body_run (axon_node_find_attr (node, yes ? "then_branch" : "else_branch"), in, in,
+                        out, error);
 }
 
 void
@@ -176,8 +174,8 @@ run_map (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError *
     ok = map_turn (node, in, turn, collected, error);
   for (guint i = 0; i < node->n_outputs; i++) {
     if (ok)
-      out[i] = axon_tensor_new_sequence ((AxonTensor *const *)collected[i]->pdata,
-                                         collected[i]->len);
+      out[i] =
+          axon_tensor_new_sequence ((AxonTensor *const *)collected[i]->pdata, collected[i]->len);
     g_ptr_array_unref (collected[i]);
   }
   return ok;

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Loop: inputs M, cond, states; body inputs iteration, cond, states; outputs cond, states, scans. */
+/* Loop: inputs M, cond, states; body inputs iteration, cond, states; outputs cond, states, scans.
+ */
 static gboolean
 infer_loop (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
@@ -236,8 +237,7 @@ slice (AxonTensor *x, gint axis, gint64 at, GError **error)
   dense = view ? axon_tensor_to_host (view, error) : NULL;
   if (dense == NULL)
     return NULL;
-  memmove (size.dims + axis, size.dims + axis + 1,
-           (gsize)(size.rank - axis - 1) * sizeof (gint64));
+  memmove (size.dims + axis, size.dims + axis + 1, (gsize)(size.rank - axis - 1) * sizeof (gint64));
   size.rank--;
   return axon_tensor_reshape (dense, &size);
 }
@@ -252,8 +252,8 @@ scan_turn (const ScanRun *s, gint64 turn, AxonTensor **state, AxonTensor *const 
   memcpy (formal, state, s->n_states * sizeof *formal);
   for (guint i = 0; ok && i < s->n_in; i++) {
     gint64 axis = is_batched (s->node) ? 0 : scan_attr (s->node, "scan_input_axes", i);
-    gboolean reverse = scan_attr (s->node, is_batched (s->node) ? "directions"
-                                                                 : "scan_input_directions", i) != 0;
+    gboolean reverse =
+        scan_attr (s->node, is_batched (s->node) ? "directions" : "scan_input_directions", i) != 0;
     gint at;
     ok = axon_check_axis (axis, axon_tensor_get_shape (scans[i])->rank, &at, error) &&
          (formal[s->n_states + i] =
@@ -281,7 +281,8 @@ scan_length (ScanRun *s, AxonTensor *const *scans, GError **error)
       return FALSE;
     n = axon_tensor_get_dim (scans[i], (guint)at);
     if (i > 0 && n != s->turns)
-      FAIL (MODEL, "scan inputs of %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " slices", s->turns, n);
+      FAIL (MODEL, "scan inputs of %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " slices", s->turns,
+            n);
     s->turns = n;
   }
   return TRUE;
@@ -331,7 +332,8 @@ scan_batches (ScanRun *s, AxonTensor *const *in, AxonTensor **out, GError **erro
     all[i] = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   for (gint64 b = 0; ok && b < batch; b++) {
     for (guint i = 0; ok && i < n_in; i++) {
-      ok = axon_tensor_get_shape (in[1 + i])->rank > 0 && axon_tensor_get_dim (in[1 + i], 0) == batch;
+      ok = axon_tensor_get_shape (in[1 + i])->rank > 0 &&
+           axon_tensor_get_dim (in[1 + i], 0) == batch;
       if (!ok)
         g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input %u has another batch size", 1 + i);
       ok = ok && (one[i] = slice (in[1 + i], 0, b, error)) != NULL;

@@ -7,8 +7,8 @@ static gboolean
 infer_sequence (const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in, AxonTypeInfo *out,
                 G_GNUC_UNUSED GError **error)
 {
-  out[0].dtype = g_str_equal (node->op->name, "Optional") ? AXON_DTYPE_OPTIONAL
-                                                          : AXON_DTYPE_SEQUENCE;
+  out[0].dtype =
+      g_str_equal (node->op->name, "Optional") ? AXON_DTYPE_OPTIONAL : AXON_DTYPE_SEQUENCE;
   out[0].shape = AXON_SHAPE (-1);
   return TRUE;
 }
@@ -34,7 +34,8 @@ static gboolean
 is_sequence (const AxonTensor *value, GError **error)
 {
   if (axon_tensor_get_dtype (value) != AXON_DTYPE_SEQUENCE)
-    FAIL (MODEL, "expected a sequence, got %s", axon_dtype_get_name (axon_tensor_get_dtype (value)));
+    FAIL (MODEL, "expected a sequence, got %s",
+          axon_dtype_get_name (axon_tensor_get_dtype (value)));
   return TRUE;
 }
 

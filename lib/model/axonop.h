@@ -53,11 +53,11 @@ typedef gboolean (*AxonRunFunc) (const AxonNode *node, AxonTensor *const *in, Ax
 
 typedef enum {
   AXON_OP_NONE = 0,
-  AXON_OP_ELEMENTWISE = 1 << 0,    /* output i depends on element i of (broadcast) inputs only */
-  AXON_OP_VIEW = 1 << 1,           /* same bytes in row-major order, another shape */
-  AXON_OP_ANY_INPUT_SIZE = 1 << 2, /* inputs' sizes do not matter when planning (frames) */
-  AXON_OP_MAKES_ELEMENTS = 1 << 3, /* strings in its outputs are new, not moved from inputs */
-  AXON_OP_CONTROL = 1 << 4,        /* never folded; inferred when planning, not when running */
+  AXON_OP_ELEMENTWISE = 1 << 0,     /* output i depends on element i of (broadcast) inputs only */
+  AXON_OP_VIEW = 1 << 1,            /* same bytes in row-major order, another shape */
+  AXON_OP_ANY_INPUT_SIZE = 1 << 2,  /* inputs' sizes do not matter when planning (frames) */
+  AXON_OP_MAKES_ELEMENTS = 1 << 3,  /* strings in its outputs are new, not moved from inputs */
+  AXON_OP_CONTROL = 1 << 4,         /* never folded; inferred when planning, not when running */
   AXON_OP_OPTIONAL_INPUTS = 1 << 5, /* all inputs are, although so many are counted */
 } AxonOpFlags;
 

@@ -29,14 +29,14 @@ attribute_type (const Onnx__Attribute *proto)
   };
   if (proto->type != 0)
     return proto->type > 0 && proto->type < (gint)G_N_ELEMENTS (types) ? types[proto->type] : -1;
-  return proto->has_f              ? AXON_ATTR_FLOAT
-         : proto->has_i            ? AXON_ATTR_INT
-         : proto->has_s            ? AXON_ATTR_STRING
-         : proto->t != NULL        ? AXON_ATTR_TENSOR
-         : proto->g != NULL        ? AXON_ATTR_GRAPH
-         : proto->n_floats > 0     ? AXON_ATTR_FLOATS
-         : proto->n_strings > 0    ? AXON_ATTR_STRINGS
-                                   : AXON_ATTR_INTS;
+  return proto->has_f           ? AXON_ATTR_FLOAT
+         : proto->has_i         ? AXON_ATTR_INT
+         : proto->has_s         ? AXON_ATTR_STRING
+         : proto->t != NULL     ? AXON_ATTR_TENSOR
+         : proto->g != NULL     ? AXON_ATTR_GRAPH
+         : proto->n_floats > 0  ? AXON_ATTR_FLOATS
+         : proto->n_strings > 0 ? AXON_ATTR_STRINGS
+                                : AXON_ATTR_INTS;
 }
 
 static const Onnx__Attribute *
@@ -72,7 +72,8 @@ collect_names (GHashTable *names, const Onnx__Graph *graph)
   for (gsize i = 0; i < graph->n_input; i++)
     g_hash_table_add (names, graph->input[i]->name ? graph->input[i]->name : (gchar *)"");
   for (gsize i = 0; i < graph->n_initializer; i++)
-    g_hash_table_add (names, graph->initializer[i]->name ? graph->initializer[i]->name : (gchar *)"");
+    g_hash_table_add (names,
+                      graph->initializer[i]->name ? graph->initializer[i]->name : (gchar *)"");
   for (gsize i = 0; i < graph->n_sparse_initializer; i++)
     if (graph->sparse_initializer[i]->values != NULL && graph->sparse_initializer[i]->values->name)
       g_hash_table_add (names, graph->sparse_initializer[i]->values->name);
@@ -167,10 +168,10 @@ read_attribute (Scope *at, AxonNode *node, const gchar *name, const Onnx__Attrib
   if (type != AXON_ATTR_TENSOR)
     return TRUE;
   /* A function's attribute may be read again for the next call: its bytes stay. */
-  attr->tensor = proto->t ? axon_onnx_tensor (proto->t, at->function ? NULL : &r->allocator,
-                                              r->directory, error)
-                          : axon_onnx_sparse_tensor (proto->sparse_tensor, &r->allocator,
-                                                     r->directory, error);
+  attr->tensor =
+      proto->t
+          ? axon_onnx_tensor (proto->t, at->function ? NULL : &r->allocator, r->directory, error)
+          : axon_onnx_sparse_tensor (proto->sparse_tensor, &r->allocator, r->directory, error);
   if (attr->tensor == NULL)
     g_prefix_error (error, "attribute \"%s\": ", name);
   return attr->tensor != NULL;
@@ -237,15 +238,21 @@ axon_onnx_expand (Scope *scope, const Onnx__Node *call, const Onnx__Function *fu
   g_autoptr (GHashTable) versions =
       axon_onnx_read_versions (function->opset_import, function->n_opset_import);
   g_autofree gchar *prefix = NULL;
-  Scope inner = { .reader = scope->reader, .model = scope->model,  .versions = versions,
-                  .depth = scope->depth + 1, .names = names,       .caller = scope,
-                  .call = call,              .function = function };
+  Scope inner = { .reader = scope->reader,
+                  .model = scope->model,
+                  .versions = versions,
+                  .depth = scope->depth + 1,
+                  .names = names,
+                  .caller = scope,
+                  .call = call,
+                  .function = function };
   if (inner.depth > MAX_DEPTH || call->n_input > function->n_input ||
       call->n_output > function->n_output) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 inner.depth > MAX_DEPTH ? "function \"%s\": calls are nested deeper than 64 (does "
-                                           "it call itself?)"
-                                         : "function \"%s\" is called with too many inputs or outputs",
+                 inner.depth > MAX_DEPTH
+                     ? "function \"%s\": calls are nested deeper than 64 (does "
+                       "it call itself?)"
+                     : "function \"%s\" is called with too many inputs or outputs",
                  call->op_type);
     return FALSE;
   }
@@ -255,9 +262,8 @@ axon_onnx_expand (Scope *scope, const Onnx__Node *call, const Onnx__Function *fu
                                                       : call->op_type);
   inner.prefix = prefix;
   for (gsize i = 0; i < function->n_input; i++)
-    g_hash_table_insert (
-        names, g_strdup (function->input[i]),
-        i < call->n_input ? axon_onnx_find_value (scope, call->input[i]) : NULL);
+    g_hash_table_insert (names, g_strdup (function->input[i]),
+                         i < call->n_input ? axon_onnx_find_value (scope, call->input[i]) : NULL);
   return bind_outputs (scope, &inner, error) &&
          axon_onnx_read_nodes (&inner, function->node, function->n_node, error);
 }

@@ -74,7 +74,7 @@ axon_onnx_read_value_file (const gchar *path, AxonDType kind, GError **error)
   g_autoptr (GBytes) bytes = axon_onnx_load_file (path, error);
   ProtobufCMessage *proto = NULL;
   AxonTensor *value = NULL;
-  AxonWireAllocator a;
+  g_autofree AxonWireAllocator *a = g_new (AxonWireAllocator, 1);
   guint k = 0;
   gsize n;
   const guint8 *data;
@@ -83,16 +83,16 @@ axon_onnx_read_value_file (const gchar *path, AxonDType kind, GError **error)
   data = g_bytes_get_data (bytes, &n);
   while (k + 1 < G_N_ELEMENTS (kinds) && kinds[k].kind != kind)
     k++;
-  axon_wire_allocator_init (&a, n);
+  axon_wire_allocator_init (a, n);
   if (axon_wire_scan (data, n, kinds[k].root, NULL))
-    proto = protobuf_c_message_unpack (kinds[k].descriptor, &a.allocator, n, data);
+    proto = protobuf_c_message_unpack (kinds[k].descriptor, &a->allocator, n, data);
   if (proto == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: not an ONNX %sProto", path,
                  kinds[k].descriptor->short_name);
     return NULL;
   }
-  value = kinds[k].read (proto, &a, error);
-  protobuf_c_message_free_unpacked (proto, &a.allocator);
+  value = kinds[k].read (proto, a, error);
+  protobuf_c_message_free_unpacked (proto, &a->allocator);
   if (value == NULL)
     g_prefix_error (error, "%s: ", path);
   return value;
@@ -103,7 +103,8 @@ static gboolean
 scatter (AxonTensor *values, AxonTensor *indices, AxonTensor *dense, GError **error)
 {
   const AxonShape *shape = axon_tensor_get_shape (dense);
-  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (dense)), n = axon_tensor_get_numel (values);
+  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (dense)),
+        n = axon_tensor_get_numel (values);
   gsize width = axon_tensor_get_shape (indices)->rank == 2 ? (gsize)shape->rank : 1;
   const gint64 *at = axon_tensor_get_data (indices);
   gboolean ok = axon_tensor_get_dtype (indices) == AXON_DTYPE_I64 &&

@@ -281,8 +281,9 @@ read_outputs (Scope *scope, Onnx__Graph *graph, GError **error)
   }
   for (gsize i = 0; i < graph->n_output; i++) {
     const gchar *name = graph->output[i]->name;
-    gboolean known = name != NULL && (scope->outer ? is_visible (scope, name)
-                                                   : axon_model_find_value (scope->model, name) != NULL);
+    gboolean known =
+        name != NULL && (scope->outer ? is_visible (scope, name)
+                                      : axon_model_find_value (scope->model, name) != NULL);
     AxonValue *value = known ? axon_onnx_find_value (scope, name) : NULL;
     if (value != NULL && scope->outer != NULL && (value->is_output || value->is_input))
       value = copy_of (scope, value);

@@ -23,15 +23,15 @@ struct _Scope {
   GHashTable *versions; /* domain -> opset version */
   guint depth;
   /* of a body */
-  Scope *outer;         /* where names are that it does not define */
-  GHashTable *own;      /* names that it defines */
-  GPtrArray *captures;  /* names taken from outer, in the order of the body's last inputs */
+  Scope *outer;        /* where names are that it does not define */
+  GHashTable *own;     /* names that it defines */
+  GPtrArray *captures; /* names taken from outer, in the order of the body's last inputs */
   /* of a function */
-  GHashTable *names;    /* its names -> AxonValue */
+  GHashTable *names; /* its names -> AxonValue */
   Scope *caller;
   const Onnx__Node *call;
   const Onnx__Function *function;
-  const gchar *prefix;  /* of names in the model */
+  const gchar *prefix; /* of names in the model */
 };
 
 const gchar *axon_onnx_domain (const gchar *domain);

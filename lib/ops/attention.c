@@ -31,9 +31,9 @@ read_heads (const AxonNode *node, const AxonShape *x, const gchar *count, Heads 
 static const gdouble *
 row_of (const Heads *h, const gdouble *x, gint64 b, gint64 head, gint64 i)
 {
-  return x + (h->flat ? (b * h->length + i) * h->heads + head
-                      : (b * h->heads + head) * h->length + i) *
-                 h->size;
+  return x +
+         (h->flat ? (b * h->length + i) * h->heads + head : (b * h->heads + head) * h->length + i) *
+             h->size;
 }
 
 typedef struct {
@@ -58,7 +58,8 @@ read_sizes (const AxonNode *node, const AxonTypeInfo *in, Sizes *s, GError **err
   }
   s->total = s->past < 0 || s->k.length < 0 ? -1 : s->past + s->k.length;
   if (s->k.size >= 0 && s->q.size >= 0 && s->k.size != s->q.size)
-    FAIL (MODEL, "Q has heads of %" G_GINT64_FORMAT ", K of %" G_GINT64_FORMAT, s->q.size, s->k.size);
+    FAIL (MODEL, "Q has heads of %" G_GINT64_FORMAT ", K of %" G_GINT64_FORMAT, s->q.size,
+          s->k.size);
   if (s->q.heads >= 0 && s->k.heads > 0 && s->q.heads % s->k.heads != 0)
     FAIL (MODEL, "%" G_GINT64_FORMAT " heads of Q do not share %" G_GINT64_FORMAT " of K evenly",
           s->q.heads, s->k.heads);
@@ -127,7 +128,8 @@ bias_at (const Attention *a, gint64 b, gint64 head, gint64 i, gint64 j)
   if (a->nonpad != NULL && a->s.past == 0)
     frontier = valid - a->s.q.length;
   if (j >= valid || (a->causal && j > i + frontier) ||
-      (a->left >= 0 && i + frontier - j > a->left) || (a->right >= 0 && j - i - frontier > a->right))
+      (a->left >= 0 && i + frontier - j > a->left) ||
+      (a->right >= 0 && j - i - frontier > a->right))
     return -INFINITY;
   if (a->mask != NULL) {
     gint64 width = axon_tensor_get_dim (a->mask, (guint)axon_tensor_get_shape (a->mask)->rank - 1);
@@ -286,7 +288,8 @@ eval_rotary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
       for (gint64 g = 0; g < h.heads; g++) {
         gdouble *v = (gdouble *)row_of (&h, x, b, g, i);
         for (gint64 d = 0; d < half; d++) {
-          gdouble *re = v + (interleaved ? 2 * d : d), *im = v + (interleaved ? 2 * d + 1 : d + half);
+          gdouble *re = v + (interleaved ? 2 * d : d),
+                  *im = v + (interleaved ? 2 * d + 1 : d + half);
           gdouble u = *re, w = *im;
           *re = c[row * half + d] * u - s[row * half + d] * w;
           *im = s[row * half + d] * u + c[row * half + d] * w;

@@ -37,7 +37,7 @@ UINT (mod, b == 0 ? 0 : a % b)
 /* Shifts by the width or more give 0. */
 INT (left, b < 0 || b > 63 ? 0 : (gint64)((guint64)a << b))
 UINT (right, b > 63 ? 0 : a >> b)
-INT (right, b < 0 || b > 63 ? -(a < 0) : a >> b) /* the sign fills */
+INT (right, b < 0 || b > 62 ? -(a < 0) : a >> b) /* the sign fills */
 INT (bit_and, a & b)
 INT (bit_or, a | b)
 INT (bit_xor, a ^ b)
@@ -59,8 +59,8 @@ static AxonShape
 aligned_shape (const AxonNode *node, const AxonShape *a, const AxonShape *b)
 {
   AxonShape shape = *b;
-  gint64 axis = axon_node_find_attr (node, "axis") ? axon_node_get_int (node, "axis")
-                                                   : a->rank - b->rank;
+  gint64 axis =
+      axon_node_find_attr (node, "axis") ? axon_node_get_int (node, "axis") : a->rank - b->rank;
   if (node->op->until == 0 || node->op->until > 6 || a->rank < 0 || b->rank < 0)
     return shape;
   axis += axis < 0 ? a->rank : 0;
@@ -200,8 +200,9 @@ infer_prelu (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GE
   if (node->op->until != 0) {
     gint64 n = axon_shape_get_numel (&in[1].shape);
     if (n > 1 && in[0].shape.rank > 1 && in[0].shape.dims[1] >= 0 && n != in[0].shape.dims[1])
-      FAIL (MODEL, "the slope has %" G_GINT64_FORMAT " values, the input %" G_GINT64_FORMAT " channels",
-            n, in[0].shape.dims[1]);
+      FAIL (MODEL,
+            "the slope has %" G_GINT64_FORMAT " values, the input %" G_GINT64_FORMAT " channels", n,
+            in[0].shape.dims[1]);
     return axon_infer_same (node, in, out, error);
   }
   if (!axon_infer_broadcast (node, in, out, error))

@@ -18,12 +18,12 @@ cast_target (const AxonNode *node, const AxonTypeInfo *in)
   static const struct {
     const gchar *name;
     AxonDType dtype;
-  } names[] = { { "FLOAT", AXON_DTYPE_F32 },  { "DOUBLE", AXON_DTYPE_F64 },
-                { "FLOAT16", AXON_DTYPE_F16 }, { "UINT8", AXON_DTYPE_U8 },
-                { "INT8", AXON_DTYPE_I8 },     { "UINT16", AXON_DTYPE_U16 },
-                { "INT16", AXON_DTYPE_I16 },   { "UINT32", AXON_DTYPE_U32 },
-                { "INT32", AXON_DTYPE_I32 },   { "UINT64", AXON_DTYPE_U64 },
-                { "INT64", AXON_DTYPE_I64 },   { "BOOL", AXON_DTYPE_BOOL },
+  } names[] = { { "FLOAT", AXON_DTYPE_F32 },    { "DOUBLE", AXON_DTYPE_F64 },
+                { "FLOAT16", AXON_DTYPE_F16 },  { "UINT8", AXON_DTYPE_U8 },
+                { "INT8", AXON_DTYPE_I8 },      { "UINT16", AXON_DTYPE_U16 },
+                { "INT16", AXON_DTYPE_I16 },    { "UINT32", AXON_DTYPE_U32 },
+                { "INT32", AXON_DTYPE_I32 },    { "UINT64", AXON_DTYPE_U64 },
+                { "INT64", AXON_DTYPE_I64 },    { "BOOL", AXON_DTYPE_BOOL },
                 { "STRING", AXON_DTYPE_STRING } };
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     if (g_ascii_strcasecmp (name, names[i].name) == 0)
@@ -103,8 +103,9 @@ eval_cast (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
     axon_cast_to_strings (in[0], out[0]);
   else
     cast_numbers (in[0], out[0], axon_node_get_int (node, "saturate") != 0,
-                  axon_node_find_attr (node, "round_mode") ? axon_node_get_string (node, "round_mode")
-                                                           : "up");
+                  axon_node_find_attr (node, "round_mode")
+                      ? axon_node_get_string (node, "round_mode")
+                      : "up");
   return TRUE;
 }
 

@@ -59,7 +59,8 @@ static gboolean
 infer_reverse_sequence (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                         GError **error)
 {
-  gint64 batch = axon_node_get_int (node, "batch_axis"), time = axon_node_get_int (node, "time_axis");
+  gint64 batch = axon_node_get_int (node, "batch_axis"),
+         time = axon_node_get_int (node, "time_axis");
   if (!axon_check_rank (in, 0, 2, AXON_MAX_RANK, error))
     return FALSE;
   if (batch + time != 1 || batch * time != 0)

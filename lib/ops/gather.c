@@ -114,7 +114,9 @@ infer_gather_nd (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
     return TRUE;
   k = at->rank > 0 ? at->dims[at->rank - 1] : 0;
   if (at->rank < 1 || batch < 0 || batch >= at->rank || k < 1 || batch + k > x->rank)
-    FAIL (MODEL, "tuples of %" G_GINT64_FORMAT " indices do not fit rank %d with batch_dims %" G_GINT64_FORMAT,
+    FAIL (MODEL,
+          "tuples of %" G_GINT64_FORMAT
+          " indices do not fit rank %d with batch_dims %" G_GINT64_FORMAT,
           k, x->rank, batch);
   if (at->rank - 1 + x->rank - batch - k > AXON_MAX_RANK)
     FAIL (UNSUPPORTED, "rank %" G_GINT64_FORMAT, at->rank - 1 + x->rank - batch - k);

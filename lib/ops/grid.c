@@ -117,7 +117,8 @@ axis_taps (const Sampler *s, gint d, gdouble g)
     c = s->align ? reflect (c, 0, n - 1) : fmax (0, fmin (reflect (c, -0.5, n - 0.5), n - 1));
   base = floor (c);
   if (s->mode == NEAREST) {
-    taps.at[0] = pad_index (s, d, isfinite (c) ? (gdouble)axon_round_even (CLAMP (c, -1e15, 1e15)) : c);
+    taps.at[0] =
+        pad_index (s, d, isfinite (c) ? (gdouble)axon_round_even (CLAMP (c, -1e15, 1e15)) : c);
     taps.weight[0] = 1;
   }
   for (gint i = 0; s->mode == LINEAR && i < 2; i++) {
@@ -139,7 +140,8 @@ gather_taps (const Sampler *s, const Taps *taps, const gdouble *plane, gint d, g
     return plane[at];
   for (gint i = 0; i < taps[d].n; i++)
     if (taps[d].at[i] >= 0 && taps[d].weight[i] != 0)
-      sum += taps[d].weight[i] * gather_taps (s, taps, plane, d + 1, at * s->size[d] + taps[d].at[i]);
+      sum +=
+          taps[d].weight[i] * gather_taps (s, taps, plane, d + 1, at * s->size[d] + taps[d].at[i]);
   return sum;
 }
 
@@ -185,9 +187,9 @@ infer_affine_grid (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, A
     return FALSE;
   if (!axon_const_ints (&in[1], size, AXON_MAX_RANK, &n))
     return TRUE;
-  if ((n != 4 && n != 5) ||
-      (axon_shape_is_static (&in[0].shape) &&
-       (in[0].shape.dims[0] != size[0] || in[0].shape.dims[1] != n - 2 || in[0].shape.dims[2] != n - 1)))
+  if ((n != 4 && n != 5) || (axon_shape_is_static (&in[0].shape) &&
+                             (in[0].shape.dims[0] != size[0] || in[0].shape.dims[1] != n - 2 ||
+                              in[0].shape.dims[2] != n - 1)))
     FAIL (MODEL, "theta must be [N, 2, 3] with a size of 4 values, or [N, 3, 4] with 5");
   out[0].shape.rank = (gint)n;
   out[0].shape.dims[0] = size[0];
@@ -230,8 +232,8 @@ eval_affine_grid (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
 static const AxonOp rows[] = {
   { "GridSample", NULL, 16, 19, 2, 2, 1, 1, AXON_DTYPES_ALL, 1, SAMPLE ("bilinear"),
     infer_grid_sample, eval_grid_sample, AXON_OP_NONE },
-  { "GridSample", NULL, 20, 0, 2, 2, 1, 1, AXON_DTYPES_ALL, 1, SAMPLE ("linear"),
-    infer_grid_sample, eval_grid_sample, AXON_OP_NONE },
+  { "GridSample", NULL, 20, 0, 2, 2, 1, 1, AXON_DTYPES_ALL, 1, SAMPLE ("linear"), infer_grid_sample,
+    eval_grid_sample, AXON_OP_NONE },
   { "AffineGrid", NULL, 20, 0, 2, 2, 1, 1, AXON_DTYPES_FLOAT, 1,
     ATTRS (ATTR_I ("align_corners", 0)), infer_affine_grid, eval_affine_grid, AXON_OP_NONE },
 };

@@ -24,13 +24,13 @@ infer_loss (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
     for (gint d = 0; d < in[1].shape.rank; d++) {
       gint64 a = in[1].shape.dims[d], b = in[0].shape.dims[d > 0 ? d + 1 : 0];
       if (a >= 0 && b >= 0 && a != b)
-        FAIL (MODEL, "dimension %d of the classes is %" G_GINT64_FORMAT ", expected %" G_GINT64_FORMAT,
-              d, a, b);
+        FAIL (MODEL,
+              "dimension %d of the classes is %" G_GINT64_FORMAT ", expected %" G_GINT64_FORMAT, d,
+              a, b);
     }
   }
-  if (axon_is_given (node, in, 2) && axon_shape_is_static (&in[2].shape) &&
-      in[0].shape.rank > 1 && in[0].shape.dims[1] >= 0 &&
-      axon_shape_get_numel (&in[2].shape) != in[0].shape.dims[1])
+  if (axon_is_given (node, in, 2) && axon_shape_is_static (&in[2].shape) && in[0].shape.rank > 1 &&
+      in[0].shape.dims[1] >= 0 && axon_shape_get_numel (&in[2].shape) != in[0].shape.dims[1])
     FAIL (MODEL, "expected one weight for each of %" G_GINT64_FORMAT " classes",
           in[0].shape.dims[1]);
   out[0].shape = g_str_equal (reduction, "none") ? in[1].shape : (AxonShape){ 0 };
@@ -58,7 +58,8 @@ reduce_loss (const AxonNode *node, const gdouble *x, AxonTensor *const *in, Axon
 {
   AxonLines lines = axon_lines (axon_tensor_get_shape (in[0]), 1);
   const gchar *reduction = axon_node_get_string (node, "reduction");
-  gboolean has_ignored = axon_node_find_attr (node, "ignore_index") != NULL, none = *reduction == 'n';
+  gboolean has_ignored = axon_node_find_attr (node, "ignore_index") != NULL,
+           none = *reduction == 'n';
   gint64 ignored = has_ignored ? axon_node_get_int (node, "ignore_index") : 0;
   AxonTensor *weights = axon_operand (node, in, 2);
   gdouble sum = 0, total = 0;
@@ -68,9 +69,8 @@ reduce_loss (const AxonNode *node, const gdouble *x, AxonTensor *const *in, Axon
     if (!has_ignored || class != ignored) {
       if (!axon_check_index (class, lines.n, &class, error))
         return FALSE;
-      weight = weights ? axon_tensor_get_value (weights, (gsize)class) : 1;
-      loss = -weight *
-             x[(i / lines.inner * lines.n + class) * lines.inner + i % lines.inner];
+      weight = weights ? axon_tensor_get_value (weights, (gsize) class) : 1;
+      loss = -weight * x[(i / lines.inner * lines.n + class) * lines.inner + i % lines.inner];
     }
     if (none)
       axon_dtype_store (axon_tensor_get_dtype (out), axon_tensor_get_data (out), (gsize)i, loss);

@@ -13,7 +13,7 @@ infer_det (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeI
   out[0].dtype = in[0].dtype;
   if (!axon_check_rank (in, 0, 2, AXON_MAX_RANK, error))
     return FALSE;
-  if (x->rank < 0)
+  if (x->rank < 2)
     return TRUE;
   if (x->dims[x->rank - 1] >= 0 && x->dims[x->rank - 2] >= 0 &&
       x->dims[x->rank - 1] != x->dims[x->rank - 2])

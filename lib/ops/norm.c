@@ -72,9 +72,9 @@ eval_batch_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
   gint64 plane = (gint64)axon_tensor_get_numel (in[0]) / MAX (1, n * channels);
   for (gint64 c = 0; c < channels; c++) {
     gsize k = (gsize)c;
-    Channel s = training ? batch_statistics (x, n, channels, plane, c)
-                         : (Channel){ axon_tensor_get_value (in[3], k),
-                                      axon_tensor_get_value (in[4], k) };
+    Channel s =
+        training ? batch_statistics (x, n, channels, plane, c)
+                 : (Channel){ axon_tensor_get_value (in[3], k), axon_tensor_get_value (in[4], k) };
     gdouble scale = axon_tensor_get_value (in[1], k) / sqrt (s.variance + epsilon);
     gdouble bias = axon_tensor_get_value (in[2], k);
     for (gint64 b = 0; b < n; b++)

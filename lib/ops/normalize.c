@@ -101,9 +101,8 @@ eval_layer_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
 static gint64
 group_count (const AxonNode *node, gint64 channels)
 {
-  return g_str_equal (node->op->name, "GroupNormalization")
-             ? axon_node_get_int (node, "num_groups")
-             : channels;
+  return g_str_equal (node->op->name, "GroupNormalization") ? axon_node_get_int (node, "num_groups")
+                                                            : channels;
 }
 
 static gboolean
@@ -238,7 +237,8 @@ eval_lrn (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
           G_GNUC_UNUSED GError **error)
 {
   AxonLines lines = axon_lines (axon_tensor_get_shape (in[0]), 1);
-  gint64 size = axon_node_get_int (node, "size"), before = (size - 1) / 2, after = size - 1 - before;
+  gint64 size = axon_node_get_int (node, "size"), before = (size - 1) / 2,
+         after = size - 1 - before;
   gdouble alpha = axon_node_get_float (node, "alpha") / (gdouble)size;
   gdouble beta = axon_node_get_float (node, "beta"), bias = axon_node_get_float (node, "bias");
   g_autofree gdouble *x = axon_load_doubles (in[0]);

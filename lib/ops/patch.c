@@ -114,8 +114,8 @@ infer_deform_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *o
   }
   if (!axon_check_rank (in, 0, 4, 4, error) || !axon_infer_conv (&plain, conv, out, error))
     return FALSE;
-  if (groups < 1 || (in[0].shape.rank == 4 && in[0].shape.dims[1] >= 0 &&
-                     in[0].shape.dims[1] % groups != 0))
+  if (groups < 1 ||
+      (in[0].shape.rank == 4 && in[0].shape.dims[1] >= 0 && in[0].shape.dims[1] % groups != 0))
     FAIL (MODEL, "offset_group %" G_GINT64_FORMAT " does not divide the channels", groups);
   if (!axon_shape_is_static (offset) || !axon_shape_is_static (w) ||
       !axon_shape_is_static (&out[0].shape))
@@ -158,7 +158,8 @@ static gdouble
 deform_point (const Deform *d, gint64 n, gint64 m, gint64 oy, gint64 ox)
 {
   gint64 per_group = d->k->dims[1], first = m / (d->k->dims[0] / d->groups) * per_group;
-  gint64 kh = d->k->dims[2], kw = d->k->dims[3], taps = kh * kw, places = d->y->dims[2] * d->y->dims[3];
+  gint64 kh = d->k->dims[2], kw = d->k->dims[3], taps = kh * kw,
+         places = d->y->dims[2] * d->y->dims[3];
   gint64 place = oy * d->y->dims[3] + ox, h = d->x->dims[2], w = d->x->dims[3];
   gdouble sum = 0;
   for (gint64 c = 0; c < per_group; c++) {
@@ -186,9 +187,14 @@ eval_deform_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
   g_autofree gdouble *offset = axon_load_doubles (in[2]);
   g_autofree gdouble *masks = mask ? axon_load_doubles (mask) : NULL;
   g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
-  Deform d = { .x = axon_tensor_get_shape (in[0]), .k = axon_tensor_get_shape (in[1]),
-               .y = axon_tensor_get_shape (out[0]), .image = image, .kernel = kernel,
-               .offset = offset, .mask = masks, .groups = axon_node_get_int (node, "group"),
+  Deform d = { .x = axon_tensor_get_shape (in[0]),
+               .k = axon_tensor_get_shape (in[1]),
+               .y = axon_tensor_get_shape (out[0]),
+               .image = image,
+               .kernel = kernel,
+               .offset = offset,
+               .mask = masks,
+               .groups = axon_node_get_int (node, "group"),
                .offset_groups = axon_node_get_int (node, "offset_group") };
   gint64 at = 0;
   if (!axon_window_init (&d.w, node, d.x, d.k->dims + 2, FALSE, error))
@@ -197,8 +203,8 @@ eval_deform_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
     for (gint64 m = 0; m < d.y->dims[1]; m++)
       for (gint64 oy = 0; oy < d.y->dims[2]; oy++)
         for (gint64 ox = 0; ox < d.y->dims[3]; ox++)
-          y[at++] = deform_point (&d, n, m, oy, ox) +
-                    (bias ? axon_tensor_get_value (bias, (gsize)m) : 0);
+          y[at++] =
+              deform_point (&d, n, m, oy, ox) + (bias ? axon_tensor_get_value (bias, (gsize)m) : 0);
   axon_store_doubles (out[0], y);
   return TRUE;
 }

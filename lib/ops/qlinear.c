@@ -268,8 +268,8 @@ eval_qlinear_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
 static const AxonOp rows[] = {
   { "QLinearConv", NULL, 10, 0, 8, 9, 1, 1, B, 1, ATTRS (CONV_ATTRS), infer_qlinear_conv,
     eval_qlinear_conv, AXON_OP_NONE },
-  { "QLinearMatMul", NULL, 10, 0, 8, 8, 1, 1, B, 1, NULL, infer_qlinear_matmul,
-    eval_qlinear_matmul, AXON_OP_NONE },
+  { "QLinearMatMul", NULL, 10, 0, 8, 8, 1, 1, B, 1, NULL, infer_qlinear_matmul, eval_qlinear_matmul,
+    AXON_OP_NONE },
   { "QLinearAdd", MS, 1, 0, 7, 8, 1, 1, B, 1, NULL, infer_qlinear_pair, eval_qlinear_add,
     AXON_OP_ELEMENTWISE },
   { "QLinearMul", MS, 1, 0, 7, 8, 1, 1, B, 1, NULL, infer_qlinear_pair, eval_qlinear_mul,

@@ -46,9 +46,8 @@ check_parameters (const AxonNode *node, const AxonTypeInfo *in, GError **error)
 static gboolean
 infer_quantize (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  gint64 wanted = axon_node_find_attr (node, "output_dtype")
-                      ? axon_node_get_int (node, "output_dtype")
-                      : 0;
+  gint64 wanted =
+      axon_node_find_attr (node, "output_dtype") ? axon_node_get_int (node, "output_dtype") : 0;
   AxonDType zero = axon_is_given (node, in, 2) ? in[2].dtype : AXON_DTYPE_UNDEFINED;
   if (wanted < 0 || wanted >= AXON_N_DTYPES || (wanted && zero && (AxonDType)wanted != zero))
     FAIL (MODEL, "output_dtype %" G_GINT64_FORMAT " is not the zero point's type", wanted);

@@ -65,13 +65,13 @@ read_activations (const AxonNode *node, gint64 dirs, Act acts[2][3], GError **er
 {
   static const gchar *const defaults[] = { "Sigmoid", "Tanh", "Tanh" };
   Kind kind = kind_of (node);
-  guint each = kind == LSTM ? 3 : kind == GRU ? 2 : 1, n_a, n_b;
+  guint each = kind == LSTM ? 3 : kind == GRU ? 2 : 1, n = each * (guint)dirs, n_a, n_b;
   const AxonAttr *names = axon_node_find_attr (node, "activations");
   const gfloat *alpha = axon_node_get_floats (node, "activation_alpha", &n_a);
   const gfloat *beta = axon_node_get_floats (node, "activation_beta", &n_b);
-  if (names != NULL && names->n != each * (guint)dirs)
-    FAIL (MODEL, "activations: expected %u, got %u", each * (guint)dirs, names->n);
-  for (guint i = 0; i < each * (guint)dirs; i++) {
+  if (names != NULL && names->n != n)
+    FAIL (MODEL, "activations: expected %u, got %u", n, names->n);
+  for (guint i = 0; i < n; i++) {
     const gchar *name = names ? names->strings[i] : defaults[kind == RNN ? 1 : i % each];
     guint k = 0;
     while (k < G_N_ELEMENTS (activations) && g_ascii_strcasecmp (name, activations[k].name) != 0)
@@ -171,8 +171,9 @@ lstm_step (const Net *l, gint64 d, const gdouble *x, gdouble *h, gdouble *c)
     l->gates[k] = gate_sum (l, d, k, x, h);
   for (gint64 k = 0; k < hs; k++) {
     gdouble i = activate (l, d, 0, g[k] + (p ? p[k] * c[k] : 0));
-    gdouble f = l->input_forget ? 1 - i
-                                : activate (l, d, 0, g[2 * hs + k] + (p ? p[2 * hs + k] * c[k] : 0));
+    gdouble f = l->input_forget
+                    ? 1 - i
+                    : activate (l, d, 0, g[2 * hs + k] + (p ? p[2 * hs + k] * c[k] : 0));
     gdouble cell = f * c[k] + i * activate (l, d, 1, g[3 * hs + k]);
     gdouble o = activate (l, d, 0, g[hs + k] + (p ? p[hs + k] * cell : 0));
     c[k] = cell;
@@ -222,16 +223,16 @@ state_at (const Net *l, gint64 d, gint64 n)
 }
 
 static void
-run_line (const Net *l, gint64 d, gint64 n, gint64 steps, gboolean backwards, gdouble *h, gdouble *c,
-          gdouble *y)
+run_line (const Net *l, gint64 d, gint64 n, gint64 steps, gboolean backwards, gdouble *h,
+          gdouble *c, gdouble *y)
 {
   h += state_at (l, d, n);
   c += state_at (l, d, n);
   for (gint64 s = 0; s < steps; s++) {
     gint64 t = backwards ? steps - 1 - s : s;
     const gdouble *x = l->x + (l->batch_first ? n * l->steps + t : t * l->batch + n) * l->input;
-    gint64 at = l->batch_first ? (n * l->steps + t) * l->dirs + d
-                               : (t * l->dirs + d) * l->batch + n;
+    gint64 at =
+        l->batch_first ? (n * l->steps + t) * l->dirs + d : (t * l->dirs + d) * l->batch + n;
     if (l->kind == LSTM)
       lstm_step (l, d, x, h, c);
     else if (l->kind == GRU)
@@ -247,7 +248,7 @@ load_state (const AxonNode *node, AxonTensor *const *in, guint i, gint64 n)
 {
   AxonTensor *t = axon_operand (node, in, i);
   return t && (gint64)axon_tensor_get_numel (t) == n ? axon_load_doubles (t)
-                                                      : g_new0 (gdouble, (gsize)n + 1);
+                                                     : g_new0 (gdouble, (gsize)n + 1);
 }
 
 static gdouble *
@@ -317,8 +318,9 @@ eval_recurrent (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
 #define F AXON_DTYPES_FLOAT
 #define SHARED                                                                                     \
   ATTR_FLOATS ("activation_alpha"), ATTR_FLOATS ("activation_beta"),                               \
-      ATTR ("activations", AXON_ATTR_STRINGS), ATTR_F ("clip", 0), ATTR_S ("direction", "forward"), \
-      ATTR_I ("hidden_size", 0), ATTR_I ("layout", 0), ATTR_I ("output_sequence", 0)
+      ATTR ("activations", AXON_ATTR_STRINGS), ATTR_F ("clip", 0),                                 \
+      ATTR_S ("direction", "forward"), ATTR_I ("hidden_size", 0), ATTR_I ("layout", 0),            \
+      ATTR_I ("output_sequence", 0)
 
 static const AxonOp rows[] = {
   { "RNN", NULL, 7, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED), infer_recurrent, eval_recurrent,

@@ -210,13 +210,20 @@ eval_arg_min (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
 #define N AXON_DTYPES_NUMERIC
 #define ALL AXON_DTYPES_ALL
 #define REDUCE_AT(name, changed, types, eval)                                                      \
-  { name,  NULL,                                                                                   \
-    1,     changed - 1,                                                                            \
-    1,     1,                                                                                      \
-    1,     1,                                                                                      \
-    types, 1,                                                                                      \
+  { name,                                                                                          \
+    NULL,                                                                                          \
+    1,                                                                                             \
+    changed - 1,                                                                                   \
+    1,                                                                                             \
+    1,                                                                                             \
+    1,                                                                                             \
+    1,                                                                                             \
+    types,                                                                                         \
+    1,                                                                                             \
     ATTRS (ATTR_INTS ("axes"), ATTR_I ("keepdims", 1)),                                            \
-    infer_reduce, eval, AXON_OP_NONE },                                                            \
+    infer_reduce,                                                                                  \
+    eval,                                                                                          \
+    AXON_OP_NONE },                                                                                \
   {                                                                                                \
     name, NULL, changed, 0, 1, 2, 1, 1, types, 1,                                                  \
         ATTRS (ATTR_I ("keepdims", 1), ATTR_I ("noop_with_empty_axes", 0)), infer_reduce, eval,    \

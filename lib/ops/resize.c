@@ -339,9 +339,14 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   for (gint d = 0; d < shape.rank && n > 0; d++) {
     g_autofree gboolean *outside = g_new0 (gboolean, (gsize)plan.size[d] + 1);
     Axis a = { axon_node_get_string (node, "coordinate_transformation_mode"),
-               axon_node_get_string (node, "mode"), axon_node_get_string (node, "nearest_mode"),
-               plan.scale[d], plan.roi_start[d], plan.roi_end[d],
-               axon_node_get_float (node, "cubic_coeff_a"), shape.dims[d], plan.size[d],
+               axon_node_get_string (node, "mode"),
+               axon_node_get_string (node, "nearest_mode"),
+               plan.scale[d],
+               plan.roi_start[d],
+               plan.roi_end[d],
+               axon_node_get_float (node, "cubic_coeff_a"),
+               shape.dims[d],
+               plan.size[d],
                axon_node_get_int (node, "antialias") != 0,
                axon_node_get_int (node, "exclude_outside") != 0 };
     gdouble *y;

@@ -7,7 +7,8 @@
 static gboolean
 infer_roi (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  gint64 h = axon_node_get_int (node, "output_height"), w = axon_node_get_int (node, "output_width");
+  gint64 h = axon_node_get_int (node, "output_height"),
+         w = axon_node_get_int (node, "output_width");
   guint n;
   const gint64 *pooled = axon_node_get_ints (node, "pooled_shape", &n);
   out[0].dtype = in[0].dtype;

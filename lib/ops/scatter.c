@@ -85,8 +85,8 @@ infer_scatter_elements (const AxonNode *node, const AxonTypeInfo *in, AxonTypeIn
     gint64 n = in[1].shape.dims[d];
     if ((n >= 0 && in[2].shape.dims[d] >= 0 && n != in[2].shape.dims[d]) ||
         (d != axis && in[0].shape.dims[d] >= 0 && n > in[0].shape.dims[d]))
-      FAIL (MODEL, "dimension %d of indices (%" G_GINT64_FORMAT ") fits neither updates nor data", d,
-            n);
+      FAIL (MODEL, "dimension %d of indices (%" G_GINT64_FORMAT ") fits neither updates nor data",
+            d, n);
   }
   return TRUE;
 }

@@ -6,8 +6,8 @@
 
 typedef struct {
   gint axis;
-  gint64 length;       /* of the transform */
-  gboolean known;      /* length and axis */
+  gint64 length;  /* of the transform */
+  gboolean known; /* length and axis */
   gboolean onesided, inverse;
 } Dft;
 
@@ -46,7 +46,7 @@ infer_dft (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GErr
   out[0].dtype = in[0].dtype;
   if (!axon_check_rank (in, 0, 2, AXON_MAX_RANK, error))
     return FALSE;
-  if (x->rank < 0)
+  if (x->rank < 2)
     return TRUE;
   if (x->dims[x->rank - 1] >= 0 && x->dims[x->rank - 1] != 1 && x->dims[x->rank - 1] != 2)
     FAIL (MODEL, "the last dimension must be 1 (real) or 2 (complex)");
@@ -59,8 +59,9 @@ infer_dft (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GErr
     for (gint d = 0; d + 1 < x->rank; d++)
       out[0].shape.dims[d] = -1;
   else
-    out[0].shape.dims[dft.axis] =
-        dft.length < 0 ? -1 : dft.onesided && !dft.inverse ? dft.length / 2 + 1 : dft.length;
+    out[0].shape.dims[dft.axis] = dft.length < 0                 ? -1
+                                  : dft.onesided && !dft.inverse ? dft.length / 2 + 1
+                                                                 : dft.length;
   return TRUE;
 }
 

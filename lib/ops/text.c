@@ -305,8 +305,7 @@ infer_match (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GE
 static gboolean
 eval_match (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
-  g_autofree gchar *whole =
-      g_strdup_printf ("^(?:%s)$", axon_node_get_string (node, "pattern"));
+  g_autofree gchar *whole = g_strdup_printf ("^(?:%s)$", axon_node_get_string (node, "pattern"));
   g_autoptr (GRegex) regex = g_regex_new (whole, G_REGEX_DOLLAR_ENDONLY, 0, error);
   guint8 *y = axon_tensor_get_data (out[0]);
   for (gsize i = 0; regex != NULL && i < axon_tensor_get_numel (in[0]); i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Transpose (1, 13), DepthToSpace (1, 11, 13), SpaceToDepth (1, 13): elements move, none changes. */
+/* Transpose (1, 13), DepthToSpace (1, 11, 13), SpaceToDepth (1, 13): elements move, none changes.
+ */
 #include "ops-private.h"
 
 /* perm defaults to reversal. */
@@ -133,8 +134,9 @@ eval_space_to_depth (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
 }
 
 static const AxonOp rows[] = {
-  { "SpaceToDepth", NULL, 1, 0, 1, 1, 1, 1, 0, 1, ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT), ATTR_S ("mode", "DCR")),
-    infer_space_to_depth, eval_space_to_depth, AXON_OP_NONE },
+  { "SpaceToDepth", NULL, 1, 0, 1, 1, 1, 1, 0, 1,
+    ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT), ATTR_S ("mode", "DCR")), infer_space_to_depth,
+    eval_space_to_depth, AXON_OP_NONE },
   { "Transpose", NULL, 1, 0, 1, 1, 1, 1, 0, 1, ATTRS (ATTR_INTS ("perm")), infer_transpose,
     eval_transpose, AXON_OP_NONE },
   { "DepthToSpace", NULL, 1, 0, 1, 1, 1, 1, 0, 1,

@@ -12,8 +12,8 @@
 static gboolean
 is_foldable (const AxonNode *node)
 {
-  if (!axon_op_has_kernel (node->op) || (node->op->flags & AXON_OP_CONTROL) || axon_node_is (node, "DequantizeLinear") ||
-      axon_node_is (node, "QuantizeLinear"))
+  if (!axon_op_has_kernel (node->op) || (node->op->flags & AXON_OP_CONTROL) ||
+      axon_node_is (node, "DequantizeLinear") || axon_node_is (node, "QuantizeLinear"))
     return FALSE;
   for (guint i = 0; i < node->n_inputs; i++)
     if (node->inputs[i] != NULL && !axon_value_is_constant (node->inputs[i]))

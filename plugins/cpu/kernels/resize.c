@@ -110,8 +110,7 @@ cpu_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   AxonShape row = AXON_SHAPE (x->rank >= 2 ? x->dims[x->rank - 1] : 0);
   CpuTensor *src, *out[2];
   ResizePlan *r;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 3 ||
-      !cpu_resize_is_plain (node) ||
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 3 || !cpu_resize_is_plain (node) ||
       !g_str_equal (axon_node_get_string (node, "mode"), "linear") ||
       (!g_str_equal (mode, "align_corners") && !g_str_equal (mode, "asymmetric") &&
        !g_str_equal (mode, "half_pixel")))
