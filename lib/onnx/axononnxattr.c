@@ -126,6 +126,13 @@ read_body (Scope *scope, Scope *at, AxonNode *node, AxonAttr *attr, Onnx__Graph 
   return TRUE;
 }
 
+/* Empty bytes have no address. */
+static gchar *
+dup_bytes (const ProtobufCBinaryData *bytes)
+{
+  return g_strndup (bytes->data ? (gchar *)bytes->data : "", bytes->len);
+}
+
 static void
 read_lists (AxonAttr *attr, const Onnx__Attribute *proto)
 {
@@ -139,7 +146,7 @@ read_lists (AxonAttr *attr, const Onnx__Attribute *proto)
     attr->n = (guint)proto->n_strings;
     attr->strings = g_new0 (gchar *, proto->n_strings + 1);
     for (gsize i = 0; i < proto->n_strings; i++)
-      attr->strings[i] = g_strndup ((gchar *)proto->strings[i].data, proto->strings[i].len);
+      attr->strings[i] = dup_bytes (&proto->strings[i]);
   }
 }
 
@@ -161,7 +168,7 @@ read_attribute (Scope *at, AxonNode *node, const gchar *name, const Onnx__Attrib
   attr = axon_node_add_attr (node, name, (AxonAttrType)type);
   attr->i = proto->i;
   attr->f = (gdouble)proto->f;
-  attr->s = g_strndup ((gchar *)proto->s.data, proto->s.len);
+  attr->s = dup_bytes (&proto->s);
   read_lists (attr, proto);
   if (type == AXON_ATTR_GRAPH)
     return read_body (scope, at, node, attr, proto->g, error);

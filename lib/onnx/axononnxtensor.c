@@ -126,7 +126,8 @@ string_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
     return FALSE;
   }
   for (gsize i = 0; i < p->n_string_data; i++) {
-    g_autofree gchar *text = g_strndup ((gchar *)p->string_data[i].data, p->string_data[i].len);
+    g_autofree gchar *text = g_strndup (
+        p->string_data[i].data ? (gchar *)p->string_data[i].data : "", p->string_data[i].len);
     axon_tensor_set_string (tensor, i, text);
   }
   return TRUE;

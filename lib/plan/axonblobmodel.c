@@ -303,10 +303,14 @@ unpack_attr (AxonBlob *blob, AxonNode *node, const gchar *name, GVariant *v, GEr
   static const struct {
     const gchar *type;
     AxonAttrType attr;
-  } types[] = { { "x", AXON_ATTR_INT },           { "d", AXON_ATTR_FLOAT },
-                { "ay", AXON_ATTR_STRING },       { "ax", AXON_ATTR_INTS },
-                { "ad", AXON_ATTR_FLOATS },       { "aay", AXON_ATTR_STRINGS },
-                { "(iax(tt))", AXON_ATTR_TENSOR }, { "(vax)", AXON_ATTR_GRAPH } };
+  } types[] = { { "x", AXON_ATTR_INT },
+                { "d", AXON_ATTR_FLOAT },
+                { "ay", AXON_ATTR_STRING },
+                { "ax", AXON_ATTR_INTS },
+                { "ad", AXON_ATTR_FLOATS },
+                { "aay", AXON_ATTR_STRINGS },
+                { "(iax(tt))", AXON_ATTR_TENSOR },
+                { "(vax)", AXON_ATTR_GRAPH } };
   const gchar *type = g_variant_get_type_string (v);
   guint t = 0;
   gsize n;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* axon-inspect: devices, properties, operators, models. */
-#include "toolcommon.h"
+#include "inspect-private.h"
 #include <axon/axon-plugin.h>
 
 #include <string.h>
 
 static struct {
   gchar *device, **files;
-  gboolean operators, dot, nodes;
+  gboolean operators, markdown, dot, nodes;
 } opt;
 
 static const GOptionEntry entries[] = {
   { "device", 'd', 0, G_OPTION_ARG_STRING, &opt.device,
     N_ ("Show this device's properties, or which nodes of the model it takes"), "NAME" },
   { "operators", 'o', 0, G_OPTION_ARG_NONE, &opt.operators, N_ ("List the operator table"), NULL },
+  { "markdown", 0, 0, G_OPTION_ARG_NONE, &opt.markdown,
+    N_ ("With --operators: as a Markdown page that says what runs where"), NULL },
   { "nodes", 'n', 0, G_OPTION_ARG_NONE, &opt.nodes, N_ ("List every node of the model"), NULL },
   { "dot", 0, 0, G_OPTION_ARG_NONE, &opt.dot, N_ ("Print the model as a Graphviz graph"), NULL },
   TOOL_EXTENSION_ENTRY,
@@ -68,15 +70,6 @@ show_devices (void)
       return tool_fail (error);
   if (devices[0] == NULL)
     g_print ("%s\n", _ ("No device was found; AXON_PLUGIN_PATH names directories to search."));
-  return 0;
-}
-
-static int
-show_operators (void)
-{
-  g_auto (GStrv) lines = axon_core_list_operators (axon_core_get_default ());
-  for (guint i = 0; lines[i] != NULL; i++)
-    g_print ("%s\n", lines[i]);
   return 0;
 }
 
@@ -214,7 +207,7 @@ main (int argc, char **argv)
   if (!g_option_context_parse (context, &argc, &argv, &error))
     return tool_fail (error);
   if (opt.operators)
-    return show_operators ();
+    return inspect_operators (opt.markdown);
   if (opt.files != NULL && g_str_has_suffix (opt.files[0], ".axon"))
     return show_export (opt.files[0]);
   return opt.files != NULL ? show_model (opt.files[0]) : show_devices ();

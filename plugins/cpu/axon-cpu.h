@@ -20,3 +20,13 @@
 #else
 #define AXON_CPU_ARCHITECTURE "unknown"
 #endif
+
+/**
+ * AXON_CPU_OPERATOR_KERNELS:
+ *
+ * A metric: the operators that the device has kernels of its own for, each as
+ * `domain:name=implementation`. Every other operator runs its reference kernel.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_OPERATOR_KERNELS "CPU_OPERATOR_KERNELS"

@@ -76,6 +76,8 @@ static const AxonPropertySpec properties[] = {
   { .key = "LOADED_FROM_CACHE", .flags = AXON_MODEL },
   { .key = "CACHING_PROPERTIES", .flags = AXON_RO_HIDDEN },
   { .key = "COMPILED_MODEL_RUNTIME_PROPERTIES", .flags = AXON_RO_HIDDEN },
+  { AXON_CPU_OPERATOR_KERNELS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
+    "Operators with kernels of this device, as domain:name=implementation" },
   { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
   { .key = "CPU_RUNTIME_CACHE_CAPACITY", .flags = AXON_RW_HIDDEN, .default_text = "8" },
   { .key = "THREADS_PER_STREAM", .flags = AXON_RW_HIDDEN, .default_text = "0" },
@@ -91,6 +93,20 @@ processor_name (void)
       (at = strstr (info, "model name")) != NULL && (at = strchr (at, ':')) != NULL)
     return g_variant_new_take_string (g_strstrip (g_strndup (at + 1, strcspn (at + 1, "\n"))));
   return g_variant_new_string ("CPU");
+}
+
+static GVariant *
+list_kernels (void)
+{
+  GVariantBuilder b;
+  g_variant_builder_init (&b, G_VARIANT_TYPE_STRING_ARRAY);
+  for (guint i = 0; i < cpu_n_kernels; i++)
+    if (cpu_kernels[i].name != NULL)
+      g_variant_builder_add_value (
+          &b, g_variant_new_take_string (g_strdup_printf (
+                  "%s:%s=%s", cpu_kernels[i].domain ? cpu_kernels[i].domain : "ai.onnx",
+                  cpu_kernels[i].name, cpu_kernels[i].impl)));
+  return g_variant_builder_end (&b);
 }
 
 static GVariant *
@@ -115,6 +131,8 @@ axon_cpu_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, 
   }
   if (g_str_equal (key, "EXECUTION_DEVICES"))
     return axon_property_list ("CPU", NULL);
+  if (g_str_equal (key, AXON_CPU_OPERATOR_KERNELS))
+    return list_kernels ();
   if (g_str_equal (key, "CACHING_PROPERTIES"))
     return axon_property_list ("FULL_DEVICE_NAME", NULL);
   if (g_str_equal (key, "COMPILED_MODEL_RUNTIME_PROPERTIES"))

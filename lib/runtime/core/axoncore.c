@@ -456,12 +456,40 @@ axon_core_get_property_specs (AxonCore *core, const gchar *device, guint *n_spec
   return plugin ? axon_plugin_get_properties_table (plugin, n_specs) : NULL;
 }
 
+/* Names joined by commas; classes of types by one word. */
+static gchar *
+describe_types (AxonDTypeMask mask)
+{
+  static const struct {
+    AxonDTypeMask mask;
+    const gchar *name;
+  } classes[] = { { AXON_DTYPES_ALL, "numeric,bool" },
+                  { AXON_DTYPES_NUMERIC, "numeric" },
+                  { AXON_DTYPES_FLOAT, "float" },
+                  { AXON_DTYPES_INT, "int" },
+                  { AXON_DTYPES_F8, "f8" },
+                  { AXON_DTYPES_PACKED, "packed" } };
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  if (mask == 0)
+    return g_strdup ("any");
+  for (guint i = 0; i < G_N_ELEMENTS (classes); i++)
+    if ((mask & classes[i].mask) == classes[i].mask) {
+      g_ptr_array_add (names, (gpointer)classes[i].name);
+      mask &= ~classes[i].mask;
+    }
+  for (guint i = 1; i < AXON_N_DTYPES; i++)
+    if (mask & AXON_DTYPE_BIT (i))
+      g_ptr_array_add (names, (gpointer)axon_dtype_get_name ((AxonDType)i));
+  g_ptr_array_add (names, NULL);
+  return g_strjoinv (",", (gchar **)names->pdata);
+}
+
 /**
  * axon_core_list_operators:
  * @core: a core
  *
  * Returns: (transfer full) (array zero-terminated=1): one line per operator row: domain, name,
- * first and last opset
+ *   first and last opset, and the types of its first input
  *
  * Since: 1.0
  */
@@ -474,8 +502,9 @@ axon_core_list_operators (AxonCore *core)
   for (guint i = 0; i < n; i++) {
     const AxonOp *op = axon_op_set_get_op (set, i);
     g_autofree gchar *until = op->until ? g_strdup_printf ("%d", op->until) : g_strdup ("");
-    lines[i] = g_strdup_printf ("%-16s %-26s %d-%s", op->domain ? op->domain : "ai.onnx", op->name,
-                                op->since, until);
+    g_autofree gchar *types = describe_types (op->types);
+    lines[i] = g_strdup_printf ("%-24s %-26s %d-%s %s", op->domain ? op->domain : "ai.onnx",
+                                op->name, op->since, until, types);
   }
   return lines;
 }

@@ -23,6 +23,10 @@ gboolean cpu_build_pad (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_resize_is_plain (const AxonNode *node);
 gboolean cpu_build_resize (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_unary (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_pair (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_where (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_normalize (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_image (CpuPlan *plan, const AxonNode *node, GError **error);
 
 /* Input 0 in a dense layout without padding (blocked layouts are converted to channels last), and

@@ -151,7 +151,9 @@ cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError
       return FALSE;
   src = cpu_plan_input (plan, node, 0);
   md = dnn_md (src);
-  if (dnnl_softmax_forward_desc_init (&desc, dnnl_forward_inference, &md, axis) != dnnl_success)
+  if ((axon_node_is (node, "LogSoftmax") ? dnnl_logsoftmax_forward_desc_init
+                                         : dnnl_softmax_forward_desc_init) (
+          &desc, dnnl_forward_inference, &md, axis) != dnnl_success)
     return FALSE;
   return add_simple (plan, node, src, pd_of (&desc));
 }
@@ -401,6 +403,14 @@ cpu_dnn_build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   return TRUE;
 }
 
+static const gchar *
+eltwise_name (const AxonNode *node)
+{
+  if (!axon_node_is (node, "Gelu"))
+    return node->op->name;
+  return g_str_equal (axon_node_get_string (node, "approximate"), "tanh") ? "GeluTanh" : "GeluErf";
+}
+
 gboolean
 cpu_dnn_build_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -411,7 +421,7 @@ cpu_dnn_build_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
   gfloat alpha, beta, a, b;
   DnnCall call = { 0 };
   if (!is_f32 (node) || !cpu_eltwise_args (node, &alpha, &beta) ||
-      !dnn_eltwise_of (node->op->name, alpha, beta, &alg, &a, &b))
+      !dnn_eltwise_of (eltwise_name (node), alpha, beta, &alg, &a, &b))
     return FALSE;
   src = cpu_plan_input (plan, node, 0);
   md = dnn_md (src);

@@ -21,6 +21,9 @@ static const struct {
   { "HardSwish", dnnl_eltwise_hardswish, NONE },
   { "Clip", dnnl_eltwise_clip, BOTH },
   { "Swish", dnnl_eltwise_swish, ALPHA },
+  { "Softplus", dnnl_eltwise_soft_relu, NONE },
+  { "GeluErf", dnnl_eltwise_gelu_erf, NONE },
+  { "GeluTanh", dnnl_eltwise_gelu_tanh, NONE },
   { "Linear", dnnl_eltwise_linear, BOTH },
 };
 

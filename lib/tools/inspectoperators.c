@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The operator table as text, or as the page docs/operators.md. */
+#include "inspect-private.h"
+
+#include <string.h>
+
+/* "domain:name" -> implementations of device CPU, joined; empty where there is no such device. */
+static GHashTable *
+load_kernels (void)
+{
+  GHashTable *table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  g_autoptr (GVariant) value =
+      axon_core_get_property (axon_core_get_default (), "CPU", "CPU_OPERATOR_KERNELS", NULL);
+  g_autofree const gchar **lines = value ? g_variant_get_strv (value, NULL) : NULL;
+  for (guint i = 0; lines != NULL && lines[i] != NULL; i++) {
+    g_auto (GStrv) parts = g_strsplit (lines[i], "=", 2);
+    const gchar *known = g_hash_table_lookup (table, parts[0]);
+    if (known == NULL)
+      g_hash_table_insert (table, g_strdup (parts[0]), g_strdup (parts[1]));
+    else if (strstr (known, parts[1]) == NULL)
+      g_hash_table_insert (table, g_strdup (parts[0]), g_strconcat (known, ", ", parts[1], NULL));
+  }
+  return table;
+}
+
+/* Words of a line of the operator list: domain, name, opsets, types. */
+static gchar **
+split_line (const gchar *line)
+{
+  g_auto (GStrv) raw = g_strsplit (line, " ", -1);
+  GPtrArray *words = g_ptr_array_new ();
+  for (guint i = 0; raw[i] != NULL; i++)
+    if (*raw[i] != '\0')
+      g_ptr_array_add (words, g_strdup (raw[i]));
+  g_ptr_array_add (words, NULL);
+  return (gchar **)g_ptr_array_free (words, FALSE);
+}
+
+static gint
+compare_rows (gconstpointer a, gconstpointer b)
+{
+  const gchar *const *x = *(const gchar *const *const *)a, *const *y =
+                                                               *(const gchar *const *const *)b;
+  gint order = strcmp (x[0], y[0]);
+  return order ? order
+         : strcmp (x[1], y[1])
+             ? strcmp (x[1], y[1])
+             : (gint)(g_ascii_strtoll (x[2], NULL, 10) - g_ascii_strtoll (y[2], NULL, 10));
+}
+
+static void
+print_row (gchar **row, GHashTable *kernels)
+{
+  g_autofree gchar *key = g_strconcat (row[0], ":", row[1], NULL);
+  g_auto (GStrv) ends = g_strsplit (row[2], "-", 2);
+  const gchar *own = g_hash_table_lookup (kernels, key);
+  /* Rows that ended before opset 7 broadcast by an axis: only the reference kernel knows how. */
+  if (*ends[1] != '\0' && g_ascii_strtoll (ends[1], NULL, 10) < 7)
+    own = NULL;
+  g_print ("| %s%s%s | %s%s%s | %s | %s |\n", g_str_equal (row[0], "ai.onnx") ? "" : row[0],
+           g_str_equal (row[0], "ai.onnx") ? "" : ".", row[1], ends[0], *ends[1] ? " to " : " on",
+           ends[1], row[3], own ? own : "reference");
+}
+
+static void
+print_markdown (gchar **lines)
+{
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
+  g_autoptr (GHashTable) kernels = load_kernels ();
+  for (guint i = 0; lines[i] != NULL; i++)
+    g_ptr_array_add (rows, split_line (lines[i]));
+  g_ptr_array_sort (rows, compare_rows);
+  g_print (
+      "# Operators\n\n"
+      "Made by `axon-inspect --operators --markdown`. Device TEMPLATE runs the reference kernel "
+      "of every row;\nthe last column says what device CPU runs: `onednn`, a kernel of its "
+      "`own`, a `view` of memory, or the\nreference kernel. Where a type or an attribute does "
+      "not suit a kernel, the next one in the column runs,\nand the reference kernel at last; "
+      "`axon-bench --profile` names what ran.\n\n"
+      "| operator | opsets | types of input 0 | CPU |\n|---|---|---|---|\n");
+  for (guint i = 0; i < rows->len; i++)
+    print_row (g_ptr_array_index (rows, i), kernels);
+}
+
+int
+inspect_operators (gboolean markdown)
+{
+  g_auto (GStrv) lines = axon_core_list_operators (axon_core_get_default ());
+  for (guint i = 0; !markdown && lines[i] != NULL; i++)
+    g_print ("%s\n", lines[i]);
+  if (markdown)
+    print_markdown (lines);
+  return 0;
+}

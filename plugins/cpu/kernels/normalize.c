@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Layer, RMS, Instance and Group normalisation of row-major f32: two passes over each set of
+ * elements that share a mean, then one that scales. */
+#include "kernels.h"
+
+#include <math.h>
+
+typedef struct {
+  gint64 sets, n;      /* sets of n elements each */
+  gint64 plane, cycle; /* parameter of element i of set s: (s * n + i) / plane % cycle */
+  gfloat epsilon;
+  gboolean centred;
+} NormPlan;
+
+CPU_CLONES static gfloat
+sum_of (const gfloat *restrict x, gint64 n)
+{
+  gfloat part[16] = { 0 }, sum = 0;
+  gint64 i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (gint k = 0; k < 16; k++)
+      part[k] += x[i + k];
+  for (; i < n; i++)
+    sum += x[i];
+  for (gint k = 0; k < 16; k++)
+    sum += part[k];
+  return sum;
+}
+
+CPU_CLONES static gfloat
+square_sum_of (const gfloat *restrict x, gint64 n, gfloat mean)
+{
+  gfloat part[16] = { 0 }, sum = 0;
+  gint64 i = 0;
+  for (; i + 16 <= n; i += 16)
+    for (gint k = 0; k < 16; k++)
+      part[k] += (x[i + k] - mean) * (x[i + k] - mean);
+  for (; i < n; i++)
+    sum += (x[i] - mean) * (x[i] - mean);
+  for (gint k = 0; k < 16; k++)
+    sum += part[k];
+  return sum;
+}
+
+/* y = (x - mean) * rate * scale + bias, with a parameter for each element. */
+CPU_CLONES static void
+scale_each (gfloat *restrict y, const gfloat *restrict x, const gfloat *restrict scale,
+            const gfloat *restrict bias, gint64 n, gfloat mean, gfloat rate)
+{
+  if (bias != NULL)
+    for (gint64 i = 0; i < n; i++)
+      y[i] = (x[i] - mean) * rate * scale[i] + bias[i];
+  else
+    for (gint64 i = 0; i < n; i++)
+      y[i] = (x[i] - mean) * rate * scale[i];
+}
+
+CPU_CLONES static void
+scale_plane (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat factor, gfloat shift)
+{
+  for (gint64 i = 0; i < n; i++)
+    y[i] = x[i] * factor + shift;
+}
+
+static void
+normalize_set (const NormPlan *p, gint64 set, const gfloat *x, gfloat *y, const gfloat *scale,
+               const gfloat *bias)
+{
+  gfloat mean = p->centred ? sum_of (x, p->n) / (gfloat)p->n : 0;
+  gfloat rate = 1 / sqrtf (square_sum_of (x, p->n, mean) / (gfloat)p->n + p->epsilon);
+  if (p->plane == 1) {
+    scale_each (y, x, scale, bias, p->n, mean, rate);
+    return;
+  }
+  for (gint64 i = 0; i < p->n; i += p->plane) {
+    gint64 k = (set * p->n + i) / p->plane % p->cycle;
+    gfloat factor = rate * scale[k];
+    scale_plane (y + i, x + i, p->plane, factor, (bias ? bias[k] : 0) - mean * factor);
+  }
+}
+
+static void
+run_normalize (const CpuStep *step, const CpuInstance *instance)
+{
+  const NormPlan *p = step->data;
+  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
+  const gfloat *scale = cpu_tensor_data (instance, step->in[1]);
+  const gfloat *bias = step->n_in > 2 ? cpu_tensor_data (instance, step->in[2]) : NULL;
+  gfloat *y = cpu_tensor_data (instance, step->out[0]);
+#pragma omp parallel for if (p->sets > 1 && p->sets * p->n > 16384)
+  for (gint64 s = 0; s < p->sets; s++)
+    normalize_set (p, s, x + s * p->n, y + s * p->n, scale, bias);
+}
+
+static gint64
+product (const AxonShape *s, gint from, gint to)
+{
+  gint64 n = 1;
+  for (gint d = from; d < to; d++)
+    n *= s->dims[d];
+  return n;
+}
+
+/* Over the dimensions from axis on; scale and bias have exactly their shape. */
+static gboolean
+plan_layer (NormPlan *p, const AxonNode *node, const AxonShape *x)
+{
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  axis += axis < 0 ? x->rank : 0;
+  p->sets = product (x, 0, axis);
+  p->n = p->cycle = product (x, axis, x->rank);
+  p->plane = 1;
+  p->centred = axon_node_is (node, "LayerNormalization");
+  for (guint i = 1; i < node->n_inputs; i++)
+    if (node->inputs[i] != NULL && axon_shape_get_numel (&node->inputs[i]->type.shape) != p->n)
+      return FALSE;
+  return TRUE;
+}
+
+/* Over a group of channels of one sample; a parameter for each channel. */
+static gboolean
+plan_group (NormPlan *p, const AxonNode *node, const AxonShape *x)
+{
+  gint64 channels = x->rank > 1 ? x->dims[1] : 0;
+  gint64 groups =
+      axon_node_is (node, "GroupNormalization") ? axon_node_get_int (node, "num_groups") : channels;
+  if (groups < 1)
+    return FALSE;
+  p->sets = x->dims[0] * groups;
+  p->plane = product (x, 2, x->rank);
+  p->cycle = channels;
+  p->n = channels / groups * p->plane;
+  p->centred = TRUE;
+  for (guint i = 1; i < 3; i++)
+    if (axon_shape_get_numel (&node->inputs[i]->type.shape) != channels)
+      return FALSE;
+  /* A plane of one element looks like the other kind, whose parameters do not repeat by channel. */
+  return p->plane > 1;
+}
+
+gboolean
+cpu_build_normalize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gboolean layer =
+      axon_node_is (node, "LayerNormalization") || axon_node_is (node, "RMSNormalization");
+  NormPlan p = { .epsilon = (gfloat)axon_node_get_float (node, "epsilon") };
+  CpuTensor *in[3] = { NULL }, *out;
+  guint n_in = 0;
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] != NULL && node->inputs[i]->type.dtype != AXON_DTYPE_F32)
+      return FALSE;
+  for (guint i = 1; i < node->n_outputs; i++)
+    if (node->outputs[i] != NULL)
+      return FALSE;
+  if (axon_shape_get_numel (x) == 0 ||
+      !(layer ? plan_layer (&p, node, x) : plan_group (&p, node, x)))
+    return FALSE;
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] != NULL)
+      in[n_in++] = cpu_plan_input_as (plan, node, i, NULL);
+  out = cpu_plan_output (plan, node, 0, NULL);
+  cpu_plan_add_step (plan, run_normalize, g_memdup2 (&p, sizeof p), g_free, "own", in, n_in, &out,
+                     1);
+  return TRUE;
+}
