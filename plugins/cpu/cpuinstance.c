@@ -59,12 +59,9 @@ bind (CpuInstance *instance, AxonInferRequest *request, GError **error)
 }
 
 /* Walks the plan. @times (nullable): microseconds per step. */
-gboolean
-cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *times, GError **error)
+static gboolean
+walk (CpuInstance *instance, AxonInferRequest *request, gdouble *times, GError **error)
 {
-  gboolean ok = TRUE;
-  if (!bind (instance, request, error))
-    return FALSE;
   instance->request = request;
   for (guint i = 0; i < instance->plan->steps->len; i++) {
     const CpuStep *step = g_ptr_array_index (instance->plan->steps, i);
@@ -74,14 +71,30 @@ cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *tim
       times[i] = (gdouble)(g_get_monotonic_time () - start);
     if (instance->failure != NULL) {
       g_propagate_error (error, g_steal_pointer (&instance->failure));
-      ok = FALSE;
-      break;
+      return FALSE;
     }
     if (axon_infer_request_is_cancelled (request)) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-      ok = FALSE;
-      break;
+      return FALSE;
     }
   }
-  return ok;
+  return TRUE;
+}
+
+gboolean
+cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *times, GError **error)
+{
+  return bind (instance, request, error) && walk (instance, request, times, error);
+}
+
+/* On tensors of the plan's shapes instead of the request's; row-major. */
+gboolean
+cpu_instance_run_on (CpuInstance *instance, AxonInferRequest *request, AxonTensor *const *in,
+                     AxonTensor *const *out, GError **error)
+{
+  for (guint i = 0; i < instance->plan->model->inputs->len; i++)
+    instance->inputs[i] = axon_tensor_get_data (in[i]);
+  for (guint i = 0; i < instance->plan->model->outputs->len; i++)
+    instance->outputs[i] = axon_tensor_get_data (out[i]);
+  return walk (instance, request, NULL, error);
 }

@@ -2,6 +2,7 @@
 /* Compiled model of device CPU: a small cache of plans by concrete input shapes, and one instance
  * of a plan per stream. The lock guards both lists; it is taken once per run, not per step. */
 #include "cpumodel.h"
+#include "cpusegments.h"
 #include "cputhreads.h"
 #include "onednn/cpudnn.h"
 
@@ -11,9 +12,10 @@ typedef struct {
   gatomicrefcount ref_count;
   AxonShape *shapes;  /* of the inputs */
   CpuPlan *plan;      /* NULL: shapes depend on data */
-  AxonModel *dynamic; /* then this is interpreted */
-  GPtrArray *idle;    /* lock: CpuInstance */
-  guint64 used;       /* lock: for least-recently-used */
+  AxonModel *dynamic; /* then this runs, in segments */
+  CpuSegments *segments;
+  GPtrArray *idle; /* lock: CpuInstance */
+  guint64 used;    /* lock: for least-recently-used */
 } Entry;
 
 typedef struct {
@@ -40,24 +42,18 @@ entry_unref (gpointer data)
     return;
   g_ptr_array_unref (entry->idle);
   g_clear_pointer (&entry->plan, cpu_plan_free);
+  g_clear_pointer (&entry->segments, cpu_segments_free);
   g_clear_object (&entry->dynamic);
   g_free (entry->shapes);
   g_free (entry);
 }
 
-/* TRUE if every result has a slot in memory before the model runs. */
 static gboolean
 has_static_shapes (const AxonModel *model)
 {
   for (guint i = 0; i < model->nodes->len; i++)
-    if (((AxonNode *)g_ptr_array_index (model->nodes, i))->op->run != NULL)
+    if (!cpu_node_is_static (g_ptr_array_index (model->nodes, i)))
       return FALSE;
-  for (guint i = 0; i < model->values->len; i++) {
-    const AxonValue *value = g_ptr_array_index (model->values, i);
-    if ((value->producer != NULL && !axon_shape_is_static (&value->type.shape)) ||
-        axon_dtype_is_boxed (value->type.dtype) || axon_dtype_get_size (value->type.dtype) == 0)
-      return FALSE;
-  }
   return TRUE;
 }
 
@@ -71,21 +67,22 @@ entry_new (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GErr
   gboolean dynamic = lowered != NULL && !has_static_shapes (lowered);
   int threads = omp_get_max_threads ();
   CpuPlan *plan = NULL;
+  CpuSegments *segments = NULL;
   Entry *entry;
   /* oneDNN fixes the number of threads of a primitive when it is made. */
   omp_set_num_threads ((int)self->threads.threads);
   if (lowered != NULL && !dynamic)
     plan = cpu_plan_new (lowered, self->extensions, self->threads.threads, call->cancellable,
                          call->progress, call->user_data, error);
+  else if (lowered != NULL)
+    segments = cpu_segments_new (special, self->extensions, self->threads.threads, call, error);
   omp_set_num_threads (threads);
-  if (plan == NULL && !dynamic)
+  if (plan == NULL && segments == NULL)
     return NULL;
   entry = g_new0 (Entry, 1);
-  if (dynamic) {
+  entry->segments = segments;
+  if (dynamic)
     entry->dynamic = g_steal_pointer (&special);
-    for (guint i = 0; i < entry->dynamic->values->len; i++)
-      ((AxonValue *)g_ptr_array_index (entry->dynamic->values, i))->index = i;
-  }
   g_atomic_ref_count_init (&entry->ref_count);
   entry->shapes = g_memdup2 (shapes, (n + 1) * sizeof *shapes);
   entry->plan = plan;
@@ -168,32 +165,6 @@ input_shapes (CpuModel *self, AxonInferRequest *request, AxonShape *shapes)
                     : *axon_tensor_get_shape (axon_infer_request_peek_input (request, i));
 }
 
-static gboolean
-stop_if_cancelled (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED guint index,
-                   G_GNUC_UNUSED gdouble microseconds, gpointer user_data, GError **error)
-{
-  if (!axon_infer_request_is_cancelled (user_data))
-    return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-  return FALSE;
-}
-
-/* Shapes that depend on data: the reference kernels find them as they go. */
-static gboolean
-interpret (AxonModel *model, AxonInferRequest *request, GError **error)
-{
-  g_autofree AxonTensor **in = g_new0 (AxonTensor *, model->inputs->len + 1);
-  g_autofree AxonTensor **out = g_new0 (AxonTensor *, model->outputs->len + 1);
-  for (guint i = 0; i < model->inputs->len; i++)
-    in[i] = axon_infer_request_peek_input (request, i);
-  if (!axon_eval_model (model, in, out, stop_if_cancelled, request, error))
-    return FALSE;
-  for (guint i = 0; i < model->outputs->len; i++)
-    if (!axon_infer_request_take_output (request, i, out[i], error))
-      return FALSE;
-  return TRUE;
-}
-
 /* On an instance of the plan that nobody uses at the moment. */
 static gboolean
 run_plan (CpuModel *self, Entry *entry, AxonInferRequest *request, GError **error)
@@ -236,7 +207,7 @@ cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_
   entry = get_entry (self, shapes, &call, error);
   ok = entry == NULL ? FALSE
        : entry->plan ? run_plan (self, entry, request, error)
-                     : interpret (entry->dynamic, request, error);
+                     : cpu_segments_run (entry->segments, request, error);
   cpu_threads_release ();
   g_clear_pointer (&entry, entry_unref);
   return ok;

@@ -247,6 +247,23 @@ cpu_node_constant (const AxonNode *node, guint index)
   return value ? value->type.value : NULL;
 }
 
+gboolean
+cpu_node_axes (const AxonNode *node, gint64 *axes, guint *n)
+{
+  const gint64 *attr = axon_node_get_ints (node, "axes", n);
+  const AxonTensor *input = cpu_node_constant (node, 1);
+  if (attr == NULL && axon_node_get_input (node, 1) != NULL) {
+    if (input == NULL)
+      return FALSE;
+    *n = (guint)axon_tensor_get_numel (input);
+  }
+  if (*n > AXON_MAX_RANK)
+    return FALSE;
+  for (guint i = 0; i < *n; i++)
+    axes[i] = attr ? attr[i] : (gint64)axon_tensor_get_value (input, i);
+  return TRUE;
+}
+
 static gboolean
 matches (const CpuKernel *kernel, const AxonNode *node)
 {

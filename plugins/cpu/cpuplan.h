@@ -105,6 +105,9 @@ CpuStep *cpu_plan_add_step (CpuPlan *plan, CpuStepFunc run, gpointer data, GDest
                             CpuTensor *const *out, guint n_out);
 const AxonTensor *cpu_node_constant (const AxonNode *node, guint index);
 
+/* Axes by attribute or by input 1, at most AXON_MAX_RANK. FALSE where they are not constant. */
+gboolean cpu_node_axes (const AxonNode *node, gint64 *axes, guint *n);
+
 /* The graph with what runs each node: a node's steps joined by "+" (transfer full). */
 AxonModel *cpu_plan_describe (const CpuPlan *plan);
 
@@ -127,5 +130,7 @@ void cpu_plan_free (CpuPlan *plan);
 gchar *cpu_plan_find_impl (const AxonNode *node);
 CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);
 void cpu_instance_free (CpuInstance *instance);
+gboolean cpu_instance_run_on (CpuInstance *instance, AxonInferRequest *request,
+                              AxonTensor *const *in, AxonTensor *const *out, GError **error);
 gboolean cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *times,
                            GError **error);

@@ -107,13 +107,13 @@ cpu_dnn_build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
                 { "ReduceMax", dnnl_reduction_max },
                 { "ReduceMin", dnnl_reduction_min } };
   AxonShape kept = node->inputs[0]->type.shape;
+  gint64 axes[AXON_MAX_RANK];
   guint n, k = 0;
-  const gint64 *axes = axon_node_get_ints (node, "axes", &n);
   CpuTensor *src, *dst;
   dnnl_memory_desc_t in, out;
   dnnl_reduction_desc_t desc;
   DnnCall call = { 0 };
-  if (!is_f32 (node) || axes == NULL || kept.rank > 5)
+  if (!is_f32 (node) || !cpu_node_axes (node, axes, &n) || n == 0 || kept.rank > 5)
     return FALSE;
   for (guint i = 0; i < n; i++)
     kept.dims[axes[i] < 0 ? axes[i] + kept.rank : axes[i]] = 1;

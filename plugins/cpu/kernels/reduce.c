@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Reductions and choices along axes of row-major f32: Reduce* over the last dimensions, ArgMax and
+ * ArgMin along any one, TopK along the last. */
+#include "kernels.h"
+
+#include <math.h>
+
+#define PARALLEL 16384
+#define LANES 16
+
+typedef gfloat (*ReduceFunc) (const gfloat *restrict x, gint64 n);
+
+/* Sixteen accumulators side by side, then one. */
+#define REDUCE(name, start, step, finish)                                                          \
+  CPU_CLONES static gfloat name (const gfloat *restrict x, gint64 n)                               \
+  {                                                                                                \
+    gfloat part[LANES], y = start;                                                                 \
+    gint64 i = 0;                                                                                  \
+    for (gint k = 0; k < LANES; k++)                                                               \
+      part[k] = start;                                                                             \
+    for (; i + LANES <= n; i += LANES)                                                             \
+      for (gint k = 0; k < LANES; k++) {                                                           \
+        gfloat a = part[k], v = x[i + k];                                                          \
+        part[k] = step;                                                                            \
+      }                                                                                            \
+    for (; i < n; i++) {                                                                           \
+      gfloat a = y, v = x[i];                                                                      \
+      y = step;                                                                                    \
+    }                                                                                              \
+    for (gint k = 0; k < LANES; k++)                                                               \
+      y = finish;                                                                                  \
+    return y;                                                                                      \
+  }
+REDUCE (sum_row, 0, a + v, y + part[k])
+REDUCE (square_row, 0, a + v * v, y + part[k])
+REDUCE (abs_row, 0, a + fabsf (v), y + part[k])
+REDUCE (max_row, -INFINITY, v > a || v != v ? v : a,
+        part[k] > y || part[k] != part[k] ? part[k] : y)
+REDUCE (min_row, INFINITY, v < a || v != v ? v : a, part[k] < y || part[k] != part[k] ? part[k] : y)
+#undef REDUCE
+
+static const struct {
+  const gchar *name;
+  ReduceFunc func;
+  gboolean mean, root;
+} reductions[] = {
+  { "ReduceMean", sum_row, TRUE, FALSE },          { "ReduceSum", sum_row, FALSE, FALSE },
+  { "ReduceMax", max_row, FALSE, FALSE },          { "ReduceMin", min_row, FALSE, FALSE },
+  { "ReduceL1", abs_row, FALSE, FALSE },           { "ReduceL2", square_row, FALSE, TRUE },
+  { "ReduceSumSquare", square_row, FALSE, FALSE },
+};
+
+typedef struct {
+  gint64 rows, n;
+  ReduceFunc func;
+  gboolean mean, root;
+} ReducePlan;
+
+static void
+run_reduce (const CpuStep *step, const CpuInstance *instance)
+{
+  const ReducePlan *p = step->data;
+  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
+  gfloat *y = cpu_tensor_data (instance, step->out[0]);
+#pragma omp parallel for if (p->rows > 1 && p->rows * p->n > PARALLEL)
+  for (gint64 r = 0; r < p->rows; r++) {
+    gfloat v = p->func (x + r * p->n, p->n);
+    y[r] = p->mean ? v / (gfloat)p->n : p->root ? sqrtf (v) : v;
+  }
+}
+
+/* The number of last dimensions that are reduced; 0 where others are too. */
+static gint
+trailing_axes (const AxonNode *node, const AxonShape *x)
+{
+  gint64 axes[AXON_MAX_RANK];
+  gboolean marks[AXON_MAX_RANK] = { 0 };
+  guint n;
+  gint first;
+  if (!cpu_node_axes (node, axes, &n))
+    return 0;
+  for (guint i = 0; i < n; i++)
+    marks[axes[i] < 0 ? axes[i] + x->rank : axes[i]] = TRUE;
+  if (n == 0)
+    return axon_node_get_int (node, "noop_with_empty_axes") ? 0 : x->rank;
+  for (first = x->rank; first > 0 && marks[first - 1]; first--)
+    ;
+  for (gint d = 0; d < first; d++)
+    if (marks[d])
+      return 0;
+  return x->rank - first;
+}
+
+gboolean
+cpu_build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  ReducePlan p = { 1, 1, NULL, FALSE, FALSE };
+  gint last = trailing_axes (node, x);
+  CpuTensor *src, *dst;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || last == 0 || axon_shape_get_numel (x) == 0)
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (reductions); i++)
+    if (axon_node_is (node, reductions[i].name)) {
+      p.func = reductions[i].func;
+      p.mean = reductions[i].mean;
+      p.root = reductions[i].root;
+    }
+  for (gint d = 0; d < x->rank; d++)
+    *(d < x->rank - last ? &p.rows : &p.n) *= x->dims[d];
+  src = cpu_plan_input_as (plan, node, 0, NULL);
+  dst = cpu_plan_output (plan, node, 0, NULL);
+  cpu_plan_add_step (plan, run_reduce, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, &dst, 1);
+  return TRUE;
+}
+
+typedef struct {
+  gint64 outer, n, inner;
+  gboolean least, last; /* ArgMin; of equal ones the last */
+} ArgPlan;
+
+/* Keeps where a value of plane @k is more than what was best. */
+CPU_CLONES static void
+keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n, gint64 k,
+           gfloat sign, gboolean last)
+{
+  if (last)
+    for (gint64 i = 0; i < n; i++) {
+      gboolean more = x[i] * sign >= best[i];
+      best[i] = more ? x[i] * sign : best[i];
+      at[i] = more ? k : at[i];
+    }
+  else
+    for (gint64 i = 0; i < n; i++) {
+      gboolean more = x[i] * sign > best[i];
+      best[i] = more ? x[i] * sign : best[i];
+      at[i] = more ? k : at[i];
+    }
+}
+
+static void
+run_arg (const CpuStep *step, const CpuInstance *instance)
+{
+  const ArgPlan *p = step->data;
+  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
+  gint64 *y = cpu_tensor_data (instance, step->out[0]);
+  gfloat *best = cpu_tensor_data (instance, step->out[1]);
+  gfloat sign = p->least ? -1 : 1;
+  for (gint64 o = 0; o < p->outer; o++, y += p->inner) {
+    for (gint64 i = 0; i < p->inner; i++) {
+      best[i] = x[o * p->n * p->inner + i] * sign;
+      y[i] = 0;
+    }
+    for (gint64 k = 1; k < p->n; k++)
+      keep_best (best, y, x + (o * p->n + k) * p->inner, p->inner, k, sign, p->last);
+  }
+}
+
+gboolean
+cpu_build_arg (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  ArgPlan p = { 1, 1, 1, axon_node_is (node, "ArgMin"),
+                axon_node_get_int (node, "select_last_index") != 0 };
+  CpuTensor *src, *out[2];
+  AxonShape row;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1 || axon_shape_get_numel (x) == 0)
+    return FALSE;
+  axis += axis < 0 ? x->rank : 0;
+  for (gint d = 0; d < x->rank; d++)
+    *(d < axis ? &p.outer : d == axis ? &p.n : &p.inner) *= x->dims[d];
+  row = AXON_SHAPE (p.inner);
+  src = cpu_plan_input_as (plan, node, 0, NULL);
+  out[0] = cpu_plan_output (plan, node, 0, NULL);
+  out[1] = cpu_plan_scratch (plan, AXON_DTYPE_F32, &row, NULL);
+  cpu_plan_add_step (plan, run_arg, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, out, 2);
+  return TRUE;
+}
+
+/* TopK: a heap of the k best, the worst of them on top. */
+typedef struct {
+  gint64 rows, n, k;
+  gfloat sign;
+  gboolean values, indices; /* which outputs are wanted */
+} TopPlan;
+
+typedef struct {
+  gfloat value;
+  gint32 index;
+} Entry;
+
+/* NaN above every number; of equal values the lower index. */
+static inline gboolean
+is_better (Entry a, Entry b)
+{
+  if (a.value != b.value && !(isnan (a.value) && isnan (b.value)))
+    return isnan (a.value) || a.value > b.value;
+  return a.index < b.index;
+}
+
+static void
+sift_down (Entry *heap, gint64 n, gint64 at)
+{
+  Entry moved = heap[at];
+  for (gint64 child = 2 * at + 1; child < n; child = 2 * at + 1) {
+    if (child + 1 < n && is_better (heap[child], heap[child + 1]))
+      child++;
+    if (!is_better (moved, heap[child]))
+      break;
+    heap[at] = heap[child];
+    at = child;
+  }
+  heap[at] = moved;
+}
+
+static void
+top_of_row (const TopPlan *p, const gfloat *x, Entry *heap)
+{
+  for (gint64 i = 0; i < p->k; i++)
+    heap[i] = (Entry){ x[i] * p->sign, (gint32)i };
+  for (gint64 i = p->k / 2; i-- > 0;)
+    sift_down (heap, p->k, i);
+  for (gint64 i = p->k; i < p->n && p->k > 0; i++) {
+    Entry e = { x[i] * p->sign, (gint32)i };
+    if (e.value < heap[0].value || !is_better (e, heap[0]))
+      continue;
+    heap[0] = e;
+    sift_down (heap, p->k, 0);
+  }
+  for (gint64 n = p->k; n > 1; n--) { /* the worst goes last */
+    Entry worst = heap[0];
+    heap[0] = heap[n - 1];
+    heap[n - 1] = worst;
+    sift_down (heap, n - 1, 0);
+  }
+}
+
+static void
+run_top (const CpuStep *step, const CpuInstance *instance)
+{
+  const TopPlan *p = step->data;
+  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
+  Entry *heap = cpu_tensor_data (instance, step->out[0]);
+  gfloat *values = p->values ? cpu_tensor_data (instance, step->out[1]) : NULL;
+  gint64 *indices = p->indices ? cpu_tensor_data (instance, step->out[p->values ? 2 : 1]) : NULL;
+  for (gint64 r = 0; r < p->rows; r++) {
+    top_of_row (p, x + r * p->n, heap);
+    for (gint64 i = 0; i < p->k; i++) {
+      if (values != NULL)
+        values[r * p->k + i] = x[r * p->n + heap[i].index];
+      if (indices != NULL)
+        indices[r * p->k + i] = heap[i].index;
+    }
+  }
+}
+
+gboolean
+cpu_build_top (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint64 axis = axon_node_get_int (node, "axis");
+  gboolean largest = node->op->until == 9 || axon_node_get_int (node, "largest") != 0;
+  TopPlan p = { .rows = 1,
+                .sign = largest ? 1 : -1,
+                .values = node->outputs[0] != NULL,
+                .indices = node->n_outputs > 1 && node->outputs[1] != NULL };
+  CpuTensor *src, *out[3];
+  guint n_out = 1;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1 ||
+      (axis != -1 && axis != x->rank - 1) || x->dims[x->rank - 1] > G_MAXINT32)
+    return FALSE;
+  p.n = x->dims[x->rank - 1];
+  p.rows = p.n ? axon_shape_get_numel (x) / p.n : 0;
+  p.k = node->outputs[p.values ? 0 : 1]->type.shape.dims[x->rank - 1];
+  src = cpu_plan_input_as (plan, node, 0, NULL);
+  out[0] = cpu_plan_scratch_bytes (plan, (gsize)MAX (p.k, 1) * sizeof (Entry));
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (node->outputs[i] != NULL)
+      out[n_out++] = cpu_plan_output (plan, node, i, NULL);
+  cpu_plan_add_step (plan, run_top, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, out, n_out);
+  return TRUE;
+}
