@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define MAX_NODES 1000000
+#define MAX_NODES 500000
 
 const gchar *
 axon_onnx_domain (const gchar *domain)

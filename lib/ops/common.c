@@ -96,11 +96,13 @@ axon_store_doubles (AxonTensor *tensor, const gdouble *values)
     axon_dtype_store (dtype, data, i, values[i]);
 }
 
-/* Half to even whatever the rounding mode is. */
+/* Half to even whatever the rounding mode is; saturates, NaN becomes 0. */
 gint64
 axon_round_even (gdouble v)
 {
   gdouble r = floor (v + 0.5);
+  if (!(fabs (v) < 9e18))
+    return isnan (v) ? 0 : v > 0 ? G_MAXINT64 : G_MININT64;
   if (r - v == 0.5 && fmod (r, 2) != 0)
     r -= 1;
   return (gint64)r;

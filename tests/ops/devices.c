@@ -6,25 +6,6 @@
 
 #define TOLERANCE 2e-5
 
-static void
-compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance)
-{
-  g_autoptr (AxonTensor) reference = test_run (
-      model, "TEMPLATE", g_variant_new_parsed ("{'DISABLE_TRANSFORMATIONS': <'YES'>}"), x);
-  g_autoptr (AxonTensor) got = test_run (model, "CPU", NULL, x);
-  gdouble largest = 1;
-  for (gsize i = 0; i < axon_tensor_get_numel (reference); i++)
-    largest = fmax (largest, fabs (axon_tensor_get_value (reference, i)));
-  g_assert_cmpfloat (test_largest_difference (reference, got), <=, tolerance * largest);
-}
-
-static AxonValue *
-random_constant (TestModel *t, const AxonShape *shape, guint32 seed)
-{
-  g_autoptr (AxonTensor) tensor = test_random (shape, seed);
-  return axon_model_add_constant (t->model, NULL, tensor);
-}
-
 typedef struct {
   const gchar *op;
   gint64 x[4], w[4], group, stride, pad, dilation;
@@ -48,7 +29,7 @@ add_conv (TestModel *t, const ConvCase *c, AxonValue *x)
   AxonShape w = AXON_SHAPE (c->w[0], c->w[1], c->w[2], c->w[3]);
   AxonShape b = AXON_SHAPE (g_str_equal (c->op, "Conv") ? c->w[0] : c->w[1] * c->group);
   AxonNode *n =
-      test_model_node (t, c->op, 3, x, random_constant (t, &w, 2), random_constant (t, &b, 3));
+      test_model_node (t, c->op, 3, x, test_model_random (t, &w, 2), test_model_random (t, &b, 3));
   axon_node_set_int (n, "group", c->group);
   axon_node_set_ints (n, "strides", (gint64[]){ c->stride, c->stride }, 2);
   axon_node_set_ints (n, "dilations", (gint64[]){ c->dilation, c->dilation }, 2);
@@ -70,7 +51,7 @@ convolutions_agree (gconstpointer data)
     if (activations[a] != NULL)
       n = test_model_node (&t, activations[a], 1, n->outputs[0]);
     model = test_model_finish (&t, n->outputs[0]);
-    compare_devices (model, input, TOLERANCE);
+    test_compare_devices (model, input, TOLERANCE);
   }
 }
 
@@ -93,7 +74,7 @@ residuals_and_swish_are_fused_rightly (void)
   b = test_model_node (&t, "Mul", 2, b->outputs[0], s->outputs[0]);
   b = test_model_node (&t, "Add", 2, b->outputs[0], a->outputs[0]); /* a is used once more */
   model = test_model_finish (&t, b->outputs[0]);
-  compare_devices (model, input, TOLERANCE);
+  test_compare_devices (model, input, TOLERANCE);
 }
 
 static void
@@ -107,7 +88,7 @@ unary_operators_agree (gconstpointer data)
   if (g_str_equal (data, "Log") || g_str_equal (data, "Sqrt"))
     for (gsize i = 0; i < axon_tensor_get_numel (input); i++)
       ((gfloat *)axon_tensor_get_data (input))[i] += 2;
-  compare_devices (model, input, TOLERANCE);
+  test_compare_devices (model, input, TOLERANCE);
 }
 
 typedef struct {
@@ -133,10 +114,10 @@ pairs_with_broadcasting_agree (gconstpointer data)
   const PairCase *c = data;
   TestModel t = test_model_new (13);
   AxonNode *n = test_model_node (&t, c->op, 2, test_model_input (&t, "x", AXON_DTYPE_F32, &c->a),
-                                 random_constant (&t, &c->b, 8));
+                                 test_model_random (&t, &c->b, 8));
   g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
   g_autoptr (AxonTensor) input = test_random (&c->a, 6);
-  compare_devices (model, input, TOLERANCE);
+  test_compare_devices (model, input, TOLERANCE);
 }
 
 /* Views over channels-last data: transposes, slices, concatenation, reshape. */
@@ -165,7 +146,7 @@ moves_after_a_convolution_agree (void)
   n = test_model_node (&t, "Softmax", 1, n->outputs[0]);
   axon_node_set_int (n, "axis", 2);
   model = test_model_finish (&t, n->outputs[0]);
-  compare_devices (model, input, TOLERANCE);
+  test_compare_devices (model, input, TOLERANCE);
 }
 
 typedef struct {
@@ -195,7 +176,7 @@ pools_agree (gconstpointer data)
   if (c->include_pad)
     axon_node_set_int (n, "count_include_pad", 1);
   model = test_model_finish (&t, n->outputs[0]);
-  compare_devices (model, input, TOLERANCE);
+  test_compare_devices (model, input, TOLERANCE);
 }
 
 /* One frame in each format, CPU against the reference kernel. */
@@ -292,9 +273,10 @@ a_frame_that_is_too_small_for_its_description_is_an_error (void)
 int
 main (int argc, char **argv)
 {
-  static const gchar *const unary[] = { "Abs",  "Elu",     "Exp",      "HardSigmoid", "HardSwish",
-                                        "Log",  "Mish",    "Neg",      "Relu",        "Selu",
-                                        "Sqrt", "Sigmoid", "Softplus", "Tanh",        "LeakyRelu" };
+  static const gchar *const unary[] = { "Abs",       "Elu",  "Exp",       "HardSigmoid",
+                                        "HardSwish", "Log",  "Mish",      "Neg",
+                                        "Relu",      "Selu", "Sqrt",      "Sigmoid",
+                                        "Softplus",  "Tanh", "LeakyRelu", "LogSoftmax" };
   g_test_init (&argc, &argv, NULL);
   ADD_TABLE (convs, convolutions_agree);
   ADD_TABLE (pairs, pairs_with_broadcasting_agree);

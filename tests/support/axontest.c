@@ -50,6 +50,13 @@ test_model_constant (TestModel *t, const AxonShape *shape, const gfloat *values)
 }
 
 AxonValue *
+test_model_random (TestModel *t, const AxonShape *shape, guint32 seed)
+{
+  g_autoptr (AxonTensor) tensor = test_random (shape, seed);
+  return axon_model_add_constant (t->model, NULL, tensor);
+}
+
+AxonValue *
 test_model_ints (TestModel *t, const gint64 *values, guint n)
 {
   AxonShape shape = AXON_SHAPE ((gint64)n);
@@ -113,6 +120,25 @@ test_largest_difference (const AxonTensor *a, const AxonTensor *b)
   for (gsize i = 0; i < axon_tensor_get_numel (a); i++)
     worst = fmax (worst, fabs (axon_tensor_get_value (a, i) - axon_tensor_get_value (b, i)));
   return worst;
+}
+
+void
+test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance)
+{
+  g_autoptr (AxonTensor) reference = test_run (
+      model, "TEMPLATE", g_variant_new_parsed ("{'DISABLE_TRANSFORMATIONS': <'YES'>}"), x);
+  g_autoptr (AxonTensor) got = test_run (model, "CPU", NULL, x);
+  gdouble largest = 1;
+  g_assert_true (axon_shape_equal (axon_tensor_get_shape (reference), axon_tensor_get_shape (got)));
+  g_assert_cmpint (axon_tensor_get_dtype (reference), ==, axon_tensor_get_dtype (got));
+  for (gsize i = 0; i < axon_tensor_get_numel (reference); i++)
+    if (isfinite (axon_tensor_get_value (reference, i)))
+      largest = fmax (largest, fabs (axon_tensor_get_value (reference, i)));
+  for (gsize i = 0; i < axon_tensor_get_numel (reference); i++) {
+    gdouble a = axon_tensor_get_value (reference, i), b = axon_tensor_get_value (got, i);
+    if (a != b && !(isnan (a) && isnan (b)))
+      g_assert_cmpfloat (fabs (a - b), <=, tolerance * largest);
+  }
 }
 
 gchar *

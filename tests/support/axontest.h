@@ -16,6 +16,7 @@ AxonValue *test_model_input (TestModel *t, const gchar *name, AxonDType dtype,
                              const AxonShape *shape);
 AxonValue *test_model_constant (TestModel *t, const AxonShape *shape, const gfloat *values);
 AxonValue *test_model_ints (TestModel *t, const gint64 *values, guint n);
+AxonValue *test_model_random (TestModel *t, const AxonShape *shape, guint32 seed);
 AxonNode *test_model_node (TestModel *t, const gchar *op, guint n_in, ...);
 AxonModel *test_model_finish (TestModel *t, AxonValue *output);
 
@@ -27,6 +28,10 @@ AxonModel *test_relu_model (void);
 
 /* Runs @model once; asserts that it works. */
 AxonTensor *test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input);
+
+/* CPU against TEMPLATE without passes; the difference relative to the largest magnitude, at
+ * least 1. NaN agrees with NaN. */
+void test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance);
 gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);
 
 /* Binds an RGB picture of noise to the first four inputs, those of a model with preprocessing. */

@@ -190,23 +190,23 @@ typedef struct {
   gint32 index;
 } Entry;
 
-/* NaN above every number; of equal values the lower index. */
+/* NaN is above every number, so the last of the smallest; of equal values the lower index. */
 static inline gboolean
-is_better (Entry a, Entry b)
+is_better (Entry a, Entry b, gboolean smallest)
 {
-  if (a.value != b.value && !(isnan (a.value) && isnan (b.value)))
-    return isnan (a.value) || a.value > b.value;
-  return a.index < b.index;
+  if (isnan (a.value) != isnan (b.value))
+    return isnan (smallest ? b.value : a.value);
+  return a.value > b.value || (!(a.value < b.value) && a.index < b.index);
 }
 
 static void
-sift_down (Entry *heap, gint64 n, gint64 at)
+sift_down (Entry *heap, gint64 n, gint64 at, gboolean smallest)
 {
   Entry moved = heap[at];
   for (gint64 child = 2 * at + 1; child < n; child = 2 * at + 1) {
-    if (child + 1 < n && is_better (heap[child], heap[child + 1]))
+    if (child + 1 < n && is_better (heap[child], heap[child + 1], smallest))
       child++;
-    if (!is_better (moved, heap[child]))
+    if (!is_better (moved, heap[child], smallest))
       break;
     heap[at] = heap[child];
     at = child;
@@ -217,22 +217,23 @@ sift_down (Entry *heap, gint64 n, gint64 at)
 static void
 top_of_row (const TopPlan *p, const gfloat *x, Entry *heap)
 {
+  gboolean smallest = p->sign < 0;
   for (gint64 i = 0; i < p->k; i++)
     heap[i] = (Entry){ x[i] * p->sign, (gint32)i };
   for (gint64 i = p->k / 2; i-- > 0;)
-    sift_down (heap, p->k, i);
+    sift_down (heap, p->k, i, smallest);
   for (gint64 i = p->k; i < p->n && p->k > 0; i++) {
     Entry e = { x[i] * p->sign, (gint32)i };
-    if (e.value < heap[0].value || !is_better (e, heap[0]))
+    if (e.value < heap[0].value || !is_better (e, heap[0], smallest))
       continue;
     heap[0] = e;
-    sift_down (heap, p->k, 0);
+    sift_down (heap, p->k, 0, smallest);
   }
   for (gint64 n = p->k; n > 1; n--) { /* the worst goes last */
     Entry worst = heap[0];
     heap[0] = heap[n - 1];
     heap[n - 1] = worst;
-    sift_down (heap, n - 1, 0);
+    sift_down (heap, n - 1, 0, smallest);
   }
 }
 

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* CPU's own kernels against the reference: special values, broadcasting, axes; then random graphs
+ * of them. A random graph that fails prints its seed and itself. */
+#include "axontest.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TOLERANCE 2e-5
+#define N_RANDOM 150
+
+static AxonTensor *
+special_values (void)
+{
+  static const gfloat values[] = { 0,     -0.0f,    0.5f,      -0.5f,  1.5f, 2.5f, -2.5f,
+                                   1e-6f, INFINITY, -INFINITY, NAN,    20,   -20,  3.7f,
+                                   -3.2f, 0.49999f, 1e30f,     -1e30f, 4,    -4,   0.01f };
+  AxonShape shape = AXON_SHAPE (G_N_ELEMENTS (values));
+  return test_tensor (&shape, values);
+}
+
+static void
+unary_kernels_agree_on_special_values (gconstpointer op)
+{
+  TestModel t = test_model_new (24);
+  g_autoptr (AxonTensor) x = special_values ();
+  AxonValue *in = test_model_input (&t, "x", AXON_DTYPE_F32, axon_tensor_get_shape (x));
+  AxonNode *n = test_model_node (&t, op, 1, in);
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  /* Sines of huge angles differ by the angle's own rounding. */
+  for (gsize i = 0; g_str_equal (op, "Sin") || g_str_equal (op, "Cos") ? i < 21 : FALSE; i++)
+    if (fabsf (((gfloat *)axon_tensor_get_data (x))[i]) > 1e6f)
+      ((gfloat *)axon_tensor_get_data (x))[i] = 1;
+  test_compare_devices (model, x, TOLERANCE);
+}
+
+static const struct {
+  AxonShape a, b;
+} shapes[] = {
+  { { 3, { 2, 3, 4 } }, { 3, { 2, 3, 4 } } }, { { 3, { 2, 3, 4 } }, { 1, { 4 } } },
+  { { 3, { 2, 3, 4 } }, { 3, { 2, 1, 4 } } }, { { 2, { 3, 1 } }, { 2, { 1, 5 } } },
+  { { 1, { 7 } }, { 3, { 2, 3, 7 } } },       { { 3, { 2, 3, 4 } }, { 0, { 0 } } },
+  { { 2, { 300, 200 } }, { 2, { 300, 1 } } }, { { 1, { 0 } }, { 1, { 1 } } },
+};
+
+static void
+pair_kernels_agree_with_every_broadcast (gconstpointer op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    TestModel t = test_model_new (18);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shapes[i].a);
+    AxonNode *n = test_model_node (&t, op, 2, x, test_model_random (&t, &shapes[i].b, 3));
+    g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+    g_autoptr (AxonTensor) input = test_random (&shapes[i].a, 4);
+    if (g_str_equal (op, "Pow")) /* of positive numbers */
+      for (gsize k = 0; k < axon_tensor_get_numel (input); k++)
+        ((gfloat *)axon_tensor_get_data (input))[k] += 1.1f;
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+static void
+where_agrees_with_every_broadcast (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    for (guint order = 0; order < 2; order++) {
+      TestModel t = test_model_new (16);
+      AxonShape scalar = { 0 };
+      AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shapes[i].a);
+      AxonValue *b = test_model_random (&t, &shapes[i].b, 5);
+      AxonNode *c = test_model_node (&t, "Less", 2, x, test_model_random (&t, &scalar, 6));
+      AxonNode *n = test_model_node (&t, "Where", 3, c->outputs[0], order ? x : b, order ? b : x);
+      g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+      g_autoptr (AxonTensor) input = test_random (&shapes[i].a, 7);
+      test_compare_devices (model, input, 0);
+    }
+}
+
+static const struct {
+  const gchar *op;
+  AxonShape x, param;
+  gint64 axis, groups;
+} norms[] = {
+  { "LayerNormalization", { 3, { 4, 7, 33 } }, { 1, { 33 } }, -1, 0 },
+  { "LayerNormalization", { 3, { 4, 7, 33 } }, { 2, { 7, 33 } }, 1, 0 },
+  { "LayerNormalization", { 3, { 4, 7, 33 } }, { 2, { 7, 1 } }, 1, 0 },
+  { "RMSNormalization", { 3, { 4, 7, 33 } }, { 1, { 33 } }, -1, 0 },
+  { "InstanceNormalization", { 4, { 2, 6, 5, 9 } }, { 1, { 6 } }, 0, 0 },
+  { "InstanceNormalization", { 3, { 2, 6, 1 } }, { 1, { 6 } }, 0, 0 },
+  { "GroupNormalization", { 4, { 2, 6, 5, 9 } }, { 1, { 6 } }, 0, 3 },
+};
+
+static void
+normalisations_agree (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (norms); i++) {
+    TestModel t = test_model_new (23);
+    gboolean biased = !g_str_equal (norms[i].op, "RMSNormalization");
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &norms[i].x);
+    AxonNode *n = test_model_node (&t, norms[i].op, biased ? 3 : 2, x,
+                                   test_model_random (&t, &norms[i].param, 8),
+                                   test_model_random (&t, &norms[i].param, 9));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) input = test_random (&norms[i].x, 10);
+    if (norms[i].axis != 0)
+      axon_node_set_int (n, "axis", norms[i].axis);
+    if (norms[i].groups != 0)
+      axon_node_set_int (n, "num_groups", norms[i].groups);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+static void
+reductions_agree_along_all_axes (gconstpointer op)
+{
+  static const gint64 axes[][3] = { { 2 }, { 1, 2 }, { 0, 1, 2 }, { 0 }, { 1 }, { 0, 2 }, { -1 } };
+  static const guint counts[] = { 1, 2, 3, 1, 1, 2, 1 };
+  AxonShape shape = AXON_SHAPE (3, 4, 37);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (counts); i++) {
+    TestModel t = test_model_new (18);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+    AxonNode *n = test_model_node (&t, op, 2, x, test_model_ints (&t, axes[i / 2], counts[i / 2]));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) input = test_random (&shape, 11);
+    axon_node_set_int (n, "keepdims", i % 2);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+static void
+the_largest_is_found_along_all_axes (gconstpointer op)
+{
+  AxonShape shape = AXON_SHAPE (3, 5, 6);
+  for (gint i = 0; i < 6; i++) {
+    TestModel t = test_model_new (13);
+    AxonNode *n = test_model_node (&t, op, 1, test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) input = test_random (&shape, 12);
+    for (gsize k = 0; k < axon_tensor_get_numel (input); k++) /* many are equal */
+      ((gfloat *)axon_tensor_get_data (input))[k] =
+          rintf (((gfloat *)axon_tensor_get_data (input))[k] * 2);
+    axon_node_set_int (n, "axis", i % 3);
+    axon_node_set_int (n, "select_last_index", i / 3);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
+static void
+the_k_best_come_in_order (void)
+{
+  static const gint64 counts[] = { 0, 1, 7, 50 };
+  AxonShape shape = AXON_SHAPE (2, 50);
+  for (guint i = 0; i < 4 * G_N_ELEMENTS (counts); i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+    AxonNode *n = test_model_node (&t, "TopK", 2, x, test_model_ints (&t, &counts[i / 4], 1));
+    AxonValue *indices = axon_model_add_value (t.model, "indices");
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) input = test_random (&shape, 13);
+    n->outputs = g_renew (AxonValue *, n->outputs, 2);
+    n->outputs[1] = NULL;
+    n->n_outputs = 2;
+    axon_node_set_output (n, 1, indices);
+    for (gsize k = 0; k < axon_tensor_get_numel (input); k++)
+      ((gfloat *)axon_tensor_get_data (input))[k] =
+          rintf (((gfloat *)axon_tensor_get_data (input))[k] * 9);
+    ((gfloat *)axon_tensor_get_data (input))[17] = NAN;
+    axon_node_set_int (n, "largest", i % 2);
+    model = test_model_finish (&t, n->outputs[i / 2 % 2]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
+/* A graph of up to ten nodes, each on values made before. */
+static AxonModel *
+random_graph (GRand *rand, const AxonShape *shape)
+{
+  static const gchar *const unary[] = { "Abs",      "Ceil",     "Clip",     "Erf",      "Floor",
+                                        "Gelu",     "Neg",      "Relu",     "Round",    "Sigmoid",
+                                        "Sign",     "Sin",      "Tanh",     "Softsign", "Softmax",
+                                        "Identity", "Softplus", "HardSwish" };
+  static const gchar *const pairs[] = { "Add", "Sub", "Mul", "Max", "Min" };
+  static const gchar *const tests[] = { "Less", "Greater", "GreaterOrEqual", "LessOrEqual" };
+  static const gint64 last[] = { -1 };
+  TestModel t = test_model_new (20);
+  GPtrArray *made = g_ptr_array_new ();
+  gint n = g_rand_int_range (rand, 2, 11);
+  AxonModel *model;
+  g_ptr_array_add (made, test_model_input (&t, "x", AXON_DTYPE_F32, shape));
+  for (gint i = 0; i < n; i++) {
+    AxonValue *a = made->pdata[g_rand_int_range (rand, 0, (gint)made->len)];
+    AxonValue *b = made->pdata[g_rand_int_range (rand, 0, (gint)made->len)];
+    AxonNode *node, *c;
+    switch (g_rand_int_range (rand, 0, 5)) {
+    case 0:
+      node = test_model_node (&t, pairs[g_rand_int_range (rand, 0, G_N_ELEMENTS (pairs))], 2, a, b);
+      break;
+    case 1: /* every value keeps the shape, or has 1 in the last dimension */
+      node = test_model_node (&t, g_rand_boolean (rand) ? "ReduceMean" : "ReduceMax", 2, a,
+                              test_model_ints (&t, last, 1));
+      break;
+    case 2:
+      c = test_model_node (&t, tests[g_rand_int_range (rand, 0, G_N_ELEMENTS (tests))], 2, a, b);
+      node = test_model_node (&t, "Where", 3, c->outputs[0], b, a);
+      break;
+    default:
+      node = test_model_node (&t, unary[g_rand_int_range (rand, 0, G_N_ELEMENTS (unary))], 1, a);
+    }
+    g_ptr_array_add (made, node->outputs[0]);
+  }
+  model = test_model_finish (&t, made->pdata[made->len - 1]);
+  g_ptr_array_unref (made);
+  return model;
+}
+
+/* Steps (Ceil, Sign, comparisons) make a jump of a rounding error: such graphs are skipped where
+ * moving the input a little moves the reference as much. */
+static gboolean
+is_steady (AxonModel *model, AxonTensor *x)
+{
+  g_autoptr (AxonTensor) moved = axon_tensor_new (AXON_DTYPE_F32, axon_tensor_get_shape (x), NULL);
+  g_autoptr (AxonTensor) a = test_run (model, "TEMPLATE", NULL, x);
+  g_autoptr (AxonTensor) b = NULL;
+  for (gsize i = 0; i < axon_tensor_get_numel (x); i++)
+    ((gfloat *)axon_tensor_get_data (moved))[i] =
+        (gfloat)axon_tensor_get_value (x, i) * (1 + (i % 2 ? 2e-6f : -2e-6f));
+  b = test_run (model, "TEMPLATE", NULL, moved);
+  return test_largest_difference (a, b) < 1e-3;
+}
+
+static void
+random_graphs_agree (void)
+{
+  guint32 seed = g_test_rand_int_range (0, G_MAXINT32);
+  guint compared = 0;
+  const gchar *given = g_getenv ("AXON_TEST_SEED");
+  if (given != NULL)
+    seed = (guint32)g_ascii_strtoull (given, NULL, 10);
+  g_test_message ("AXON_TEST_SEED=%u repeats this", seed);
+  for (guint i = 0; i < N_RANDOM; i++) {
+    g_autoptr (GRand) rand = g_rand_new_with_seed (seed + i);
+    AxonShape shape = AXON_SHAPE (g_rand_int_range (rand, 1, 4), g_rand_int_range (rand, 1, 6),
+                                  g_rand_int_range (rand, 1, 40));
+    g_autoptr (AxonModel) model = random_graph (rand, &shape);
+    g_autofree gchar *text = axon_model_to_text (model);
+    g_autoptr (AxonTensor) x = test_random (&shape, seed + i);
+    if (!is_steady (model, x))
+      continue;
+    g_test_message ("%s", text);
+    test_compare_devices (model, x, 1e-4);
+    compared++;
+  }
+  g_assert_cmpuint (compared, >, N_RANDOM / 2);
+}
+
+#define ADD(name) g_test_add_func ("/kernels/" #name, name)
+#define ADD_EACH(list, name)                                                                       \
+  for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
+    g_autofree gchar *path = g_strconcat ("/kernels/" #name "/", list[i], NULL);                   \
+    g_test_add_data_func (path, list[i], name);                                                    \
+  }
+
+int
+main (int argc, char **argv)
+{
+  static const gchar *const unary[] = { "Ceil",     "Cos",        "Erf",   "Floor", "Gelu",
+                                        "Neg",      "Reciprocal", "Round", "Sign",  "Sin",
+                                        "Softplus", "Softsign",   "Swish" };
+  static const gchar *const pairs[] = { "Add",  "Sub",        "Mul",   "Div",     "Max",
+                                        "Min",  "Pow",        "Equal", "Greater", "GreaterOrEqual",
+                                        "Less", "LessOrEqual" };
+  static const gchar *const reductions[] = { "ReduceMean",     "ReduceSum", "ReduceMax",
+                                             "ReduceMin",      "ReduceL1",  "ReduceL2",
+                                             "ReduceSumSquare" };
+  static const gchar *const args[] = { "ArgMax", "ArgMin" };
+  g_test_init (&argc, &argv, NULL);
+  ADD_EACH (unary, unary_kernels_agree_on_special_values);
+  ADD_EACH (pairs, pair_kernels_agree_with_every_broadcast);
+  ADD_EACH (reductions, reductions_agree_along_all_axes);
+  ADD_EACH (args, the_largest_is_found_along_all_axes);
+  ADD (where_agrees_with_every_broadcast);
+  ADD (normalisations_agree);
+  ADD (the_k_best_come_in_order);
+  ADD (random_graphs_agree);
+  return g_test_run ();
+}
