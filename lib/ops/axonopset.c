@@ -10,6 +10,7 @@
   X (box)                                                                                          \
   X (cast)                                                                                         \
   X (concat)                                                                                       \
+  X (contrib)                                                                                      \
   X (control)                                                                                      \
   X (conv)                                                                                         \
   X (cumulative)                                                                                   \

@@ -3,6 +3,7 @@
 #include "axonpass.h"
 
 const AxonPass axon_common_passes[] = {
+  { "expand-contrib", axon_pass_expand_contrib },
   { "fold-constants", axon_pass_fold_constants },
   { "remove-identity", axon_pass_remove_identity },
   { "fold-batch-norm", axon_pass_fold_batch_norm },

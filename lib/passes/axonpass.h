@@ -19,6 +19,7 @@ extern const guint axon_n_common_passes;
 gboolean axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
                           GCancellable *cancellable, GError **error);
 
+gboolean axon_pass_expand_contrib (AxonModel *model, GError **error);
 gboolean axon_pass_fold_constants (AxonModel *model, GError **error);
 gboolean axon_pass_remove_identity (AxonModel *model, GError **error);
 gboolean axon_pass_fold_batch_norm (AxonModel *model, GError **error);

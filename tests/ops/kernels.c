@@ -174,6 +174,53 @@ the_k_best_come_in_order (void)
   }
 }
 
+static AxonNode *
+contrib_node (TestModel *t, const gchar *op, AxonValue *const *in, guint n_in)
+{
+  AxonValue *out = axon_model_add_value (t->model, NULL);
+  return axon_model_add_node (t->model, axon_builtin_op (AXON_DOMAIN_MICROSOFT, op, 1), 1, op, in,
+                              n_in, &out, 1);
+}
+
+static void
+a_fused_convolution_agrees_with_every_activation (void)
+{
+  static const gchar *const activations[] = { "",          "Relu", "Tanh",       "Sigmoid",
+                                              "LeakyRelu", "Clip", "HardSigmoid" };
+  AxonShape x = AXON_SHAPE (1, 4, 6, 6), w = AXON_SHAPE (8, 4, 3, 3), b = AXON_SHAPE (8),
+            z = AXON_SHAPE (1, 8, 4, 4);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (activations); i++) {
+    static const gfloat params[] = { 0.1f, 0.4f };
+    TestModel t = test_model_new (13);
+    AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_F32, &x),
+                        test_model_random (&t, &w, 20), test_model_random (&t, &b, 21),
+                        test_model_random (&t, &z, 22) };
+    AxonNode *n = contrib_node (&t, "FusedConv", in, i % 2 ? 4 : 3);
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) input = test_random (&x, 23);
+    axon_node_set_string (n, "activation", activations[i / 2]);
+    axon_node_set_floats (n, "activation_params", params, 2);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+static void
+gelus_of_all_kinds_agree (void)
+{
+  static const gchar *const ops[] = { "Gelu", "BiasGelu", "FastGelu", "QuickGelu" };
+  AxonShape x = AXON_SHAPE (3, 40), b = AXON_SHAPE (40);
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_F32, &x),
+                        test_model_random (&t, &b, 24) };
+    AxonNode *n = contrib_node (&t, ops[i], in, i == 1 || i == 2 ? 2 : 1);
+    g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+    g_autoptr (AxonTensor) input = test_random (&x, 25);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 /* A graph of up to ten nodes, each on values made before. */
 static AxonModel *
 random_graph (GRand *rand, const AxonShape *shape)
@@ -284,6 +331,8 @@ main (int argc, char **argv)
   ADD (where_agrees_with_every_broadcast);
   ADD (normalisations_agree);
   ADD (the_k_best_come_in_order);
+  ADD (a_fused_convolution_agrees_with_every_activation);
+  ADD (gelus_of_all_kinds_agree);
   ADD (random_graphs_agree);
   return g_test_run ();
 }
