@@ -223,7 +223,7 @@ wants_helper (State *state)
 static gboolean
 start_helper (State *state, GCancellable *cancellable)
 {
-  g_autoptr (GVariant) own = axon_config_for_device (state->config, "CPU");
+  g_autoptr (GVariant) own = axon_spread_config (state->core, state->config, "CPU", state->hint);
   g_autoptr (GVariant) hinted =
       axon_variant_with (own, "PERFORMANCE_HINT", g_variant_new_string ("LATENCY"));
   g_autoptr (GVariant) config = axon_variant_with (hinted, "CACHE_DIR", g_variant_new_string (""));

@@ -200,6 +200,21 @@ auto_runs_on_the_processor_until_the_device_is_ready (void)
   run_many (compiled, 4, 3);
 }
 
+/* The helper was compiled without what AUTO itself was told. */
+static void
+auto_profiles_while_the_helper_runs (void)
+{
+  g_autoptr (AxonCompiledModel) compiled =
+      compile ("AUTO:MOCK,CPU", "{'PERF_COUNT': <true>, 'DEVICE_PROPERTIES_MOCK': <{" MOCK
+                                ", 'MOCK_COMPILE_MS': <'300'>}>}");
+  g_autoptr (AxonInferRequest) request = axon_compiled_model_create_infer_request (compiled);
+  g_autoptr (GError) error = NULL;
+  axon_tensor_unref (axon_infer_request_get_input_tensor (request, 0));
+  axon_infer_request_infer (request, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (axon_infer_request_get_n_profiling (request), >, 0);
+}
+
 static void
 auto_without_startup_fallback_waits_for_the_device (void)
 {
@@ -423,6 +438,7 @@ main (int argc, char **argv)
   ADD (bound_requests_stay_with_their_device);
   ADD (requests_of_multi_can_be_cancelled_waiting_and_running);
   ADD (auto_runs_on_the_processor_until_the_device_is_ready);
+  ADD (auto_profiles_while_the_helper_runs);
   ADD (auto_without_startup_fallback_waits_for_the_device);
   ADD (auto_takes_the_next_device_where_one_cannot_compile);
   ADD (auto_moves_on_while_running);
