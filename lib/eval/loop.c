@@ -77,7 +77,12 @@ stack (GPtrArray *items, AxonDType dtype, gint64 axis, gboolean reverse, GError 
   AxonLines lines;
   gsize row;
   gint at;
-  if (shape.rank + 1 > AXON_MAX_RANK || !axon_check_axis (axis, shape.rank + 1, &at, error))
+  if (shape.rank + 1 > AXON_MAX_RANK) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "a scan output of rank %d",
+                 shape.rank + 1);
+    return NULL;
+  }
+  if (!axon_check_axis (axis, shape.rank + 1, &at, error))
     return NULL;
   memmove (shape.dims + at + 1, shape.dims + at, (gsize)(shape.rank - at) * sizeof (gint64));
   shape.dims[at] = items->len;

@@ -201,7 +201,9 @@ run_split (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError
     if (part == NULL)
       return FALSE;
     g_ptr_array_add (items, part);
-    if (drop && borrow_operator ("Squeeze", axis, &part, 1, &thin, error)) {
+    if (drop) {
+      if (!borrow_operator ("Squeeze", axis, &part, 1, &thin, error))
+        return FALSE;
       g_ptr_array_remove_index (items, items->len - 1);
       g_ptr_array_add (items, thin);
     }

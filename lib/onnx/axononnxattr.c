@@ -174,11 +174,10 @@ read_attribute (Scope *at, AxonNode *node, const gchar *name, const Onnx__Attrib
     return read_body (scope, at, node, attr, proto->g, error);
   if (type != AXON_ATTR_TENSOR)
     return TRUE;
-  /* A function's attribute may be read again for the next call: its bytes stay. */
-  attr->tensor =
-      proto->t
-          ? axon_onnx_tensor (proto->t, at->function ? NULL : &r->allocator, r->directory, error)
-          : axon_onnx_sparse_tensor (proto->sparse_tensor, &r->allocator, r->directory, error);
+  attr->tensor = proto->t
+                     ? axon_onnx_tensor (proto->t, axon_onnx_allocator (at), r->directory, error)
+                     : axon_onnx_sparse_tensor (proto->sparse_tensor, axon_onnx_allocator (at),
+                                                r->directory, error);
   if (attr->tensor == NULL)
     g_prefix_error (error, "attribute \"%s\": ", name);
   return attr->tensor != NULL;

@@ -38,6 +38,15 @@ defines (const Scope *scope, const gchar *name)
                             : axon_model_find_value (scope->model, name) != NULL;
 }
 
+AxonWireAllocator *
+axon_onnx_allocator (Scope *scope)
+{
+  for (const Scope *s = scope; s != NULL; s = s->outer)
+    if (s->function != NULL)
+      return NULL;
+  return &scope->reader->allocator;
+}
+
 static AxonValue *
 make_value (Scope *scope, const gchar *name)
 {
@@ -140,7 +149,8 @@ read_initializers (Scope *scope, Onnx__Graph *graph, GError **error)
   Reader *r = scope->reader;
   for (gsize i = 0; i < graph->n_initializer; i++) {
     Onnx__Tensor *proto = graph->initializer[i];
-    g_autoptr (AxonTensor) tensor = axon_onnx_tensor (proto, &r->allocator, r->directory, error);
+    g_autoptr (AxonTensor) tensor =
+        axon_onnx_tensor (proto, axon_onnx_allocator (scope), r->directory, error);
     if (tensor == NULL)
       return FALSE;
     note_external (r, proto);
@@ -150,7 +160,7 @@ read_initializers (Scope *scope, Onnx__Graph *graph, GError **error)
   for (gsize i = 0; i < graph->n_sparse_initializer; i++) {
     Onnx__SparseTensor *proto = graph->sparse_initializer[i];
     g_autoptr (AxonTensor) tensor =
-        axon_onnx_sparse_tensor (proto, &r->allocator, r->directory, error);
+        axon_onnx_sparse_tensor (proto, axon_onnx_allocator (scope), r->directory, error);
     if (tensor == NULL || !add_initializer (scope, proto->values->name, tensor, error))
       return FALSE;
   }

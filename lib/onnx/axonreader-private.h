@@ -39,6 +39,10 @@ gint axon_onnx_version (GHashTable *versions, const gchar *domain);
 GHashTable *axon_onnx_read_versions (Onnx__OperatorSetId *const *ids, gsize n);
 const Onnx__Function *axon_onnx_find_function (Reader *r, const Onnx__Node *node);
 
+/* Where tensors' bytes are taken from; NULL where they must stay, for what a function holds is read
+ * again for its next call. */
+AxonWireAllocator *axon_onnx_allocator (Scope *scope);
+
 /* A value by its name in @scope, made where it is not there yet; NULL for the empty name. */
 AxonValue *axon_onnx_find_value (Scope *scope, const gchar *name);
 

@@ -35,6 +35,10 @@ static gboolean
 infer_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   AxonDType to = cast_target (node, in);
+  if (to == AXON_DTYPE_UNDEFINED && node->op->max_in == 2) { /* known when it runs */
+    out[0].shape = in[0].shape;
+    return TRUE;
+  }
   if (axon_dtype_get_size (to) == 0 || to >= AXON_DTYPE_SEQUENCE)
     FAIL (UNSUPPORTED, "cast to type %d", (int)to);
   out[0].dtype = to;

@@ -6,20 +6,11 @@
 #include <string.h>
 
 static gboolean
-check_indices (const AxonTypeInfo *in, guint index, GError **error)
-{
-  AxonDType dtype = in[index].dtype;
-  if (dtype != AXON_DTYPE_I64 && dtype != AXON_DTYPE_I32)
-    FAIL (MODEL, "indices: expected i32 or i64, got %s", axon_dtype_get_name (dtype));
-  return TRUE;
-}
-
-static gboolean
 infer_gather (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   gint axis, r = in[0].shape.rank, q = in[1].shape.rank;
   out[0].dtype = in[0].dtype;
-  if (!check_indices (in, 1, error))
+  if (!axon_check_index_type (in, 1, error))
     return FALSE;
   if (r < 0 || q < 0)
     return TRUE;
@@ -65,7 +56,7 @@ infer_gather_elements (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInf
   gint axis;
   out[0].dtype = in[0].dtype;
   out[0].shape = in[1].shape;
-  if (!check_indices (in, 1, error))
+  if (!axon_check_index_type (in, 1, error))
     return FALSE;
   if (in[0].shape.rank < 0 || in[1].shape.rank < 0)
     return TRUE;

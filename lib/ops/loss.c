@@ -11,8 +11,8 @@ infer_loss (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
   const gchar *reduction = axon_node_get_string (node, "reduction");
   for (guint i = 0; i < node->n_outputs; i++)
     out[i].dtype = in[0].dtype;
-  if (in[1].dtype != AXON_DTYPE_I32 && in[1].dtype != AXON_DTYPE_I64)
-    FAIL (MODEL, "classes: expected i32 or i64, got %s", axon_dtype_get_name (in[1].dtype));
+  if (!axon_check_index_type (in, 1, error))
+    return FALSE;
   if (!g_str_equal (reduction, "none") && !g_str_equal (reduction, "sum") &&
       !g_str_equal (reduction, "mean"))
     FAIL (MODEL, "reduction \"%s\": expected none, sum or mean", reduction);

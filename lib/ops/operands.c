@@ -67,6 +67,17 @@ axon_lines (const AxonShape *shape, gint axis)
   return lines;
 }
 
+/* Input @index must hold i32 or i64, as far as its type is known. */
+gboolean
+axon_check_index_type (const AxonTypeInfo *in, guint index, GError **error)
+{
+  AxonDType dtype = in[index].dtype;
+  if (dtype != AXON_DTYPE_I64 && dtype != AXON_DTYPE_I32 && dtype != AXON_DTYPE_UNDEFINED)
+    FAIL (MODEL, "input %u: expected indices of type i32 or i64, got %s", index,
+          axon_dtype_get_name (dtype));
+  return TRUE;
+}
+
 /* @index of a dimension of @n, negative ones counted from the end. */
 gboolean
 axon_check_index (gint64 index, gint64 n, gint64 *out, GError **error)

@@ -55,12 +55,10 @@ put (AxonTensor *out, gsize at, const AxonTensor *updates, gsize i, ReduceFunc f
 static gboolean
 check_updates (const AxonTypeInfo *in, GError **error)
 {
-  if (in[2].dtype != in[0].dtype)
+  if (in[2].dtype != in[0].dtype && in[2].dtype && in[0].dtype)
     FAIL (MODEL, "updates are %s, data is %s", axon_dtype_get_name (in[2].dtype),
           axon_dtype_get_name (in[0].dtype));
-  if (in[1].dtype != AXON_DTYPE_I64 && in[1].dtype != AXON_DTYPE_I32)
-    FAIL (MODEL, "indices: expected i32 or i64, got %s", axon_dtype_get_name (in[1].dtype));
-  return TRUE;
+  return axon_check_index_type (in, 1, error);
 }
 
 static gboolean

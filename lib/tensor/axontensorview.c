@@ -256,6 +256,10 @@ axon_tensor_copy_to (AxonTensor *tensor, AxonTensor *destination, GError **error
                  b);
     return FALSE;
   }
+  if (axon_dtype_is_boxed (tensor->dtype) && (!tensor->dense || !destination->dense)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "regions of strings cannot be copied");
+    return FALSE;
+  }
   if (axon_dtype_is_boxed (tensor->dtype)) {
     axon_tensor_copy_boxes (tensor, destination);
     return TRUE;

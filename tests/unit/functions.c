@@ -179,34 +179,58 @@ a_function_that_calls_another_is_expanded (void)
   expect_first (model, 18); /* (x + x) * x */
 }
 
+/* y = my.Leak (x), whose body is a LeakyRelu with alpha from attribute "slope" of the call. Takes
+ * over @call. */
+static void
+expect_leak (GByteArray *call, gdouble wanted)
+{
+  GByteArray *m = begin_model (call), *leaky = node ("", "LeakyRelu", "a", NULL, "b");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonModel) model = NULL;
+  put_message (m, 25, function ("Leak", with_reference (leaky, "alpha", "slope"), NULL));
+  model = read_model (m, &error);
+  g_assert_no_error (error);
+  expect_first (model, wanted);
+}
+
 static void
 a_function_takes_attributes_of_its_call (void)
 {
-  GByteArray *m = begin_model (with_float (node ("my", "Leak", "x", NULL, "y"), "slope", 0.5f));
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonModel) model = NULL;
-  put_message (m, 25,
-               function ("Leak",
-                         with_reference (node ("", "LeakyRelu", "a", NULL, "b"), "alpha", "slope"),
-                         NULL));
-  model = read_model (m, &error);
-  g_assert_no_error (error);
-  expect_first (model, -1.5);
+  expect_leak (with_float (node ("my", "Leak", "x", NULL, "y"), "slope", 0.5f), -1.5);
 }
 
 static void
 an_attribute_that_the_call_leaves_out_has_its_default (void)
 {
-  GByteArray *m = begin_model (node ("my", "Leak", "x", NULL, "y"));
+  expect_leak (node ("my", "Leak", "x", NULL, "y"), -0.03);
+}
+
+/* Constant holds its bytes in an attribute: reading them for the first call must leave them there.
+ */
+static void
+a_function_with_a_constant_can_be_called_twice (void)
+{
+  static const gfloat two = 2;
+  GByteArray *m = begin_model (node ("my", "Outer", "x", NULL, "y"));
+  GByteArray *constant = g_byte_array_new (), *attr = g_byte_array_new ();
+  GByteArray *tensor = g_byte_array_new ();
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonModel) model = NULL;
+  put_int (tensor, 2, AXON_DTYPE_F32);
+  put_bytes (tensor, 9, &two, sizeof two);
+  put_text (attr, 1, "value");
+  put_message (attr, 5, tensor);
+  put_int (attr, 20, 4);
+  put_text (constant, 2, "c");
+  put_text (constant, 4, "Constant");
+  put_message (constant, 5, attr);
+  put_message (m, 25, function ("Twice", constant, node ("", "Mul", "a", "c", "b")));
   put_message (m, 25,
-               function ("Leak",
-                         with_reference (node ("", "LeakyRelu", "a", NULL, "b"), "alpha", "slope"),
-                         NULL));
+               function ("Outer", node ("my", "Twice", "a", NULL, "t"),
+                         node ("my", "Twice", "t", NULL, "b")));
   model = read_model (m, &error);
   g_assert_no_error (error);
-  expect_first (model, -0.03);
+  expect_first (model, -12);
 }
 
 static void
@@ -259,6 +283,7 @@ main (int argc, char **argv)
   ADD (a_function_that_calls_another_is_expanded);
   ADD (a_function_takes_attributes_of_its_call);
   ADD (an_attribute_that_the_call_leaves_out_has_its_default);
+  ADD (a_function_with_a_constant_can_be_called_twice);
   ADD (a_function_that_calls_itself_is_an_error);
   ADD (functions_that_double_forty_times_are_an_error);
   ADD (an_unknown_operator_in_a_function_is_named);
