@@ -174,7 +174,7 @@ axon_tensor_new_sequence (AxonTensor *const *items, gsize n_items)
 }
 
 /**
- * axon_tensor_new_optional:
+ * axon_tensor_new_optional: (constructor)
  * @item: (nullable): what it holds; a reference is taken
  *
  * Returns: (transfer full): an optional, which is a tensor of one tensor or none
