@@ -38,6 +38,7 @@ const CpuKernel cpu_kernels[] = {
   { ONNX, "InstanceNormalization", "own", cpu_build_normalize },
   { ONNX, "GroupNormalization", "own", cpu_build_normalize },
   { ONNX, "Concat", "onednn", cpu_dnn_build_concat },
+  { ONNX, "Concat", "own", cpu_build_concat },
   { ONNX, "Resize", "onednn", cpu_dnn_build_resize },
   { ONNX, "Resize", "own", cpu_build_resize },
   { ONNX, "Upsample", "onednn", cpu_dnn_build_resize },

@@ -23,6 +23,7 @@ gboolean cpu_build_pad (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_resize_is_plain (const AxonNode *node);
 gboolean cpu_build_resize (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_concat (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_unary (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_square (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_reduce (CpuPlan *plan, const AxonNode *node, GError **error);
