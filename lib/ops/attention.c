@@ -60,7 +60,7 @@ read_sizes (const AxonNode *node, const AxonTypeInfo *in, Sizes *s, GError **err
   if (s->k.size >= 0 && s->q.size >= 0 && s->k.size != s->q.size)
     FAIL (MODEL, "Q has heads of %" G_GINT64_FORMAT ", K of %" G_GINT64_FORMAT, s->q.size,
           s->k.size);
-  if (s->q.heads >= 0 && s->k.heads > 0 && s->q.heads % s->k.heads != 0)
+  if (s->q.heads >= 0 && s->k.heads >= 0 && (s->k.heads == 0 || s->q.heads % s->k.heads != 0))
     FAIL (MODEL, "%" G_GINT64_FORMAT " heads of Q do not share %" G_GINT64_FORMAT " of K evenly",
           s->q.heads, s->k.heads);
   if (s->k.length != s->v.length && s->k.length >= 0 && s->v.length >= 0)

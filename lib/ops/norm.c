@@ -9,6 +9,7 @@ static gboolean
 infer_batch_norm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   gboolean training = axon_node_get_int (node, "training_mode") != 0;
+  gint64 channels;
   if ((node->op->until == 6 && axon_node_get_int (node, "is_test") == 0) ||
       axon_node_get_int (node, "spatial") == 0)
     FAIL (UNSUPPORTED, "training before opset 7, or spatial 0");
@@ -16,10 +17,11 @@ infer_batch_norm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
     FAIL (MODEL, "%u outputs: expected 1, or 3 with training_mode", node->n_outputs);
   if (!axon_check_rank (in, 0, 1, AXON_MAX_RANK, error))
     return FALSE;
+  channels = in[0].shape.rank > 1 ? in[0].shape.dims[1] : in[0].shape.rank; /* [N]: one channel */
   for (guint i = 1; i < 5; i++)
-    if (in[0].shape.rank > 1 && in[0].shape.dims[1] >= 0 && axon_shape_is_static (&in[i].shape) &&
-        axon_shape_get_numel (&in[i].shape) != in[0].shape.dims[1])
-      FAIL (MODEL, "input %u: expected %" G_GINT64_FORMAT " channels", i, in[0].shape.dims[1]);
+    if (channels >= 0 && axon_shape_is_static (&in[i].shape) &&
+        axon_shape_get_numel (&in[i].shape) != channels)
+      FAIL (MODEL, "input %u: expected %" G_GINT64_FORMAT " channels", i, channels);
   for (guint i = 0; i < node->n_outputs; i++) {
     out[i].dtype = in[i ? i + 2 : 0].dtype;
     out[i].shape = in[i ? i + 2 : 0].shape;

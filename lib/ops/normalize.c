@@ -133,7 +133,8 @@ eval_group_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
   g_autofree gdouble *x = axon_load_doubles (in[0]);
   gint64 c = axon_tensor_get_dim (in[0], 1), groups = group_count (node, c);
   gint64 each = axon_tensor_get_dim (in[0], 0) * groups;
-  gint64 n = each ? (gint64)axon_tensor_get_numel (in[0]) / each : 0, plane = n / (c / groups);
+  gint64 n = each ? (gint64)axon_tensor_get_numel (in[0]) / each : 0;
+  gint64 plane = n / MAX (c / groups, 1);
   gint64 params = (gint64)axon_tensor_get_numel (in[1]);
   for (gint64 g = 0; g < each; g++) {
     gdouble *part = x + g * n;

@@ -35,7 +35,7 @@ sample (const gdouble *plane, gint64 h, gint64 w, gdouble y, gdouble x, gboolean
 {
   gint64 y0, x0, y1, x1;
   gdouble fy, fx, v[4];
-  if (!(y >= -1 && y <= (gdouble)h && x >= -1 && x <= (gdouble)w))
+  if (h == 0 || w == 0 || !(y >= -1 && y <= (gdouble)h && x >= -1 && x <= (gdouble)w))
     return 0;
   y = CLAMP (y, 0, (gdouble)(h - 1));
   x = CLAMP (x, 0, (gdouble)(w - 1));
