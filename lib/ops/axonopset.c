@@ -34,6 +34,7 @@
   X (random)                                                                                       \
   X (recurrent)                                                                                    \
   X (reduce)                                                                                       \
+  X (repeat)                                                                                       \
   X (reshape)                                                                                      \
   X (resize)                                                                                       \
   X (roi)                                                                                          \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Concat (4, 11, 13) and Split (2, 11, 13). */
+/* Concat (1, 4, 11, 13) and Split (1, 2, 11, 13, 18). */
 #include "ops-private.h"
 
 #include <string.h>
@@ -141,8 +141,12 @@ eval_split (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
 }
 
 static const AxonOp rows[] = {
+  { "Concat", NULL, 1, 3, 1, AXON_VARIADIC, 1, 1, 0, AXON_VARIADIC, ATTRS (ATTR_I ("axis", 1)),
+    axon_infer_concat, axon_eval_concat, AXON_OP_NONE },
   { "Concat", NULL, 4, 0, 1, AXON_VARIADIC, 1, 1, 0, AXON_VARIADIC,
     ATTRS (REQUIRED ("axis", AXON_ATTR_INT)), axon_infer_concat, axon_eval_concat, AXON_OP_NONE },
+  { "Split", NULL, 1, 1, 1, 2, 1, AXON_VARIADIC, 0, 1,
+    ATTRS (ATTR_I ("axis", 0), ATTR_INTS ("split")), infer_split, eval_split, AXON_OP_NONE },
   { "Split", NULL, 2, 12, 1, 1, 1, AXON_VARIADIC, 0, 1,
     ATTRS (ATTR_I ("axis", 0), ATTR_INTS ("split")), infer_split, eval_split, AXON_OP_NONE },
   { "Split", NULL, 13, 0, 1, 2, 1, AXON_VARIADIC, 0, 1,

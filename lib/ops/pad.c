@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pad: 2 (attributes), 11, 13 (inputs), 18 (axes), 19 (wrap). Negative pads crop. */
+/* Pad: 1 and 2 (attributes), 11, 13 (inputs), 18 (axes), 19 (wrap). Negative pads crop. */
 #include "ops-private.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ get_pads (const AxonNode *node, const AxonTypeInfo *in, gint rank, gint64 *pads,
   guint n = 0, n_axes = 0;
   *known = TRUE;
   if (node->op->max_in == 1) {
-    const gint64 *attr = axon_node_get_ints (node, "pads", &n);
+    const gint64 *attr = axon_node_get_ints (node, node->op->until == 1 ? "paddings" : "pads", &n);
     n = MIN (n, 2 * AXON_MAX_RANK);
     memcpy (given, attr, n * sizeof *attr);
   } else if (!axon_const_ints (&in[1], given, 2 * AXON_MAX_RANK, &n) ||
@@ -122,6 +122,9 @@ eval_pad (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
 }
 
 static const AxonOp rows[] = {
+  { "Pad", NULL, 1, 1, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
+    ATTRS (ATTR_S ("mode", "constant"), REQUIRED ("paddings", AXON_ATTR_INTS), ATTR_F ("value", 0)),
+    infer_pad, eval_pad, AXON_OP_NONE },
   { "Pad", NULL, 2, 10, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
     ATTRS (ATTR_S ("mode", "constant"), REQUIRED ("pads", AXON_ATTR_INTS), ATTR_F ("value", 0)),
     infer_pad, eval_pad, AXON_OP_NONE },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* RNN, GRU and LSTM (7, 14, 22): gates in ONNX's order (RNN: i; GRU: z, r, h; LSTM: i, o, f, c). */
+/* RNN, GRU and LSTM (1, 3, 7, 14, 22): gates in ONNX's order (RNN: i; GRU: z, r, h; LSTM: i, o, f,
+ * c). */
 #include "ops-private.h"
 
 #include <math.h>
@@ -323,11 +324,11 @@ eval_recurrent (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
       ATTR_I ("output_sequence", 0)
 
 static const AxonOp rows[] = {
-  { "RNN", NULL, 7, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED), infer_recurrent, eval_recurrent,
+  { "RNN", NULL, 1, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED), infer_recurrent, eval_recurrent,
     AXON_OP_NONE },
-  { "GRU", NULL, 7, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED, ATTR_I ("linear_before_reset", 0)),
+  { "GRU", NULL, 1, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED, ATTR_I ("linear_before_reset", 0)),
     infer_recurrent, eval_recurrent, AXON_OP_NONE },
-  { "LSTM", NULL, 7, 0, 3, 8, 0, 3, F, 3, ATTRS (SHARED, ATTR_I ("input_forget", 0)),
+  { "LSTM", NULL, 1, 0, 3, 8, 0, 3, F, 3, ATTRS (SHARED, ATTR_I ("input_forget", 0)),
     infer_recurrent, eval_recurrent, AXON_OP_NONE },
 };
 

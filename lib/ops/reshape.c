@@ -34,7 +34,21 @@ mark_axes (const gint64 *axes, guint n, gint rank, gboolean *marks, GError **err
   return TRUE;
 }
 
-/* Reshape 5, 13, 14: 0 copies a dimension (unless allowzero), one -1 takes the rest. */
+/* The new shape: an attribute in opset 1, then input 1. FALSE: not known yet. */
+static gboolean
+wanted_dims (const AxonNode *node, const AxonTypeInfo *in, gint64 *dims, guint *n)
+{
+  const gint64 *attr;
+  if (node->op->max_in > 1)
+    return axon_const_ints (&in[1], dims, AXON_MAX_RANK, n);
+  attr = axon_node_get_ints (node, "shape", n);
+  if (*n > AXON_MAX_RANK)
+    return FALSE;
+  memcpy (dims, attr, *n * sizeof *dims);
+  return TRUE;
+}
+
+/* Reshape 1, 5, 13, 14: 0 copies a dimension (unless allowzero), one -1 takes the rest. */
 static gboolean
 infer_reshape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
@@ -43,8 +57,8 @@ infer_reshape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
   gint rest = -1;
   guint n;
   out[0].dtype = in[0].dtype;
-  if (!axon_const_ints (&in[1], dims, AXON_MAX_RANK, &n)) {
-    if (in[1].value != NULL)
+  if (!wanted_dims (node, in, dims, &n)) {
+    if (node->op->max_in == 1 || in[1].value != NULL)
       FAIL (UNSUPPORTED, "reshape to more than %d dimensions", AXON_MAX_RANK);
     if (axon_shape_is_static (&in[1].shape) && in[1].shape.rank == 1 &&
         in[1].shape.dims[0] <= AXON_MAX_RANK) {
@@ -238,126 +252,14 @@ infer_constant (const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in, Axon
   return TRUE;
 }
 
-/* The shape that input @index holds. */
-static gboolean
-shape_from_input (const AxonTypeInfo *in, guint index, AxonShape *shape, GError **error)
-{
-  gint64 dims[AXON_MAX_RANK];
-  guint n;
-  *shape = AXON_SHAPE_UNKNOWN;
-  if (in[index].value == NULL)
-    return TRUE;
-  if (!axon_const_ints (&in[index], dims, AXON_MAX_RANK, &n))
-    FAIL (UNSUPPORTED, "a shape of more than %d dimensions", AXON_MAX_RANK);
-  shape->rank = (gint)n;
-  for (guint i = 0; i < n; i++) {
-    if (dims[i] < 0)
-      FAIL (MODEL, "dimension %u is negative", i);
-    shape->dims[i] = dims[i];
-  }
-  return TRUE;
-}
-
-static gboolean
-infer_constant_of_shape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
-                         GError **error)
-{
-  const AxonAttr *attr = axon_node_find_attr (node, "value");
-  if (attr != NULL && axon_tensor_get_numel (attr->tensor) != 1)
-    FAIL (MODEL, "attribute \"value\" must have one element");
-  out[0].dtype = attr ? axon_tensor_get_dtype (attr->tensor) : AXON_DTYPE_F32;
-  return shape_from_input (in, 0, &out[0].shape, error);
-}
-
-static gboolean
-eval_constant_of_shape (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in,
-                        AxonTensor *const *out, G_GNUC_UNUSED GError **error)
-{
-  const AxonAttr *attr = axon_node_find_attr (node, "value");
-  gsize n = axon_tensor_get_numel (out[0]);
-  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (out[0]));
-  guint8 *data = axon_tensor_get_data (out[0]);
-  for (gsize i = 0; i < n; i++)
-    if (attr != NULL)
-      memcpy (data + i * size, axon_tensor_get_data (attr->tensor), size);
-    else
-      memset (data + i * size, 0, size);
-  return TRUE;
-}
-
-static gboolean
-infer_expand (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
-              GError **error)
-{
-  AxonShape target;
-  out[0].dtype = in[0].dtype;
-  if (!shape_from_input (in, 1, &target, error))
-    return FALSE;
-  if (!axon_shape_broadcast (&in[0].shape, &target, &out[0].shape))
-    FAIL (MODEL, "the input cannot be broadcast to the shape");
-  return TRUE;
-}
-
-static gboolean
-eval_expand (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-             G_GNUC_UNUSED GError **error)
-{
-  const AxonShape *shape = axon_tensor_get_shape (out[0]);
-  gint64 strides[AXON_MAX_RANK];
-  axon_broadcast_strides (axon_tensor_get_shape (in[0]), shape, strides);
-  axon_strided_copy (axon_tensor_get_data (out[0]), axon_tensor_get_data (in[0]),
-                     axon_dtype_get_size (axon_tensor_get_dtype (in[0])), shape, strides);
-  return TRUE;
-}
-
-/* Tile 6, 13. */
-static gboolean
-infer_tile (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
-            GError **error)
-{
-  AxonShape repeats;
-  out[0].dtype = in[0].dtype;
-  if (!shape_from_input (in, 1, &repeats, error))
-    return FALSE;
-  if (repeats.rank < 0 || in[0].shape.rank < 0)
-    return TRUE;
-  if (repeats.rank != in[0].shape.rank)
-    FAIL (MODEL, "expected %d repeats, got %d", in[0].shape.rank, repeats.rank);
-  out[0].shape = in[0].shape;
-  for (gint i = 0; i < repeats.rank; i++)
-    if (in[0].shape.dims[i] >= 0 &&
-        __builtin_mul_overflow (in[0].shape.dims[i], repeats.dims[i], &out[0].shape.dims[i]))
-      FAIL (MODEL, "dimension %d is too large", i);
-  return TRUE;
-}
-
-static gboolean
-eval_tile (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-           G_GNUC_UNUSED GError **error)
-{
-  const AxonShape *from = axon_tensor_get_shape (in[0]), *to = axon_tensor_get_shape (out[0]);
-  gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
-  gsize size = axon_dtype_get_size (axon_tensor_get_dtype (in[0]));
-  gsize n = axon_tensor_get_numel (out[0]);
-  guint8 *dst = axon_tensor_get_data (out[0]), *src = axon_tensor_get_data (in[0]);
-  axon_row_strides (from, strides);
-  for (gsize i = 0; i < n; i++) {
-    gint64 at = 0;
-    for (gint d = 0; d < to->rank; d++)
-      at += index[d] % from->dims[d] * strides[d];
-    memcpy (dst + i * size, src + (gsize)at * size, size);
-    for (gint d = to->rank - 1; d >= 0 && ++index[d] == to->dims[d]; d--)
-      index[d] = 0;
-  }
-  return TRUE;
-}
-
 #define VIEW(name, since, until, max_in, attrs, infer)                                             \
   {                                                                                                \
     name, NULL, since, until, 1, max_in, 1, 1, 0, 1, attrs, infer, axon_eval_copy, AXON_OP_VIEW    \
   }
 
 static const AxonOp rows[] = {
+  { "Reshape", NULL, 1, 4, 1, 1, 1, 1, 0, 1, ATTRS (REQUIRED ("shape", AXON_ATTR_INTS)),
+    infer_reshape, axon_eval_copy, AXON_OP_VIEW },
   { "Reshape", NULL, 5, 0, 2, 2, 1, 1, 0, 1, ATTRS (ATTR_I ("allowzero", 0)), infer_reshape,
     axon_eval_copy, AXON_OP_VIEW },
   VIEW ("Flatten", 1, 0, 1, ATTRS (ATTR_I ("axis", 1)), infer_flatten),
@@ -376,11 +278,6 @@ static const AxonOp rows[] = {
            { .name = "value_int", .type = AXON_ATTR_INT }, ATTR_FLOATS ("value_floats"),
            ATTR_INTS ("value_ints")),
     infer_constant, eval_inferred, AXON_OP_NONE },
-  { "ConstantOfShape", NULL, 9, 0, 1, 1, 1, 1, AXON_DTYPE_BIT (AXON_DTYPE_I64), 1,
-    ATTRS ({ .name = "value", .type = AXON_ATTR_TENSOR }), infer_constant_of_shape,
-    eval_constant_of_shape, AXON_OP_NONE },
-  { "Expand", NULL, 8, 0, 2, 2, 1, 1, 0, 1, NULL, infer_expand, eval_expand, AXON_OP_NONE },
-  { "Tile", NULL, 6, 0, 2, 2, 1, 1, 0, 1, NULL, infer_tile, eval_tile, AXON_OP_NONE },
 };
 
 DEFINE_FAMILY (reshape, rows)

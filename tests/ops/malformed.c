@@ -139,7 +139,7 @@ parse_tensor (const gchar *text, gboolean *has_values)
     shape.dims[shape.rank++] = g_ascii_strtoll (at, &at, 10);
   tensor = axon_tensor_new (axon_dtype_from_name (name), &shape, NULL);
   memset (axon_tensor_get_data (tensor), 0, axon_tensor_get_n_bytes (tensor));
-  for (guint i = 0; values[i] != NULL && i < axon_tensor_get_numel (tensor); i++)
+  for (guint i = 0; i < axon_tensor_get_numel (tensor) && values[i] != NULL; i++)
     axon_dtype_store (axon_tensor_get_dtype (tensor), axon_tensor_get_data (tensor), i,
                       g_ascii_strtod (values[i], NULL));
   *has_values = halves[1] != NULL;
