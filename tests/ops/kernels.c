@@ -174,6 +174,31 @@ the_k_best_come_in_order (void)
   }
 }
 
+/* Self-attention in both forms of its input, which CPU makes of matrix products. */
+static void
+attention_agrees_with_what_it_is_made_of (void)
+{
+  static const AxonShape shapes3[] = { { 3, { 2, 7, 24 } }, { 4, { 2, 3, 7, 8 } } };
+  for (guint i = 0; i < 8; i++) {
+    TestModel t = test_model_new (23);
+    const AxonShape *s = &shapes3[i % 2];
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, s);
+    AxonNode *n = test_model_node (&t, "Attention", 3, x, test_model_random (&t, s, 40),
+                                   test_model_random (&t, s, 41));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) input = test_random (s, 42);
+    if (i % 2 == 0) {
+      axon_node_set_int (n, "q_num_heads", 3);
+      axon_node_set_int (n, "kv_num_heads", 3);
+    }
+    axon_node_set_int (n, "is_causal", i / 2 % 2);
+    if (i >= 4)
+      axon_node_set_float (n, "softcap", 0.5);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 /* Pad, Reshape and Tile took other operands in opset 1. */
 static void
 the_first_opset_has_its_own_operands (void)
@@ -362,6 +387,7 @@ main (int argc, char **argv)
   ADD (a_fused_convolution_agrees_with_every_activation);
   ADD (gelus_of_all_kinds_agree);
   ADD (the_first_opset_has_its_own_operands);
+  ADD (attention_agrees_with_what_it_is_made_of);
   ADD (random_graphs_agree);
   return g_test_run ();
 }

@@ -3,6 +3,7 @@
 
 const AxonPass cpu_passes[] = {
   { "half-to-float", cpu_pass_half_to_float },
+  { "expand-attention", cpu_pass_expand_attention },
   { "fuse-quantized", cpu_pass_fuse_quantized },
   { "expand-quantized", cpu_pass_expand_quantized },
   { "fold-dequantized", cpu_pass_fold_dequantized },

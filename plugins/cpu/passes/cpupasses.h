@@ -8,6 +8,7 @@ extern const AxonPass cpu_passes[];
 extern const guint cpu_n_passes;
 
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
+gboolean cpu_pass_expand_attention (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_quantized (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_quantized (AxonModel *model, GError **error);
 gboolean cpu_pass_fold_dequantized (AxonModel *model, GError **error);
