@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The ONNX reader: the only code that parses model bytes. */
+/* The ONNX reader and writer: the only code that parses model bytes. */
 #pragma once
 
 #include "../model/axongraph.h"
@@ -16,5 +16,8 @@ AxonModel *axon_onnx_read_bytes (GBytes *bytes, const gchar *directory, AxonOpSe
 AxonTensor *axon_onnx_read_value_file (const gchar *path, AxonDType kind, GError **error);
 gboolean axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar *path,
                                       GError **error);
+
+/* The graph as an ONNX file; weights within it. */
+GBytes *axon_onnx_write_bytes (AxonModel *model, AxonOpSet *opset, GError **error);
 
 G_END_DECLS

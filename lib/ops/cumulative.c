@@ -16,30 +16,61 @@ infer_cumulative (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
   return axon_infer_same (node, in, out, error);
 }
 
+typedef struct {
+  AxonLines lines;
+  gboolean reverse, exclusive, product;
+} Scan;
+
+/* Whole numbers wrap, as sums of them do. */
+#define SCAN(name, type)                                                                           \
+  static void scan_##name (const Scan *s, type *x)                                                 \
+  {                                                                                                \
+    for (gint64 l = 0; l < s->lines.outer * s->lines.inner; l++) {                                 \
+      gint64 n = s->lines.n, inner = s->lines.inner;                                               \
+      type *line = x + l / inner * n * inner + l % inner, sum = s->product;                        \
+      for (gint64 k = 0; k < n; k++) {                                                             \
+        type *at = line + (s->reverse ? n - 1 - k : k) * inner, before = sum;                      \
+        sum = s->product ? sum * *at : sum + *at;                                                  \
+        *at = s->exclusive ? before : sum;                                                         \
+      }                                                                                            \
+    }                                                                                              \
+  }
+SCAN (doubles, gdouble)
+SCAN (whole, guint64)
+
+static void
+scan_tensor (const Scan *s, AxonTensor *in, AxonTensor *out)
+{
+  AxonDType dtype = axon_tensor_get_dtype (in);
+  gsize n = axon_tensor_get_numel (in);
+  if (axon_dtype_is_float (dtype)) {
+    g_autofree gdouble *x = axon_load_doubles (in);
+    scan_doubles (s, x);
+    axon_store_doubles (out, x);
+  } else {
+    g_autofree guint64 *x = g_new (guint64, n + 1);
+    for (gsize i = 0; i < n; i++)
+      x[i] = (guint64)axon_dtype_load_int (dtype, axon_tensor_get_data (in), i);
+    scan_whole (s, x);
+    for (gsize i = 0; i < n; i++)
+      axon_store_int (dtype, axon_tensor_get_data (out), i, (gint64)x[i]);
+  }
+}
+
 static gboolean
 eval_cumulative (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                  gboolean product, GError **error)
 {
   const AxonShape *shape = axon_tensor_get_shape (in[0]);
-  gboolean reverse = axon_node_get_int (node, "reverse") != 0;
-  gboolean exclusive = axon_node_get_int (node, "exclusive") != 0;
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  AxonLines lines;
+  Scan scan = { .reverse = axon_node_get_int (node, "reverse") != 0,
+                .exclusive = axon_node_get_int (node, "exclusive") != 0,
+                .product = product };
   gint axis;
   if (axon_tensor_get_numel (in[1]) != 1 ||
       !axon_check_axis (axon_int_at (in[1], 0), shape->rank, &axis, error))
     return FALSE;
-  lines = axon_lines (shape, axis);
-  for (gint64 l = 0; l < lines.outer * lines.inner; l++) {
-    gdouble *line = x + l / lines.inner * lines.n * lines.inner + l % lines.inner;
-    gdouble sum = product;
-    for (gint64 k = 0; k < lines.n; k++) {
-      gdouble *at = line + (reverse ? lines.n - 1 - k : k) * lines.inner, before = sum;
-      sum = product ? sum * *at : sum + *at;
-      *at = exclusive ? before : sum;
-    }
-  }
-  axon_store_doubles (out[0], x);
+  scan.lines = axon_lines (shape, axis);
+  scan_tensor (&scan, in[0], out[0]);
   return TRUE;
 }
 

@@ -27,7 +27,7 @@ FN (elu, x < 0 ? a * (exp (x) - 1) : x)
 FN (erf, erf (x))
 FN (exp, exp (x))
 FN (floor, floor (x))
-FN (hard_sigmoid, fmax (0, fmin (1, a * x + b)))
+FN (hard_sigmoid, isnan (x) ? x : fmax (0, fmin (1, a * x + b)))
 FN (hard_swish, x * fmax (0, fmin (1, x / 6 + 0.5)))
 FN (leaky_relu, x < 0 ? a * x : x)
 FN (log, log (x))
@@ -78,11 +78,11 @@ eval_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
     return eval_unary (node, in, out, fn_##name);                                                  \
   }
 /* clang-format off */
-EVAL (abs) EVAL (acos) EVAL (acosh) EVAL (asin) EVAL (asinh) EVAL (atan) EVAL (atanh) EVAL (celu)
+EVAL (acos) EVAL (acosh) EVAL (asin) EVAL (asinh) EVAL (atan) EVAL (atanh) EVAL (celu)
 EVAL (cosh) EVAL (shrink) EVAL (sinh) EVAL (swish) EVAL (tan) EVAL (thresholded_relu)
 EVAL (ceil) EVAL (cos) EVAL (elu) EVAL (erf) EVAL (exp) EVAL (floor)
-EVAL (hard_sigmoid) EVAL (hard_swish) EVAL (leaky_relu) EVAL (log) EVAL (neg) EVAL (reciprocal)
-EVAL (relu) EVAL (round) EVAL (selu) EVAL (sigmoid) EVAL (sign) EVAL (sin) EVAL (softplus)
+EVAL (hard_sigmoid) EVAL (hard_swish) EVAL (leaky_relu) EVAL (log) EVAL (reciprocal)
+EVAL (round) EVAL (selu) EVAL (sigmoid) EVAL (sin) EVAL (softplus)
 EVAL (softsign) EVAL (sqrt) EVAL (tanh) EVAL (mish)
     /* clang-format on */
 
@@ -99,12 +99,75 @@ axon_eval_leaky_relu (const AxonNode *node, AxonTensor *const *in, AxonTensor *c
   return eval_leaky_relu (node, in, out, error);
 }
 
+/* Whole numbers stay whole beyond 2^53, and wrap where two's complement does. */
+typedef gint64 (*IntFunc) (gint64 x, gboolean is_signed);
+
+/* clang-format off */
+#define FN(name, expr) static gint64 i_##name (gint64 x, G_GNUC_UNUSED gboolean is_signed) { return expr; }
+FN (abs, is_signed && x < 0 ? (gint64)(0 - (guint64)x) : x)
+FN (neg, (gint64)(0 - (guint64)x))
+FN (relu, is_signed && x < 0 ? 0 : x)
+FN (sign, is_signed && x < 0 ? -1 : x != 0)
+#undef FN
+/* clang-format on */
+
 static gboolean
-eval_gelu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-           G_GNUC_UNUSED GError **error)
+eval_number (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, UnaryFunc fn,
+             IntFunc whole)
+{
+  AxonDType dtype = axon_tensor_get_dtype (in[0]);
+  gboolean is_signed = dtype != AXON_DTYPE_U64; /* as gint64 holds it */
+  gsize n = axon_tensor_get_numel (in[0]);
+  if (axon_dtype_is_float (dtype))
+    return eval_unary (node, in, out, fn);
+  for (gsize i = 0; i < n; i++)
+    axon_store_int (
+        dtype, axon_tensor_get_data (out[0]), i,
+        whole (axon_dtype_load_int (dtype, axon_tensor_get_data (in[0]), i), is_signed));
+  return TRUE;
+}
+
+#define EVAL_NUMBER(name)                                                                          \
+  static gboolean eval_##name (const AxonNode *node, AxonTensor *const *in,                        \
+                               AxonTensor *const *out, G_GNUC_UNUSED GError **error)               \
+  {                                                                                                \
+    return eval_number (node, in, out, fn_##name, i_##name);                                       \
+  }
+/* clang-format off */
+EVAL_NUMBER (abs) EVAL_NUMBER (neg) EVAL_NUMBER (relu) EVAL_NUMBER (sign)
+    /* clang-format on */
+
+    static gboolean eval_gelu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                               G_GNUC_UNUSED GError **error)
 {
   gboolean tanh_form = g_str_equal (axon_node_get_string (node, "approximate"), "tanh");
   return eval_unary (node, in, out, tanh_form ? fn_gelu_tanh : fn_gelu);
+}
+
+/* An optional bound, as the element type's own number. */
+static gint64
+whole_bound (const AxonNode *node, AxonTensor *const *in, guint index, gint64 fallback)
+{
+  gboolean given = node->n_inputs > index && in[index] != NULL;
+  return given ? axon_dtype_load_int (axon_tensor_get_dtype (in[index]),
+                                      axon_tensor_get_data (in[index]), 0)
+               : fallback;
+}
+
+static void
+clip_numbers (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out)
+{
+  AxonDType dtype = axon_tensor_get_dtype (in[0]);
+  /* Flipping the top bit makes unsigned order signed order. */
+  guint64 flip = dtype == AXON_DTYPE_U64 ? G_GUINT64_CONSTANT (1) << 63 : 0;
+  gint64 lo = (gint64)((guint64)whole_bound (node, in, 1, flip ? 0 : G_MININT64) ^ flip);
+  gint64 hi = (gint64)((guint64)whole_bound (node, in, 2, flip ? -1 : G_MAXINT64) ^ flip);
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+    gint64 x = axon_dtype_load_int (dtype, axon_tensor_get_data (in[0]), i);
+    x = (gint64)((guint64)x ^ flip);
+    x = MIN (MAX (x, lo), hi);
+    axon_store_int (dtype, axon_tensor_get_data (out[0]), i, (gint64)((guint64)x ^ flip));
+  }
 }
 
 /* Clip 6: bounds are attributes; Clip 11: optional scalar inputs. */
@@ -121,6 +184,10 @@ eval_clip (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                                              : INFINITY;
   AxonDType dtype = axon_tensor_get_dtype (in[0]);
   gsize n = axon_tensor_get_numel (in[0]);
+  if (!axon_dtype_is_float (dtype)) {
+    clip_numbers (node, in, out);
+    return TRUE;
+  }
   for (gsize i = 0; i < n; i++) {
     gdouble x = axon_dtype_load (dtype, axon_tensor_get_data (in[0]), i);
     x = x < lo ? lo : x;

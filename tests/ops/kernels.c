@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU's own kernels against the reference: special values, broadcasting, axes; then random graphs
- * of them. A random graph that fails prints its seed and itself. */
+/* CPU's own kernels against the reference: special values, broadcasting, axes. */
 #include "axontest.h"
 
 #include <math.h>
 #include <string.h>
 
 #define TOLERANCE 2e-5
-#define N_RANDOM 150
 
 static AxonTensor *
 special_values (void)
@@ -199,6 +197,25 @@ attention_agrees_with_what_it_is_made_of (void)
   }
 }
 
+/* oneDNN describes no such view; it aborted once. */
+static void
+a_slice_whose_last_step_ends_beyond_its_axis_agrees (void)
+{
+  static const gint64 start[] = { 0 }, end[] = { 4 }, axis[] = { 1 }, step[] = { 3 };
+  AxonShape shape = AXON_SHAPE (2, 4, 6);
+  TestModel t = test_model_new (13);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  AxonNode *n = test_model_node (&t, "Slice", 5, x, test_model_ints (&t, start, 1),
+                                 test_model_ints (&t, end, 1), test_model_ints (&t, axis, 1),
+                                 test_model_ints (&t, step, 1));
+  AxonNode *to = test_model_node (&t, "Cast", 1, n->outputs[0]);
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) input = test_random (&shape, 31);
+  axon_node_set_int (to, "to", AXON_DTYPE_F64);
+  model = test_model_finish (&t, to->outputs[0]);
+  test_compare_devices (model, input, 0);
+}
+
 /* Pad, Reshape and Tile took other operands in opset 1. */
 static void
 the_first_opset_has_its_own_operands (void)
@@ -274,88 +291,6 @@ gelus_of_all_kinds_agree (void)
   }
 }
 
-/* A graph of up to ten nodes, each on values made before. */
-static AxonModel *
-random_graph (GRand *rand, const AxonShape *shape)
-{
-  static const gchar *const unary[] = { "Abs",      "Ceil",     "Clip",     "Erf",      "Floor",
-                                        "Gelu",     "Neg",      "Relu",     "Round",    "Sigmoid",
-                                        "Sign",     "Sin",      "Tanh",     "Softsign", "Softmax",
-                                        "Identity", "Softplus", "HardSwish" };
-  static const gchar *const pairs[] = { "Add", "Sub", "Mul", "Max", "Min" };
-  static const gchar *const tests[] = { "Less", "Greater", "GreaterOrEqual", "LessOrEqual" };
-  static const gint64 last[] = { -1 };
-  TestModel t = test_model_new (20);
-  GPtrArray *made = g_ptr_array_new ();
-  gint n = g_rand_int_range (rand, 2, 11);
-  AxonModel *model;
-  g_ptr_array_add (made, test_model_input (&t, "x", AXON_DTYPE_F32, shape));
-  for (gint i = 0; i < n; i++) {
-    AxonValue *a = made->pdata[g_rand_int_range (rand, 0, (gint)made->len)];
-    AxonValue *b = made->pdata[g_rand_int_range (rand, 0, (gint)made->len)];
-    AxonNode *node, *c;
-    switch (g_rand_int_range (rand, 0, 5)) {
-    case 0:
-      node = test_model_node (&t, pairs[g_rand_int_range (rand, 0, G_N_ELEMENTS (pairs))], 2, a, b);
-      break;
-    case 1: /* every value keeps the shape, or has 1 in the last dimension */
-      node = test_model_node (&t, g_rand_boolean (rand) ? "ReduceMean" : "ReduceMax", 2, a,
-                              test_model_ints (&t, last, 1));
-      break;
-    case 2:
-      c = test_model_node (&t, tests[g_rand_int_range (rand, 0, G_N_ELEMENTS (tests))], 2, a, b);
-      node = test_model_node (&t, "Where", 3, c->outputs[0], b, a);
-      break;
-    default:
-      node = test_model_node (&t, unary[g_rand_int_range (rand, 0, G_N_ELEMENTS (unary))], 1, a);
-    }
-    g_ptr_array_add (made, node->outputs[0]);
-  }
-  model = test_model_finish (&t, made->pdata[made->len - 1]);
-  g_ptr_array_unref (made);
-  return model;
-}
-
-/* Steps (Ceil, Sign, comparisons) make a jump of a rounding error: such graphs are skipped where
- * moving the input a little moves the reference as much. */
-static gboolean
-is_steady (AxonModel *model, AxonTensor *x)
-{
-  g_autoptr (AxonTensor) moved = axon_tensor_new (AXON_DTYPE_F32, axon_tensor_get_shape (x), NULL);
-  g_autoptr (AxonTensor) a = test_run (model, "TEMPLATE", NULL, x);
-  g_autoptr (AxonTensor) b = NULL;
-  for (gsize i = 0; i < axon_tensor_get_numel (x); i++)
-    ((gfloat *)axon_tensor_get_data (moved))[i] =
-        (gfloat)axon_tensor_get_value (x, i) * (1 + (i % 2 ? 2e-6f : -2e-6f));
-  b = test_run (model, "TEMPLATE", NULL, moved);
-  return test_largest_difference (a, b) < 1e-3;
-}
-
-static void
-random_graphs_agree (void)
-{
-  guint32 seed = g_test_rand_int_range (0, G_MAXINT32);
-  guint compared = 0;
-  const gchar *given = g_getenv ("AXON_TEST_SEED");
-  if (given != NULL)
-    seed = (guint32)g_ascii_strtoull (given, NULL, 10);
-  g_test_message ("AXON_TEST_SEED=%u repeats this", seed);
-  for (guint i = 0; i < N_RANDOM; i++) {
-    g_autoptr (GRand) rand = g_rand_new_with_seed (seed + i);
-    AxonShape shape = AXON_SHAPE (g_rand_int_range (rand, 1, 4), g_rand_int_range (rand, 1, 6),
-                                  g_rand_int_range (rand, 1, 40));
-    g_autoptr (AxonModel) model = random_graph (rand, &shape);
-    g_autofree gchar *text = axon_model_to_text (model);
-    g_autoptr (AxonTensor) x = test_random (&shape, seed + i);
-    if (!is_steady (model, x))
-      continue;
-    g_test_message ("%s", text);
-    test_compare_devices (model, x, 1e-4);
-    compared++;
-  }
-  g_assert_cmpuint (compared, >, N_RANDOM / 2);
-}
-
 #define ADD(name) g_test_add_func ("/kernels/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
@@ -386,8 +321,8 @@ main (int argc, char **argv)
   ADD (the_k_best_come_in_order);
   ADD (a_fused_convolution_agrees_with_every_activation);
   ADD (gelus_of_all_kinds_agree);
+  ADD (a_slice_whose_last_step_ends_beyond_its_axis_agrees);
   ADD (the_first_opset_has_its_own_operands);
   ADD (attention_agrees_with_what_it_is_made_of);
-  ADD (random_graphs_agree);
   return g_test_run ();
 }

@@ -28,9 +28,12 @@ AxonModel *test_relu_model (void);
 
 /* Runs @model once; asserts that it works. */
 AxonTensor *test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input);
+AxonTensor *test_try_run (AxonModel *model, const gchar *device, GVariant *config,
+                          AxonTensor *input, GError **error);
 
 /* CPU against TEMPLATE without passes; the difference relative to the largest magnitude, at
  * least 1. NaN agrees with NaN. */
+gchar *test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance); /* NULL: none */
 void test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance);
 gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);
 

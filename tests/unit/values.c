@@ -3,8 +3,10 @@
  * functions; shapes that follow from data. */
 #include "axontest.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static void
 small_floats_round_trip (void)
@@ -136,6 +138,92 @@ bodies_survive_export (gconstpointer name)
   g_assert_cmpfloat (test_largest_difference (before, after), ==, 0);
 }
 
+static int
+by_text (const void *a, const void *b)
+{
+  return strcmp (*(gchar *const *)a, *(gchar *const *)b);
+}
+
+/* The lines of a graph's text in one order, whichever topological order its nodes are in. */
+static gchar *
+sorted_text (AxonModel *model)
+{
+  g_autofree gchar *text = axon_model_to_text (model);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  qsort (lines, g_strv_length (lines), sizeof *lines, by_text);
+  return g_strjoinv ("\n", lines);
+}
+
+/* Bodies, strings, sequences, every attribute: the text of the graph is the same. */
+static void
+every_backend_model_survives_writing (void)
+{
+  static const gchar *const root = "/usr/share/libonnx-testdata/data/node";
+  AxonCore *core = axon_core_get_default ();
+  g_autoptr (GDir) dir = g_dir_open (root, 0, NULL);
+  g_autofree gchar *file = NULL;
+  const gchar *name;
+  guint n = 0;
+  gint fd = g_file_open_tmp ("axon-write-XXXXXX.onnx", &file, NULL);
+  g_assert_cmpint (fd, >=, 0);
+  close (fd);
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
+    g_autofree gchar *path = g_build_filename (root, name, "model.onnx", NULL);
+    g_autoptr (AxonModel) model = axon_core_read_model (core, path, NULL, NULL);
+    g_autoptr (AxonModel) again = NULL;
+    g_autofree gchar *before = NULL;
+    g_autofree gchar *after = NULL;
+    g_autoptr (GError) error = NULL;
+    if (model == NULL)
+      continue;
+    g_test_message ("%s", path);
+    axon_core_write_model (core, model, file, &error);
+    g_assert_no_error (error);
+    again = axon_core_read_model (core, file, NULL, &error);
+    g_assert_no_error (error);
+    before = sorted_text (model);
+    after = sorted_text (again);
+    g_assert_true (g_str_equal (before, after)); /* too long to print both */
+    n++;
+  }
+  g_unlink (file);
+  if (n == 0)
+    g_test_skip ("libonnx-testdata is not installed");
+}
+
+static gint64
+whole_result (const gchar *op, gint64 value)
+{
+  AxonShape one = AXON_SHAPE (1);
+  const gint64 low[] = { (G_GINT64_CONSTANT (1) << 53) + 3 }, zero[] = { 0 };
+  TestModel t = test_model_new (14);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_I64, &one);
+  AxonNode *n =
+      g_str_equal (op, "Clip")     ? test_model_node (&t, op, 2, x, test_model_ints (&t, low, 1))
+      : g_str_equal (op, "CumSum") ? test_model_node (&t, op, 2, x, test_model_ints (&t, zero, 1))
+                                   : test_model_node (&t, op, 1, x);
+  g_autoptr (AxonTensor) in = axon_tensor_new (AXON_DTYPE_I64, &one, NULL);
+  g_autoptr (AxonTensor) y = NULL;
+  g_autoptr (AxonModel) model = NULL;
+  *(gint64 *)axon_tensor_get_data (in) = value;
+  model = test_model_finish (&t, n->outputs[0]);
+  y = test_run (model, "TEMPLATE", NULL, in);
+  return *(gint64 *)axon_tensor_get_data (y);
+}
+
+static void
+whole_numbers_beyond_2_to_the_53_stay_exact (void)
+{
+  const gint64 large = (G_GINT64_CONSTANT (1) << 53) + 1;
+  g_assert_cmpint (whole_result ("Abs", -large), ==, large);
+  g_assert_cmpint (whole_result ("Neg", large), ==, -large);
+  g_assert_cmpint (whole_result ("Relu", large), ==, large);
+  g_assert_cmpint (whole_result ("Sign", -large), ==, -1);
+  g_assert_cmpint (whole_result ("CumSum", large), ==, large);
+  g_assert_cmpint (whole_result ("Clip", large), ==, large + 2);
+  g_assert_cmpint (whole_result ("Abs", G_MININT64), ==, G_MININT64); /* as it wraps */
+}
+
 /* y = NonZero (Relu (x + 1)): a planned part, then an interpreted one. */
 static void
 a_network_before_an_operator_that_counts_agrees (void)
@@ -201,6 +289,8 @@ main (int argc, char **argv)
   ADD (small_floats_saturate_or_overflow_as_asked);
   ADD (strings_are_copied_with_their_tensor);
   ADD (a_sequence_shares_its_items);
+  ADD (whole_numbers_beyond_2_to_the_53_stay_exact);
+  ADD (every_backend_model_survives_writing);
   ADD (a_network_before_an_operator_that_counts_agrees);
   ADD (an_endless_loop_can_be_cancelled);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {

@@ -163,6 +163,36 @@ axon_core_read_tensor (G_GNUC_UNUSED AxonCore *core, const gchar *path, AxonDTyp
 }
 
 /**
+ * axon_core_write_model:
+ * @core: a core
+ * @model: a model
+ * @path: (type filename): the ONNX file, written whole or not at all
+ * @error: return location
+ *
+ * Writes the graph as it is, weights included: what was read, reshaped, given preprocessing, or a
+ * runtime model to look at with other tools.
+ *
+ * Returns: %TRUE on success; %AXON_ERROR_UNSUPPORTED for a graph that no one opset describes
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_core_write_model (AxonCore *core, AxonModel *model, const gchar *path, GError **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  const gchar *data;
+  gsize n;
+  g_return_val_if_fail (AXON_IS_CORE (core) && AXON_IS_MODEL (model) && path != NULL, FALSE);
+  bytes = axon_onnx_write_bytes (model, axon_core_get_op_set (core), error);
+  if (bytes == NULL) {
+    g_prefix_error (error, "%s: ", path);
+    return FALSE;
+  }
+  data = g_bytes_get_data (bytes, &n);
+  return g_file_set_contents (path, data, (gssize)n, error);
+}
+
+/**
  * axon_core_has_device:
  * @core: a core
  * @device: a device expression, such as `CPU` or `HETERO:GPU,CPU`

@@ -104,6 +104,8 @@ cpu_md_equal (const CpuMd *a, const CpuMd *b)
   return dnnl_memory_desc_equal (&a->d, &b->d);
 }
 
+/* NULL: strides that oneDNN refuses, such as every third row of four, where a whole last step would
+ * reach into the next plane. */
 CpuMd *
 cpu_md_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides)
 {
@@ -112,7 +114,8 @@ cpu_md_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides)
   int n = to_dims (shape, dims);
   for (gint i = 0; i < shape->rank; i++)
     own[i] = strides[i];
-  dnnl_memory_desc_init_by_strides (&md->d, n, dims, dnn_type (dtype), own);
+  if (dnnl_memory_desc_init_by_strides (&md->d, n, dims, dnn_type (dtype), own) != dnnl_success)
+    g_clear_pointer (&md, cpu_md_free);
   return md;
 }
 

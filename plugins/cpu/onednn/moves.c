@@ -129,6 +129,8 @@ cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
     strides[d] *= step[d];
   }
   md = cpu_md_strided (src->dtype, &node->outputs[0]->type.shape, strides);
+  if (md == NULL)
+    return FALSE;
   view = cpu_plan_alias (plan, node, 0, src, md);
   view->offset += (gsize)offset * axon_dtype_get_size (src->dtype);
   cpu_md_free (md);
