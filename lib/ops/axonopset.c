@@ -39,11 +39,13 @@
   X (resize)                                                                                       \
   X (roi)                                                                                          \
   X (scatter)                                                                                      \
+  X (picture)                                                                                      \
   X (select)                                                                                       \
   X (sequence)                                                                                     \
   X (signal)                                                                                       \
   X (slice)                                                                                        \
   X (softmax)                                                                                      \
+  X (state)                                                                                        \
   X (text)                                                                                         \
   X (training)                                                                                     \
   X (transpose)                                                                                    \

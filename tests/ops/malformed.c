@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define OPSET 27
+
 typedef struct {
   const gchar *op;
   const gchar *inputs; /* "f32[2,3] i64[2]=1,2": a value makes it a constant; "-": left out */
@@ -79,6 +81,15 @@ static const Case malformed[] = {
   { "Attention", "f32[1,4,2,8] f32[1,3,2,8] f32[1,3,2,8]", "", "evenly" },
   { "Attention", "f32[1,2,12] f32[1,2,12] f32[1,2,12]", "q_num_heads=5 kv_num_heads=5",
     "does not divide" },
+  { "LinearAttention", "f32[1,2,8] f32[1,2,8] f32[1,2,8] - f32[1,2,2]",
+    "q_num_heads=2 kv_num_heads=2 update_rule:linear", "takes no decay" },
+  { "LinearAttention", "f32[1,2,8] f32[1,2,8] f32[1,2,8]",
+    "q_num_heads=3 kv_num_heads=2 update_rule:linear", "multiple" },
+  { "LinearAttention", "f32[1,2,8] f32[1,3,8] f32[1,2,8]",
+    "q_num_heads=2 kv_num_heads=2 update_rule:linear", "another batch or length" },
+  { "CausalConvWithState", "f32[1,4,8] f32[3,1,2]", "", "expected [4, 1, k]" },
+  { "CausalConvWithState", "f32[1,4,8] f32[4,1,2]", "activation:relu", "expected none" },
+  { "ImageDecoder", "u8[9]", "pixel_format:YUV", "expected RGB" },
   { "RotaryEmbedding", "f32[1,2,3,5] f32[3,2] f32[3,2]", "", "odd or more" },
   { "ReverseSequence", "f32[2,3] i64[3]", "batch_axis=2", "0 and 1" },
   { "Cast", "f32[2]", "to=99", "cast to type" },
@@ -111,6 +122,13 @@ static const Case empty[] = {
   { "RoiAlign", "f32[1,2,0,0] f32[1,4] i64[1]", "output_height=2 output_width=2", NULL },
   { "GridSample", "f32[1,1,0,4] f32[1,2,2,2]", "", NULL },
   { "Resize", "f32[1,1,0,4] - - i64[4]=1,1,2,4", "", NULL },
+  { "LinearAttention", "f32[1,0,8] f32[1,0,8] f32[1,0,8]",
+    "q_num_heads=2 kv_num_heads=2 update_rule:linear", NULL },
+  { "LinearAttention", "f32[1,2,0] f32[1,2,0] f32[1,2,4]",
+    "q_num_heads=2 kv_num_heads=2 update_rule:linear", NULL },
+  { "CausalConvWithState", "f32[1,4,0] f32[4,1,3]", "", NULL },
+  { "ImageDecoder", "u8[0]", "", NULL },
+  { "ImageDecoder", "u8[9]", "", NULL },
   { "DFT", "f32[1,0,1] - i64[]=1", "", NULL },
   { "NonZero", "f32[0,3]", "", NULL },
   { "Unique", "f32[0]", "", NULL },
@@ -173,10 +191,10 @@ set_attr (AxonNode *node, const gchar *text)
 static AxonModel *
 build (const Case *c, gboolean constants, GPtrArray *inputs, AxonNode **node)
 {
-  TestModel t = test_model_new (24);
+  TestModel t = test_model_new (OPSET);
   g_auto (GStrv) texts = g_strsplit (c->inputs, " ", -1);
   g_auto (GStrv) attrs = g_strsplit (c->attrs, " ", -1);
-  const AxonOp *op = axon_builtin_op (NULL, c->op, 24);
+  const AxonOp *op = axon_builtin_op (NULL, c->op, OPSET);
   AxonValue *in[8] = { NULL }, *out[2] = { axon_model_add_value (t.model, "y"), NULL };
   guint n = g_strv_length (texts), n_out = g_str_equal (c->op, "Split") ? 2 : 1;
   g_assert_nonnull (op);
@@ -197,7 +215,7 @@ build (const Case *c, gboolean constants, GPtrArray *inputs, AxonNode **node)
   }
   if (n_out == 2)
     out[1] = axon_model_add_value (t.model, "z");
-  *node = axon_model_add_node (t.model, op, 24, "bad", in, n, out, n_out);
+  *node = axon_model_add_node (t.model, op, OPSET, "bad", in, n, out, n_out);
   for (guint i = 0; attrs[i] != NULL && *attrs[i] != '\0'; i++)
     set_attr (*node, attrs[i]);
   axon_model_add_output (t.model, out[0]);

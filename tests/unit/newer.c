@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Operators newer than the installed backend suite. */
+#include "axontest.h"
+
+#include <string.h>
+
+/* Two by two pixels, 24 bits, rows from the bottom: blue green / red white. */
+static AxonTensor *
+bitmap (gsize length)
+{
+  static const guint8 bmp[70] = {
+    'B', 'M', 70, 0, 0,  0, 0,   0, 0, 0, 54,  0, 0, 0, 40, 0, 0,   0,   2,   0,   0, 0, 2, 0,
+    0,   0,   1,  0, 24, 0, 0,   0, 0, 0, 16,  0, 0, 0, 0,  0, 0,   0,   0,   0,   0, 0, 0, 0,
+    0,   0,   0,  0, 0,  0, 255, 0, 0, 0, 255, 0, 0, 0, 0,  0, 255, 255, 255, 255, 0, 0,
+  };
+  AxonShape shape = AXON_SHAPE ((gint64)length);
+  AxonTensor *tensor = axon_tensor_new (AXON_DTYPE_U8, &shape, NULL);
+  memcpy (axon_tensor_get_data (tensor), bmp, length);
+  return tensor;
+}
+
+static AxonTensor *
+decode (gsize length, const gchar *format)
+{
+  g_autoptr (AxonTensor) in = bitmap (length);
+  TestModel t = test_model_new (20);
+  AxonNode *n =
+      test_model_node (&t, "ImageDecoder", 1,
+                       test_model_input (&t, "stream", AXON_DTYPE_U8, axon_tensor_get_shape (in)));
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (GError) error = NULL;
+  AxonTensor *y;
+  axon_node_set_string (n, "pixel_format", format);
+  model = test_model_finish (&t, n->outputs[0]);
+  y = test_try_run (model, "CPU", NULL, in, &error);
+  if (g_error_matches (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED))
+    g_test_skip (error->message);
+  else
+    g_assert_no_error (error);
+  return y;
+}
+
+static void
+a_picture_is_decoded_in_the_order_that_is_asked_for (void)
+{
+  static const struct {
+    const gchar *format;
+    guint8 top[6], n; /* the upper row: red, white */
+  } cases[] = { { "RGB", { 255, 0, 0, 255, 255, 255 }, 6 },
+                { "BGR", { 0, 0, 255, 255, 255, 255 }, 6 },
+                { "Grayscale", { 76, 255 }, 2 } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autoptr (AxonTensor) y = decode (70, cases[i].format);
+    if (y == NULL)
+      return;
+    g_assert_cmpint (axon_tensor_get_dim (y, 0), ==, 2);
+    g_assert_cmpint (axon_tensor_get_dim (y, 1), ==, 2);
+    g_assert_cmpmem (axon_tensor_get_data (y), cases[i].n, cases[i].top, cases[i].n);
+  }
+}
+
+static void
+a_picture_cut_short_is_an_empty_one (void)
+{
+  g_autoptr (AxonTensor) y = decode (20, "RGB");
+  if (y != NULL)
+    g_assert_cmpuint (axon_tensor_get_numel (y), ==, 0);
+}
+
+/* CausalConvWithState without a past is a convolution padded at its beginning. */
+static void
+a_causal_convolution_agrees_with_a_padded_one (void)
+{
+  static const gint64 pads[] = { 2, 0 };
+  AxonShape x = AXON_SHAPE (2, 3, 7), w = AXON_SHAPE (3, 1, 3), b = AXON_SHAPE (3);
+  g_autoptr (AxonTensor) input = test_random (&x, 1);
+  AxonTensor *results[2];
+  for (guint i = 0; i < 2; i++) {
+    TestModel t = test_model_new (27);
+    AxonNode *n = test_model_node (&t, i ? "CausalConvWithState" : "Conv", 3,
+                                   test_model_input (&t, "x", AXON_DTYPE_F32, &x),
+                                   test_model_random (&t, &w, 2), test_model_random (&t, &b, 3));
+    g_autoptr (AxonModel) model = NULL;
+    if (i == 0) {
+      axon_node_set_int (n, "group", 3);
+      axon_node_set_ints (n, "pads", pads, 2);
+    }
+    model = test_model_finish (&t, n->outputs[0]);
+    results[i] = test_run (model, "CPU", NULL, input);
+  }
+  g_assert_cmpfloat (test_largest_difference (results[0], results[1]), <, 1e-5);
+  axon_tensor_unref (results[0]);
+  axon_tensor_unref (results[1]);
+}
+
+/* One head of one dimension, rule linear: the state is the sum of k v, and q k v sum comes out. */
+static void
+linear_attention_sums_what_it_saw (void)
+{
+  static const gfloat q[] = { 1, 2, 3 }, kv[] = { 1, 1, 2 };
+  AxonShape shape = AXON_SHAPE (1, 3, 1);
+  TestModel t = test_model_new (27);
+  AxonValue *k = test_model_constant (&t, &shape, kv);
+  AxonNode *n = test_model_node (&t, "LinearAttention", 3,
+                                 test_model_input (&t, "q", AXON_DTYPE_F32, &shape), k, k);
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) input = test_tensor (&shape, q);
+  g_autoptr (AxonTensor) y = NULL;
+  axon_node_set_int (n, "q_num_heads", 1);
+  axon_node_set_int (n, "kv_num_heads", 1);
+  axon_node_set_string (n, "update_rule", "linear");
+  model = test_model_finish (&t, n->outputs[0]);
+  y = test_run (model, "TEMPLATE", NULL, input);
+  g_assert_cmpfloat (axon_tensor_get_value (y, 0), ==, 1);
+  g_assert_cmpfloat (axon_tensor_get_value (y, 1), ==, 4);
+  g_assert_cmpfloat (axon_tensor_get_value (y, 2), ==, 18);
+}
+
+#define ADD(name) g_test_add_func ("/newer/" #name, name)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  ADD (a_picture_is_decoded_in_the_order_that_is_asked_for);
+  ADD (a_picture_cut_short_is_an_empty_one);
+  ADD (a_causal_convolution_agrees_with_a_padded_one);
+  ADD (linear_attention_sums_what_it_saw);
+  return g_test_run ();
+}
