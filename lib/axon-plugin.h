@@ -7,6 +7,7 @@
 #include "eval/axoneval.h"
 #include "model/axongraph.h"
 #include "ops/axonopset.h"
+#include "ops/axonwindow.h"
 #include "passes/axonpass.h"
 #include "plan/axonpartition.h"
 #include "plan/axonplan.h"

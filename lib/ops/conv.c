@@ -171,6 +171,13 @@ transpose_window (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
   return TRUE;
 }
 
+gboolean
+axon_window_of_transposed (AxonWindow *w, const AxonNode *node, GError **error)
+{
+  return transpose_window (w, node, &node->inputs[0]->type.shape,
+                           node->inputs[1]->type.shape.dims + 2, error);
+}
+
 static gboolean
 infer_conv_transpose (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                       GError **error)

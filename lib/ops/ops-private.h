@@ -3,6 +3,7 @@
 #pragma once
 
 #include "axonopset.h"
+#include "axonwindow.h"
 
 #define FAIL(code, ...)                                                                            \
   G_STMT_START                                                                                     \
@@ -114,16 +115,6 @@ void axon_row_strides (const AxonShape *shape, gint64 *strides);
  */
 void axon_strided_copy (gpointer dst, const guint8 *src, gsize size, const AxonShape *shape,
                         const gint64 *strides);
-
-/* Sliding windows over up to three spatial dimensions; missing leading ones have size 1. */
-typedef struct {
-  gint rank;
-  gint64 in[3], kernel[3], stride[3], dilation[3], pad[3], pad_end[3], out[3];
-} AxonWindow;
-
-gboolean axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x,
-                           const gint64 *kernel, gboolean ceil_mode, GError **error);
-void axon_window_shape (const AxonWindow *w, AxonShape *shape);
 
 /* Kernels and shape functions that quantised operators borrow. */
 gboolean axon_conv_doubles (const AxonNode *node, const gdouble *x, const AxonShape *xs,

@@ -15,6 +15,15 @@ pool_window (AxonWindow *w, const AxonNode *node, const AxonShape *x, GError **e
 }
 
 gboolean
+axon_window_of_node (AxonWindow *w, const AxonNode *node, GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  return axon_node_find_attr (node, "kernel_shape") != NULL || node->n_inputs < 2
+             ? pool_window (w, node, x, error)
+             : axon_window_init (w, node, x, node->inputs[1]->type.shape.dims + 2, FALSE, error);
+}
+
+gboolean
 axon_infer_pool (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   AxonWindow w;

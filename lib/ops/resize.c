@@ -269,38 +269,47 @@ make_taps (const Axis *a, gdouble c, Taps *taps)
     taps->weight[i] /= sum;
 }
 
-static gdouble *
-resize_axis (const Axis *a, const gdouble *x, AxonShape *shape, gint axis, gboolean *outside)
+/* Fills @r: of every output its taps, clamped to the input; -1 where the result is a constant. */
+static void
+tabulate (const Axis *a, gint axis, AxonResizeAxis *r)
 {
-  AxonLines lines = axon_lines (shape, axis);
-  gdouble shrink, *y = g_new0 (gdouble, (gsize)(lines.outer * a->n_out * lines.inner) + 1);
-  g_autofree gdouble *weight = g_new (gdouble, (gsize)tap_count (a, &shrink));
+  gdouble shrink;
+  g_autofree gdouble *weight = NULL;
+  *r = (AxonResizeAxis){ axis, a->n_in, a->n_out, tap_count (a, &shrink), NULL, NULL };
+  weight = g_new (gdouble, (gsize)r->n);
+  r->index = g_new (gint32, (gsize)(r->n * a->n_out) + 1);
+  r->weight = g_new (gfloat, (gsize)(r->n * a->n_out) + 1);
   for (gint64 o = 0; o < a->n_out; o++) {
     gdouble c = source_coordinate (a, (gdouble)o);
+    gboolean outside = g_str_equal (a->coordinates, "tf_crop_and_resize") &&
+                       !(c >= 0 && c <= (gdouble)a->n_in - 1);
     Taps taps = { .weight = weight };
-    outside[o] = g_str_equal (a->coordinates, "tf_crop_and_resize") &&
-                 !(c >= 0 && c <= (gdouble)a->n_in - 1);
-    c = isfinite (c) ? CLAMP (c, -1e9, 1e9) : 0;
-    make_taps (a, c, &taps);
-    for (gint64 l = 0; l < lines.outer; l++)
-      for (gint t = 0; t < taps.n; t++) {
-        const gdouble *from =
-            x + (l * a->n_in + CLAMP (taps.first + t, 0, a->n_in - 1)) * lines.inner;
-        for (gint64 i = 0; i < lines.inner; i++)
-          y[(l * a->n_out + o) * lines.inner + i] += taps.weight[t] * from[i];
-      }
+    make_taps (a, isfinite (c) ? CLAMP (c, -1e9, 1e9) : 0, &taps);
+    for (gint t = 0; t < r->n; t++) {
+      r->index[o * r->n + t] =
+          outside ? -1 : (gint32)CLAMP (taps.first + t, 0, MAX (a->n_in - 1, 0));
+      r->weight[o * r->n + t] = (gfloat)weight[t];
+    }
   }
-  shape->dims[axis] = a->n_out;
-  return y;
 }
 
-static void
-fill_outside (gdouble *y, const AxonShape *shape, gint axis, const gboolean *outside, gdouble value)
+static gdouble *
+resize_axis (const AxonResizeAxis *r, const gdouble *x, AxonShape *shape, gdouble outside)
 {
-  AxonLines lines = axon_lines (shape, axis);
-  for (gint64 i = 0; i < axon_shape_get_numel (shape); i++)
-    if (outside[i / lines.inner % lines.n])
-      y[i] = value;
+  AxonLines lines = axon_lines (shape, r->axis);
+  gdouble *y = g_new0 (gdouble, (gsize)(lines.outer * r->n_out * lines.inner) + 1);
+  for (gint64 l = 0; l < lines.outer; l++)
+    for (gint64 o = 0; o < r->n_out; o++)
+      for (gint t = 0; t < r->n; t++) {
+        gint32 index = r->index[o * r->n + t];
+        gdouble weight = (gdouble)r->weight[o * r->n + t];
+        const gdouble *from = x + (l * r->n_in + MAX (index, 0)) * lines.inner;
+        gdouble *to = y + (l * r->n_out + o) * lines.inner;
+        for (gint64 i = 0; i < lines.inner; i++)
+          to[i] = index < 0 ? outside : to[i] + weight * from[i];
+      }
+  shape->dims[r->axis] = r->n_out;
+  return y;
 }
 
 static void
@@ -320,6 +329,63 @@ needs_resize (const Axis *a)
           (a->roi_start != 0 || a->roi_end != 1));
 }
 
+static void
+clear_axis (gpointer data)
+{
+  AxonResizeAxis *r = data;
+  g_free (r->index);
+  g_free (r->weight);
+}
+
+static GArray *
+tabulate_axes (const AxonNode *node, const AxonShape *shape, const ResizePlan *plan)
+{
+  GArray *axes = g_array_new (FALSE, FALSE, sizeof (AxonResizeAxis));
+  g_array_set_clear_func (axes, clear_axis);
+  for (gint d = 0; d < shape->rank; d++) {
+    Axis a = { axon_node_get_string (node, "coordinate_transformation_mode"),
+               axon_node_get_string (node, "mode"),
+               axon_node_get_string (node, "nearest_mode"),
+               plan->scale[d],
+               plan->roi_start[d],
+               plan->roi_end[d],
+               axon_node_get_float (node, "cubic_coeff_a"),
+               shape->dims[d],
+               plan->size[d],
+               axon_node_get_int (node, "antialias") != 0,
+               axon_node_get_int (node, "exclude_outside") != 0 };
+    AxonResizeAxis r;
+    if (!needs_resize (&a))
+      continue;
+    tabulate (&a, d, &r);
+    g_array_append_val (axes, r);
+  }
+  return axes;
+}
+
+/* @infos: of the inputs, with the values of scales and sizes; @roi may be NULL. */
+static GArray *
+axes_of (const AxonNode *node, const AxonTypeInfo *infos, const AxonTensor *roi, GError **error)
+{
+  ResizePlan plan;
+  if (!make_plan (node, infos, &plan, error))
+    return NULL;
+  if (node->op->max_in == 4 && given (node, infos, 1) && roi != NULL &&
+      (gint)axon_tensor_get_numel (roi) == 2 * plan.n_axes)
+    read_roi (roi, &plan);
+  return tabulate_axes (node, &infos[0].shape, &plan);
+}
+
+GArray *
+axon_resize_axes (const AxonNode *node, GError **error)
+{
+  AxonTypeInfo infos[4] = { 0 };
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (node->inputs[i] != NULL)
+      infos[i] = node->inputs[i]->type;
+  return axes_of (node, infos, infos[1].value, error);
+}
+
 static gboolean
 eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
@@ -327,33 +393,16 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   AxonShape shape = *axon_tensor_get_shape (in[0]);
   g_autofree gdouble *x = axon_load_doubles (in[0]);
   gsize n = axon_tensor_get_numel (out[0]);
-  ResizePlan plan;
+  g_autoptr (GArray) axes = NULL;
   axon_infos_of (node, in, infos);
-  if (!make_plan (node, infos, &plan, error))
+  axes = axes_of (node, infos, axon_operand (node, in, 1), error);
+  if (axes == NULL)
     return FALSE;
   if (axon_tensor_get_numel (in[0]) == 0 && n > 0)
     FAIL (MODEL, "the input is empty");
-  if (node->op->max_in == 4 && given (node, infos, 1) &&
-      (gint)axon_tensor_get_numel (in[1]) == 2 * plan.n_axes)
-    read_roi (in[1], &plan);
-  for (gint d = 0; d < shape.rank && n > 0; d++) {
-    g_autofree gboolean *outside = g_new0 (gboolean, (gsize)plan.size[d] + 1);
-    Axis a = { axon_node_get_string (node, "coordinate_transformation_mode"),
-               axon_node_get_string (node, "mode"),
-               axon_node_get_string (node, "nearest_mode"),
-               plan.scale[d],
-               plan.roi_start[d],
-               plan.roi_end[d],
-               axon_node_get_float (node, "cubic_coeff_a"),
-               shape.dims[d],
-               plan.size[d],
-               axon_node_get_int (node, "antialias") != 0,
-               axon_node_get_int (node, "exclude_outside") != 0 };
-    gdouble *y;
-    if (!needs_resize (&a))
-      continue;
-    y = resize_axis (&a, x, &shape, d, outside);
-    fill_outside (y, &shape, d, outside, axon_node_get_float (node, "extrapolation_value"));
+  for (guint i = 0; i < axes->len && n > 0; i++) {
+    gdouble *y = resize_axis (&g_array_index (axes, AxonResizeAxis, i), x, &shape,
+                              axon_node_get_float (node, "extrapolation_value"));
     g_free (x);
     x = y;
   }
