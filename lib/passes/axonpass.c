@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The pass manager, the ordered table of common passes, and matchers for device passes. */
 #include "axonpass.h"
+#include "../ops/axonopset.h"
 
 const AxonPass axon_common_passes[] = {
   { "expand-contrib", axon_pass_expand_contrib },
@@ -79,4 +80,24 @@ axon_bypass_node (AxonModel *model, AxonNode *node, AxonNode *heir)
   }
   axon_model_replace_value (model, from, to);
   axon_model_remove_node (model, node);
+}
+
+/* A node that stands for @like: its name, its origins. */
+AxonNode *
+axon_pass_add_node (AxonModel *model, const AxonNode *like, const gchar *domain, const gchar *name,
+                    gint opset, AxonValue *const *in, guint n_in, AxonValue *out)
+{
+  AxonNode *node = axon_model_add_node (model, axon_builtin_op (domain, name, opset), opset,
+                                        like->name, in, n_in, &out, 1);
+  axon_node_add_origins (node, (AxonNode *)like);
+  return node;
+}
+
+AxonValue *
+axon_pass_add_scalar (AxonModel *model, AxonDType dtype, gdouble value)
+{
+  AxonShape shape = { 0 };
+  g_autoptr (AxonTensor) t = axon_tensor_new (dtype, &shape, NULL);
+  axon_dtype_store (dtype, axon_tensor_get_data (t), 0, value);
+  return axon_model_add_constant (model, NULL, t);
 }

@@ -25,12 +25,24 @@ gboolean axon_pass_remove_identity (AxonModel *model, GError **error);
 gboolean axon_pass_fold_batch_norm (AxonModel *model, GError **error);
 gboolean axon_pass_remove_dead_code (AxonModel *model, GError **error);
 
+/* What devices choose from. */
+gboolean axon_pass_expand_attention (AxonModel *model, GError **error);
+gboolean axon_pass_expand_quantized (AxonModel *model, GError **error);
+gboolean axon_pass_fold_dequantized (AxonModel *model, GError **error);
+/* As axon_pass_expand_quantized(), without those that @keeps (nullable) is TRUE for. */
+gboolean axon_expand_quantized (AxonModel *model, gboolean (*keeps) (const AxonNode *node),
+                                GError **error);
+
 /* Shared matchers */
 gboolean axon_node_is (const AxonNode *node, const gchar *name);
 gboolean axon_node_is_in (const AxonNode *node, const gchar *domain, const gchar *name);
 AxonNode *axon_match_input (const AxonNode *node, guint index, const gchar *name);
 AxonNode *axon_match_only_user (const AxonValue *value, const gchar *name);
 gboolean axon_match_scalar (const AxonValue *value, gdouble *scalar);
+AxonNode *axon_pass_add_node (AxonModel *model, const AxonNode *like, const gchar *domain,
+                              const gchar *name, gint opset, AxonValue *const *in, guint n_in,
+                              AxonValue *out);
+AxonValue *axon_pass_add_scalar (AxonModel *model, AxonDType dtype, gdouble value);
 void axon_bypass_node (AxonModel *model, AxonNode *node, AxonNode *heir);
 
 G_END_DECLS

@@ -144,14 +144,14 @@ fuse_conv (AxonModel *model, AxonNode *conv)
   }
   zero_w = axon_node_get_input (w, 2);
   if (zero_w == NULL)
-    zero_w = cpu_add_scalar (model, w->inputs[0]->type.dtype, 0);
+    zero_w = axon_pass_add_scalar (model, w->inputs[0]->type.dtype, 0);
   AxonValue *zero_x = axon_node_get_input (x, 2)
                           ? x->inputs[2]
-                          : cpu_add_scalar (model, x->inputs[0]->type.dtype, 0);
+                          : axon_pass_add_scalar (model, x->inputs[0]->type.dtype, 0);
   AxonValue *in[] = { x->inputs[0], x->inputs[1],   zero_x,         w->inputs[0], w->inputs[1],
                       zero_w,       t.q->inputs[1], t.q->inputs[2], bias };
-  q = cpu_add_node (model, conv, NULL, "QLinearConv", 10, in, bias ? 9 : 8,
-                    axon_model_add_value (model, NULL));
+  q = axon_pass_add_node (model, conv, NULL, "QLinearConv", 10, in, bias ? 9 : 8,
+                          axon_model_add_value (model, NULL));
   copy_window (q, conv);
   inherit (q, &t, x);
   axon_node_add_origins (q, w);
@@ -172,8 +172,8 @@ fuse_add (AxonModel *model, AxonNode *add)
   AxonValue *in[] = { a->inputs[0],   a->inputs[1],  axon_node_get_input (a, 2),
                       b->inputs[0],   b->inputs[1],  axon_node_get_input (b, 2),
                       t.q->inputs[1], t.q->inputs[2] };
-  q = cpu_add_node (model, add, AXON_DOMAIN_MICROSOFT, "QLinearAdd", 1, in, 8,
-                    axon_model_add_value (model, NULL));
+  q = axon_pass_add_node (model, add, AXON_DOMAIN_MICROSOFT, "QLinearAdd", 1, in, 8,
+                          axon_model_add_value (model, NULL));
   inherit (q, &t, a);
   axon_node_add_origins (q, b);
   set_clip (q, &t);

@@ -25,7 +25,7 @@ static AxonNode *
 add_cast (AxonModel *model, const gchar *name, AxonValue *in, AxonValue *out, AxonDType to)
 {
   AxonNode *cast =
-      axon_model_add_node (model, cpu_op (NULL, "Cast", 13), 13, name, &in, 1, &out, 1);
+      axon_model_add_node (model, axon_builtin_op (NULL, "Cast", 13), 13, name, &in, 1, &out, 1);
   axon_node_set_int (cast, "to", to);
   return cast;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* DequantizeLinear of constants that no quantised kernel took: float weights after all. */
-#include "cpupasses.h"
+#include "../eval/axoneval.h"
+#include "axonpass.h"
 
 gboolean
-cpu_pass_fold_dequantized (AxonModel *model, GError **error)
+axon_pass_fold_dequantized (AxonModel *model, GError **error)
 {
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);

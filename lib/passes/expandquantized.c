@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Quantised nodes without an integer kernel become DequantizeLinear, the float operator and
- * QuantizeLinear, by the definition of each. QLinearConv stays unless its weights do not fit s8. */
-#include "cpupasses.h"
-#include "../cpuquant.h"
+/* Quantised nodes become DequantizeLinear, the float operator and QuantizeLinear, by the definition
+ * of each; a device keeps those that it has integer kernels for. */
+#include "../ops/axonopset.h"
+#include "axonpass.h"
 
 #define OPSET 13
 
@@ -11,7 +11,8 @@ dequantize (AxonModel *model, AxonNode *node, AxonValue *x, AxonValue *scale, Ax
             gint axis)
 {
   AxonValue *in[] = { x, scale, zero }, *out = axon_model_add_value (model, NULL);
-  AxonNode *dq = cpu_add_node (model, node, NULL, "DequantizeLinear", OPSET, in, zero ? 3 : 2, out);
+  AxonNode *dq =
+      axon_pass_add_node (model, node, NULL, "DequantizeLinear", OPSET, in, zero ? 3 : 2, out);
   axon_node_set_int (dq, "axis", axis);
   return out;
 }
@@ -22,7 +23,7 @@ finish (AxonModel *model, AxonNode *node, AxonValue *y, AxonValue *scale, AxonVa
 {
   AxonValue *out = node->outputs[0], *in[] = { y, scale, zero };
   axon_node_set_output (node, 0, NULL);
-  cpu_add_node (model, node, NULL, "QuantizeLinear", OPSET, in, zero ? 3 : 2, out);
+  axon_pass_add_node (model, node, NULL, "QuantizeLinear", OPSET, in, zero ? 3 : 2, out);
   axon_model_remove_node (model, node);
 }
 
@@ -48,7 +49,7 @@ expand_unary (AxonModel *model, AxonNode *node, const gchar *name, gint opset)
 {
   AxonValue *x = dequantize (model, node, node->inputs[0], node->inputs[1], node->inputs[2], 1);
   AxonValue *y = axon_model_add_value (model, NULL);
-  AxonNode *op = cpu_add_node (model, node, NULL, name, opset, &x, 1, y);
+  AxonNode *op = axon_pass_add_node (model, node, NULL, name, opset, &x, 1, y);
   copy_attrs (op, node);
   finish (model, node, y, node->inputs[3], axon_node_get_input (node, 4));
   return TRUE;
@@ -78,7 +79,7 @@ expand_pair (AxonModel *model, AxonNode *node, const gchar *name, gint b_axis)
                             axon_tensor_get_value (ws, axon_tensor_get_numel (ws) > 1 ? i : 0));
     in[n++] = axon_model_add_constant (model, NULL, bias);
   }
-  op = cpu_add_node (model, node, NULL, name, OPSET, in, n, y);
+  op = axon_pass_add_node (model, node, NULL, name, OPSET, in, n, y);
   copy_attrs (op, node);
   finish (model, node, y, node->inputs[6], axon_node_get_input (node, 7));
   return TRUE;
@@ -108,21 +109,13 @@ expand_concat (AxonModel *model, AxonNode *node)
     AxonValue *in[] = { dequantize (model, node, x[0], x[1], x[2], 1), node->inputs[0],
                         node->inputs[1] };
     parts[i] = axon_model_add_value (model, NULL);
-    cpu_add_node (model, node, NULL, "QuantizeLinear", OPSET, in, 3, parts[i]);
+    axon_pass_add_node (model, node, NULL, "QuantizeLinear", OPSET, in, 3, parts[i]);
   }
   axon_node_set_output (node, 0, NULL);
-  concat = cpu_add_node (model, node, NULL, "Concat", OPSET, parts, n, out);
+  concat = axon_pass_add_node (model, node, NULL, "Concat", OPSET, parts, n, out);
   axon_node_set_int (concat, "axis", axon_node_get_int (node, "axis"));
   axon_model_remove_node (model, node);
   return TRUE;
-}
-
-static gboolean
-fits_integer_kernel (const AxonNode *node)
-{
-  g_auto (CpuQuant) q = { 0 };
-  g_autofree gint8 *weights = cpu_quant_init (&q, node) ? cpu_quant_weights (node, &q) : NULL;
-  return weights != NULL;
 }
 
 static gboolean
@@ -145,22 +138,31 @@ expand (AxonModel *model, AxonNode *node)
     return expand_concat (model, node);
   if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearMul"))
     return expand_pair (model, node, "Mul", 1);
+  if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearAdd"))
+    return expand_pair (model, node, "Add", 1);
   if (axon_node_is (node, "QLinearMatMul"))
     return expand_pair (model, node, "MatMul", node->inputs[3]->type.shape.rank - 1);
-  if (axon_node_is (node, "QLinearConv") && !axon_node_find_attr (node, "axon.clip") &&
-      !fits_integer_kernel (node))
+  if (axon_node_is (node, "QLinearConv"))
     return expand_pair (model, node, "Conv", 0);
   return FALSE;
 }
 
 gboolean
-cpu_pass_expand_quantized (AxonModel *model, GError **error)
+axon_expand_quantized (AxonModel *model, gboolean (*keeps) (const AxonNode *node), GError **error)
 {
   guint n = model->nodes->len;
-  for (guint i = 0; i < n; i++)
-    if (expand (model, g_ptr_array_index (model->nodes, i))) {
+  for (guint i = 0; i < n; i++) {
+    AxonNode *node = g_ptr_array_index (model->nodes, i);
+    if ((keeps == NULL || !keeps (node)) && expand (model, node)) {
       i--; /* the node is gone, its expansion stands at the end */
       n--;
     }
+  }
   return axon_model_sort (model, error) && axon_model_infer_shapes (model, error);
+}
+
+gboolean
+axon_pass_expand_quantized (AxonModel *model, GError **error)
+{
+  return axon_expand_quantized (model, NULL, error);
 }

@@ -2,7 +2,8 @@
 /* Attention without mask, cache or shared heads, as vision transformers have it, becomes matrix
  * products and a Softmax, which have kernels. A mask may leave a query nothing to look at, and then
  * Softmax gives NaN where Attention gives 0: such nodes keep their reference kernel. */
-#include "cpupasses.h"
+#include "../ops/axonopset.h"
+#include "axonpass.h"
 
 #include <math.h>
 
@@ -12,7 +13,7 @@ static AxonValue *
 apply (AxonModel *model, const AxonNode *like, const gchar *name, AxonValue *a, AxonValue *b)
 {
   AxonValue *in[] = { a, b }, *out = axon_model_add_value (model, NULL);
-  cpu_add_node (model, like, NULL, name, OPSET, in, b ? 2 : 1, out);
+  axon_pass_add_node (model, like, NULL, name, OPSET, in, b ? 2 : 1, out);
   return out;
 }
 
@@ -91,12 +92,12 @@ scores (AxonModel *model, const AxonNode *node, AxonValue *q, AxonValue *k, gint
   gdouble scale = axon_node_find_attr (node, "scale") ? axon_node_get_float (node, "scale")
                                                       : 1 / sqrt ((gdouble)size);
   gdouble cap = axon_node_get_float (node, "softcap");
-  AxonValue *s = apply (model, node, "Mul", q, cpu_add_scalar (model, AXON_DTYPE_F32, scale));
+  AxonValue *s = apply (model, node, "Mul", q, axon_pass_add_scalar (model, AXON_DTYPE_F32, scale));
   s = apply (model, node, "MatMul", s, transpose (model, node, k, perm));
   if (cap > 0) {
-    s = apply (model, node, "Mul", s, cpu_add_scalar (model, AXON_DTYPE_F32, 1 / cap));
+    s = apply (model, node, "Mul", s, axon_pass_add_scalar (model, AXON_DTYPE_F32, 1 / cap));
     s = apply (model, node, "Tanh", s, NULL);
-    s = apply (model, node, "Mul", s, cpu_add_scalar (model, AXON_DTYPE_F32, cap));
+    s = apply (model, node, "Mul", s, axon_pass_add_scalar (model, AXON_DTYPE_F32, cap));
   }
   return s;
 }
@@ -119,19 +120,19 @@ expand (AxonModel *model, AxonNode *node)
   if (x->rank == 4) {
     in[0] = y;
     in[1] = v;
-    cpu_add_node (model, node, NULL, "MatMul", OPSET, in, 2, out);
+    axon_pass_add_node (model, node, NULL, "MatMul", OPSET, in, 2, out);
   } else {
     const AxonShape *wanted = &out->type.shape;
     g_autoptr (AxonTensor) shape = axon_tensor_new_i64 (wanted->dims, 3);
     in[0] = transpose (model, node, apply (model, node, "MatMul", y, v), back);
     in[1] = axon_model_add_constant (model, NULL, shape);
-    cpu_add_node (model, node, NULL, "Reshape", OPSET, in, 2, out);
+    axon_pass_add_node (model, node, NULL, "Reshape", OPSET, in, 2, out);
   }
   axon_model_remove_node (model, node);
 }
 
 gboolean
-cpu_pass_expand_attention (AxonModel *model, GError **error)
+axon_pass_expand_attention (AxonModel *model, GError **error)
 {
   gboolean changed = FALSE;
   for (guint i = 0; i < model->nodes->len; i++) {
