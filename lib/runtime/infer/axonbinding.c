@@ -139,6 +139,11 @@ axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const
   }
   if (b->is_own && is_plain (b->tensor))
     return b->tensor;
+  if (b->is_own && axon_compiled_model_accepts_remote (request->compiled) &&
+      axon_tensor_is_contiguous (b->tensor)) {
+    g_clear_pointer (&b->dense, axon_tensor_unref);
+    return b->tensor;
+  }
   if (b->is_own)
     return dense_for (b, dtype, shape, error);
   if (fits && !axon_tensor_is_shared (b->tensor))
