@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators and fused chains: CPU against TEMPLATE without passes, on random data. */
+/* Operators and fused chains: a device against TEMPLATE without passes, on random data. */
 #include "axontest.h"
 
 #include <math.h>
@@ -179,7 +179,7 @@ pools_agree (gconstpointer data)
   test_compare_devices (model, input, TOLERANCE);
 }
 
-/* One frame in each format, CPU against the reference kernel. */
+/* One frame in each format, the device against the reference kernel. */
 static void
 image_kernel_agrees (gconstpointer data)
 {
@@ -201,7 +201,7 @@ image_kernel_agrees (gconstpointer data)
                            .kb_1e6 = 72200,
                            .full_range = fit == 2 };
     AxonTensor *outputs[2];
-    static const gchar *const devices[] = { "TEMPLATE", "CPU" };
+    const gchar *const devices[] = { "TEMPLATE", test_device () };
     axon_preprocess_set_size (pp, 40, 33);
     axon_preprocess_set_fit (pp, (AxonImageFit)fit, 114);
     axon_preprocess_set_color (pp, fit == 3 ? "gray" : fit == 1 ? "bgr" : "rgb");
@@ -242,7 +242,7 @@ a_frame_that_is_too_small_for_its_description_is_an_error (void)
   AxonImageInfo info = {
     .format = AXON_IMAGE_FORMAT_RGB, .width = 100, .height = 100, .stride = { 300 }
   };
-  static const gchar *const devices[] = { "TEMPLATE", "CPU" };
+  const gchar *const devices[] = { "TEMPLATE", test_device () };
   guint8 bytes[64] = { 0 };
   axon_preprocess_set_size (pp, 8, 8);
   for (guint d = 0; d < 2; d++) {

@@ -236,7 +236,7 @@ the_first_opset_has_its_own_operands (void)
   axon_node_set_ints (reshape, "shape", shape, 2);
   model = test_model_finish (&t, tile->outputs[0]);
   test_compare_devices (model, input, 0);
-  y = test_run (model, "CPU", NULL, input);
+  y = test_run (model, test_device (), NULL, input);
   g_assert_cmpint (axon_tensor_get_dim (y, 0), ==, 5);
   g_assert_cmpint (axon_tensor_get_dim (y, 1), ==, 6);
   /* 0 a | b c | 0 0 | d e | f 0, each row three times */

@@ -53,6 +53,8 @@ def check_outside(path):
             problems.append(f"{path}:{number}: elements include <axon/axon.h> only")
         if re.match(r"oneapi/", name) and not path.startswith(os.path.join("plugins", "cpu", "onednn")):
             problems.append(f"{path}:{number}: oneDNN's header belongs in plugins/cpu/onednn")
+        if re.match(r"CL/", name) and path != os.path.join("plugins", "gpu", "gpucl.h"):
+            problems.append(f"{path}:{number}: OpenCL's header belongs in plugins/gpu/gpucl.h")
     # HETERO is what a user writes to be given nnquery's affinities.
     if gst and re.search(r'"(TEMPLATE|GPU|MULTI|AUTO|BATCH)"', open(path).read()):
         problems.append(f"{path}: elements name a device only where a user may write it")
@@ -115,7 +117,7 @@ def check_cppcheck():
     out = subprocess.run(["cppcheck", "--quiet", "--library=gtk", "--enable=warning,performance,portability",
                           "--inline-suppr", "--suppress=missingIncludeSystem", "--suppress=varFuncNullUB",
                           "--template={file}:{line}: {message} [{id}]", *types, "-I", "lib", "-I", "gst",
-                          "lib", "plugins", "gst", "tests"], capture_output=True, text=True)
+                          "-i", "plugins/gpu/cl", "lib", "plugins", "gst", "tests"], capture_output=True, text=True)
     problems.extend(re.findall(r"^(?:lib|plugins|gst|tests)/.*\[\w+\]$", out.stderr, re.M))
 
 

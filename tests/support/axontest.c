@@ -131,16 +131,23 @@ test_largest_difference (const AxonTensor *a, const AxonTensor *b)
   return worst;
 }
 
+const gchar *
+test_device (void)
+{
+  const gchar *device = g_getenv ("AXON_TEST_DEVICE");
+  return device ? device : "CPU";
+}
+
 gchar *
 test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance)
 {
   GVariant *plain = g_variant_new_parsed ("{'DISABLE_TRANSFORMATIONS': <'YES'>}");
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonTensor) reference = test_try_run (model, "TEMPLATE", plain, x, &error);
-  g_autoptr (AxonTensor) got = error ? NULL : test_try_run (model, "CPU", NULL, x, &error);
+  g_autoptr (AxonTensor) got = error ? NULL : test_try_run (model, test_device (), NULL, x, &error);
   gdouble largest = 1;
   if (error != NULL)
-    return g_strdup_printf ("%s: %s", reference ? "CPU" : "TEMPLATE", error->message);
+    return g_strdup_printf ("%s: %s", reference ? test_device () : "TEMPLATE", error->message);
   if (!axon_shape_equal (axon_tensor_get_shape (reference), axon_tensor_get_shape (got)) ||
       axon_tensor_get_dtype (reference) != axon_tensor_get_dtype (got))
     return g_strdup ("another shape or type");
@@ -150,7 +157,8 @@ test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance)
   for (gsize i = 0; i < axon_tensor_get_numel (reference); i++) {
     gdouble a = axon_tensor_get_value (reference, i), b = axon_tensor_get_value (got, i);
     if (a != b && !(isnan (a) && isnan (b)) && !(fabs (a - b) <= tolerance * largest))
-      return g_strdup_printf ("element %" G_GSIZE_FORMAT ": TEMPLATE %.9g, CPU %.9g", i, a, b);
+      return g_strdup_printf ("element %" G_GSIZE_FORMAT ": TEMPLATE %.9g, the device %.9g", i, a,
+                              b);
   }
   return NULL;
 }

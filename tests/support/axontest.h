@@ -31,7 +31,10 @@ AxonTensor *test_run (AxonModel *model, const gchar *device, GVariant *config, A
 AxonTensor *test_try_run (AxonModel *model, const gchar *device, GVariant *config,
                           AxonTensor *input, GError **error);
 
-/* CPU against TEMPLATE without passes; the difference relative to the largest magnitude, at
+/* The device under test: what AXON_TEST_DEVICE says, or CPU. */
+const gchar *test_device (void);
+
+/* It against TEMPLATE without passes; the difference relative to the largest magnitude, at
  * least 1. NaN agrees with NaN. */
 gchar *test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance); /* NULL: none */
 void test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance);

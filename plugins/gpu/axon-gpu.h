@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Keys of device GPU. Handles are plain pointers: no OpenCL header is needed. */
+#pragma once
+
+/**
+ * AXON_GPU_OCL_CONTEXT:
+ *
+ * Parameter of axon_core_create_context(): the application's `cl_context`, as `t` (a pointer in a
+ * 64 bit number). It must hold the device. Kept while the context lives.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_OCL_CONTEXT "OCL_CONTEXT"
+
+/**
+ * AXON_GPU_OCL_QUEUE:
+ *
+ * Parameter of axon_core_create_context(): the application's in-order `cl_command_queue`, as `t`.
+ * Inference of models compiled with the context is enqueued there, behind what is already in it.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_OCL_QUEUE "OCL_QUEUE"
+
+/**
+ * AXON_GPU_MEM_HANDLE:
+ *
+ * Parameter of axon_remote_context_create_tensor(), and property of the tensor: the `cl_mem`, as
+ * `t`.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_MEM_HANDLE "MEM_HANDLE"
+
+/**
+ * AXON_GPU_DEVICE_TOTAL_MEM_SIZE:
+ *
+ * Metric: bytes of device memory, as a decimal number in a string.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_DEVICE_TOTAL_MEM_SIZE "GPU_DEVICE_TOTAL_MEM_SIZE"
+
+/**
+ * AXON_GPU_EXECUTION_UNITS_COUNT:
+ *
+ * Metric: compute units.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_EXECUTION_UNITS_COUNT "GPU_EXECUTION_UNITS_COUNT"
+
+/**
+ * AXON_GPU_DRIVER_VERSION:
+ *
+ * Metric: version of OpenCL and of the driver.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_DRIVER_VERSION "DRIVER_VERSION"
+
+/**
+ * AXON_GPU_OPERATOR_KERNELS:
+ *
+ * Metric: the operators that have a kernel, as `domain:name=implementation`.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_OPERATOR_KERNELS "GPU_OPERATOR_KERNELS"

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ArgMax, ArgMin: numbers are inner, length, last. */
+__kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global long *y)
+{
+  int i = get_global_id(0);
+  int inner = P[p], length = P[p + 1], last = P[p + 2];
+  if (i >= n)
+    return;
+  int base = i / inner * length * inner + i % inner, best = 0;
+  @C@ value = LD_@N@(x, base);
+  for (int j = 1; j < length; j++) {
+    @C@ v = LD_@N@(x, base + j * inner);
+    if (v @BETTER@ value || (last && v == value)) {
+      value = v;
+      best = j;
+    }
+  }
+  y[i] = best;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Element types: LD and ST are how one is read and written; half and bfloat16 are computed as float. */
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define LD_f64(p, i) ((p)[i])
+#define ST_f64(p, i, v) ((p)[i] = (v))
+#endif
+#define LD_f32(p, i) ((p)[i])
+#define ST_f32(p, i, v) ((p)[i] = (v))
+#define LD_f16(p, i) vload_half((i), (p))
+#define ST_f16(p, i, v) vstore_half_rte((v), (i), (p))
+#define LD_bf16(p, i) as_float((uint)(p)[i] << 16)
+#define ST_bf16(p, i, v) ((p)[i] = to_bf16(v))
+#define LD_i8(p, i) ((p)[i])
+#define ST_i8(p, i, v) ((p)[i] = (v))
+#define LD_u8(p, i) ((p)[i])
+#define ST_u8(p, i, v) ((p)[i] = (v))
+#define LD_i16(p, i) ((p)[i])
+#define ST_i16(p, i, v) ((p)[i] = (v))
+#define LD_u16(p, i) ((p)[i])
+#define ST_u16(p, i, v) ((p)[i] = (v))
+#define LD_i32(p, i) ((p)[i])
+#define ST_i32(p, i, v) ((p)[i] = (v))
+#define LD_u32(p, i) ((p)[i])
+#define ST_u32(p, i, v) ((p)[i] = (v))
+#define LD_i64(p, i) ((p)[i])
+#define ST_i64(p, i, v) ((p)[i] = (v))
+#define LD_u64(p, i) ((p)[i])
+#define ST_u64(p, i, v) ((p)[i] = (v))
+#define LD_bool(p, i) ((p)[i])
+#define ST_bool(p, i, v) ((p)[i] = (v))
+
+/* Eight elements in a row, of types that are multiplied. */
+#define LD8_f32(p, i) vload8(0, (p) + (i))
+#define LD8_f64(p, i) vload8(0, (p) + (i))
+#define LD8_f16(p, i) vload_half8(0, (p) + (i))
+#define LD8_bf16(p, i) as_float8(convert_uint8(vload8(0, (p) + (i))) << 16)
+#define LD8_i32(p, i) vload8(0, (p) + (i))
+#define LD8_u32(p, i) vload8(0, (p) + (i))
+#define LD8_i64(p, i) vload8(0, (p) + (i))
+#define LD8_u64(p, i) vload8(0, (p) + (i))
+
+#define LARGER(a, b) (isnan(a) ? (a) : isnan(b) ? (b) : fmax((a), (b)))
+#define SMALLER(a, b) (isnan(a) ? (a) : isnan(b) ? (b) : fmin((a), (b)))
+#define LOWER(x, l) ((x) < (l) ? (l) : (x))
+#define UPPER(x, h) ((x) > (h) ? (h) : (x))
+/* The remainder with the divisor's sign; 0 of division by 0. */
+#define WHOLE_MOD(a, b) ((b) == 0 ? 0 : ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)) ? (a) % (b) + (b) : (a) % (b))
+#define ROUND_f16(x) round_f16(x)
+#define ROUND_bf16(x) as_float((uint)to_bf16(x) << 16)
+
+inline ushort to_bf16(float v)
+{
+  uint u = as_uint(v);
+  return isnan(v) ? (ushort)0x7fc0 : (ushort)((u + 0x7fff + ((u >> 16) & 1)) >> 16);
+}
+
+inline float round_f16(float v)
+{
+  ushort h[1];
+  vstore_half_rte(v, 0, (half *)h);
+  return vload_half(0, (half *)h);
+}
+
+inline long whole_power(long x, long n)
+{
+  long y = 1;
+  if (n < 0)
+    return x == 1 ? 1 : x == -1 ? (n & 1 ? -1 : 1) : 0;
+  for (; n > 0; n >>= 1, x *= x)
+    y = n & 1 ? y * x : y;
+  return y;
+}

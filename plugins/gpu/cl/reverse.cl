@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* ReverseSequence: numbers are sizes of the axes 0 and 1, elements behind them, whether time is 0. */
+__kernel void @NAME@(__global const int *P, int p, int n, __global const @S@ *x,
+                     __global const long *lengths, __global @S@ *y)
+{
+  int i = get_global_id(0);
+  int d1 = P[p + 1], inner = P[p + 2], time_first = P[p + 3];
+  if (i >= n)
+    return;
+  int a = i / inner / d1, b = i / inner % d1;
+  int t = time_first ? a : b, item = time_first ? b : a;
+  if (t < lengths[item])
+    t = (int)lengths[item] - 1 - t;
+  y[i] = x[((time_first ? t : item) * d1 + (time_first ? item : t)) * inner + i % inner];
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Devices that OpenCL offers, and what is known of them. Immutable once found. */
+#pragma once
+
+#include "gpucl.h"
+
+typedef struct {
+  cl_platform_id platform;
+  cl_device_id id;
+  cl_context context; /* all models of the device share it */
+  gchar *name, *vendor, *driver, *version;
+  guint64 memory, largest;              /* bytes: all, and of one buffer */
+  guint vendor_id, units, clock, align; /* align: of sub-buffers, bytes */
+  gboolean is_cpu, fp64, correct_division, unified;
+} GpuDevice;
+
+/* GpuDevice, GPUs first as the platforms list them; processors only where AXON_GPU_ALLOW_CPU is 1.
+ * NULL with @error: none. */
+GPtrArray *gpu_devices_find (GError **error);
+/* Changes when a program of the one device may not run on the other. */
+gchar *gpu_device_key (const GpuDevice *device);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A model at concrete shapes of its inputs, and, where shapes follow from values, concrete values
+ * of its small inputs. Reference counted: a run keeps the entry that it runs. */
+#pragma once
+
+#include "gpuinstance.h"
+
+typedef struct {
+  gatomicrefcount ref_count;
+  AxonShape *shapes;   /* of the inputs */
+  AxonTensor **values; /* of the inputs that are part of the key, else NULL */
+  guint n_inputs;
+  GpuPlan *plan;
+  GpuProgram *program;
+  GMutex lock;
+  GPtrArray *idle; /* lock: GpuInstance */
+  guint64 used;    /* for least-recently-used; the model's lock */
+} GpuEntry;
+
+/* @inputs (nullable): tensors of a run; without them an entry whose shapes follow from values
+ * cannot be made, which is an error, and *dynamic is set. */
+GpuEntry *gpu_entry_new (GpuStore *store, AxonModel *model, const AxonShape *shapes,
+                         AxonTensor *const *inputs, gboolean *dynamic, GCancellable *cancellable,
+                         GError **error);
+GpuEntry *gpu_entry_ref (GpuEntry *entry);
+void gpu_entry_unref (gpointer entry);
+gboolean gpu_entry_fits (const GpuEntry *entry, const AxonShape *shapes, AxonTensor *const *inputs);
+GpuInstance *gpu_entry_take (GpuEntry *entry, GError **error);
+void gpu_entry_give_back (GpuEntry *entry, GpuInstance *instance, gboolean works);

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gpuinstance.h"
+#include "gpucontext.h"
+#include "gpuframe.h"
+#include "gpupocl.h"
+
+struct _GpuInstance {
+  const GpuProgram *program;
+  cl_mem arena, status;
+  cl_mem *buffers;   /* by id of the plan's buffer; of inputs and outputs: our own */
+  cl_mem *bound;     /* by id: what the kernels have at the moment; not owned */
+  gsize *capacity;   /* by id: bytes of inputs of any size */
+  GPtrArray *frames; /* GpuFrameState */
+  cl_kernel *kernels;
+  cl_event *events; /* by step, while a profiled run is in flight */
+  cl_event last;
+  cl_command_queue queue; /* of the run in flight */
+  gint32 complaint;
+  gboolean ran;
+};
+
+static cl_mem
+new_buffer (GpuInstance *self, gsize n_bytes, GError **error)
+{
+  cl_int status;
+  cl_mem mem = gpu_cl.CreateBuffer (gpu_store_get_context (self->program->store), CL_MEM_READ_WRITE,
+                                    MAX (n_bytes, 8), NULL, &status);
+  return gpu_cl_ok (status, "device memory of a request", error) ? mem : NULL;
+}
+
+static cl_mem
+sub_buffer (GpuInstance *self, const GpuBuffer *b, GError **error)
+{
+  const cl_buffer_region region = { b->offset, b->n_bytes };
+  cl_int status;
+  cl_mem mem = gpu_cl.CreateSubBuffer (self->arena, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                       &region, &status);
+  return gpu_cl_ok (status, "clCreateSubBuffer", error) ? mem : NULL;
+}
+
+static gboolean
+make_buffers (GpuInstance *self, GError **error)
+{
+  const GpuPlan *plan = self->program->plan;
+  self->status = new_buffer (self, sizeof self->complaint, error);
+  if (self->status == NULL)
+    return FALSE;
+  if (plan->arena_size > 0 && (self->arena = new_buffer (self, plan->arena_size, error)) == NULL)
+    return FALSE;
+  for (guint i = 0; i < plan->buffers->len; i++) {
+    const GpuBuffer *b = g_ptr_array_index (plan->buffers, i);
+    gboolean arena = b->place == GPU_ARENA && b->first != G_MAXUINT;
+    if (arena)
+      self->buffers[i] = sub_buffer (self, b, error);
+    else if (b->place == GPU_INPUT || b->place == GPU_OUTPUT || b->place == GPU_FRAME)
+      self->buffers[i] = new_buffer (self, b->n_bytes, error);
+    else
+      continue;
+    if (self->buffers[i] == NULL)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static cl_mem
+memory_of (const GpuInstance *self, const GpuBuffer *b)
+{
+  cl_mem mem = gpu_program_get_mem (self->program, b);
+  return mem ? mem : b->place == GPU_STATUS ? self->status : self->buffers[b->id];
+}
+
+static gboolean
+set_args (GpuInstance *self, guint at, GError **error)
+{
+  const GpuStep *step = g_ptr_array_index (self->program->plan->steps, at);
+  cl_kernel kernel = self->kernels[at];
+  cl_int status = CL_SUCCESS;
+  for (guint i = 0; i < step->args->len && status == CL_SUCCESS; i++) {
+    const GpuArg *arg = &g_array_index (step->args, GpuArg, i);
+    cl_mem mem = arg->buffer ? memory_of (self, arg->buffer) : NULL;
+    status = arg->buffer ? gpu_cl.SetKernelArg (kernel, i, sizeof mem, &mem)
+                         : gpu_cl.SetKernelArg (kernel, i, sizeof arg->number, &arg->number);
+    if (arg->buffer != NULL)
+      self->bound[arg->buffer->id] = mem;
+  }
+  return gpu_cl_ok (status, step->kernel, error);
+}
+
+static gboolean
+make_kernels (GpuInstance *self, GError **error)
+{
+  const GpuPlan *plan = self->program->plan;
+  for (guint i = 0; i < plan->steps->len; i++) {
+    const GpuStep *step = g_ptr_array_index (plan->steps, i);
+    cl_int status;
+    if (step->once)
+      continue;
+    self->kernels[i] = gpu_cl.CreateKernel (self->program->program, step->kernel, &status);
+    if (!gpu_cl_ok (status, step->kernel, error) || !set_args (self, i, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+GpuInstance *
+gpu_instance_new (const GpuProgram *program, GError **error)
+{
+  GpuInstance *self = g_new0 (GpuInstance, 1);
+  guint n_steps = program->plan->steps->len, n_buffers = program->plan->buffers->len;
+  self->program = program;
+  self->buffers = g_new0 (cl_mem, n_buffers + 1);
+  self->bound = g_new0 (cl_mem, n_buffers + 1);
+  self->kernels = g_new0 (cl_kernel, n_steps + 1);
+  self->events = g_new0 (cl_event, n_steps + 1);
+  self->capacity = g_new0 (gsize, n_buffers + 1);
+  self->frames = g_ptr_array_new_with_free_func ((GDestroyNotify)gpu_frame_state_free);
+  for (guint i = 0; i < program->plan->frames->len; i++)
+    g_ptr_array_add (self->frames,
+                     gpu_frame_state_new (g_ptr_array_index (program->plan->frames, i)));
+  if (make_buffers (self, error) && make_kernels (self, error))
+    return self;
+  gpu_instance_free (self);
+  return NULL;
+}
+
+static void
+forget_events (GpuInstance *self)
+{
+  for (guint i = 0; i < self->program->plan->steps->len; i++)
+    if (self->events[i] != NULL) {
+      gpu_cl.ReleaseEvent (self->events[i]);
+      self->events[i] = NULL;
+    }
+  if (self->last != NULL)
+    gpu_cl.ReleaseEvent (self->last);
+  self->last = NULL;
+}
+
+void
+gpu_instance_free (GpuInstance *self)
+{
+  const GpuPlan *plan = self->program->plan;
+  forget_events (self);
+  for (guint i = 0; i < plan->steps->len; i++)
+    if (self->kernels[i] != NULL)
+      gpu_cl.ReleaseKernel (self->kernels[i]);
+  for (guint i = 0; i < plan->buffers->len; i++)
+    if (self->buffers[i] != NULL)
+      gpu_cl.ReleaseMemObject (self->buffers[i]);
+  if (self->arena != NULL)
+    gpu_cl.ReleaseMemObject (self->arena);
+  if (self->status != NULL)
+    gpu_cl.ReleaseMemObject (self->status);
+  g_ptr_array_unref (self->frames);
+  g_free (self->capacity);
+  g_free (self->buffers);
+  g_free (self->bound);
+  g_free (self->kernels);
+  g_free (self->events);
+  g_free (self);
+}
+
+/* Kernels that use @b get @mem, unless they have it. */
+static gboolean
+bind (GpuInstance *self, const GpuBuffer *b, cl_mem mem, GError **error)
+{
+  const GpuPlan *plan = self->program->plan;
+  cl_int status = CL_SUCCESS;
+  if (self->bound[b->id] == mem)
+    return TRUE;
+  for (guint i = 0; i < plan->steps->len; i++) {
+    const GpuStep *step = g_ptr_array_index (plan->steps, i);
+    for (guint k = 0; k < step->args->len && status == CL_SUCCESS && !step->once; k++)
+      if (g_array_index (step->args, GpuArg, k).buffer == b)
+        status = gpu_cl.SetKernelArg (self->kernels[i], k, sizeof mem, &mem);
+  }
+  self->bound[b->id] = mem;
+  return gpu_cl_ok (status, "clSetKernelArg", error);
+}
+
+/* A buffer of our own that holds @n_bytes. */
+static gboolean
+grow (GpuInstance *self, const GpuBuffer *b, gsize n_bytes, GError **error)
+{
+  cl_mem mem;
+  if (!b->any_size || self->capacity[b->id] >= n_bytes)
+    return TRUE;
+  mem = new_buffer (self, n_bytes, error);
+  if (mem == NULL)
+    return FALSE;
+  gpu_cl.ReleaseMemObject (self->buffers[b->id]);
+  self->buffers[b->id] = mem;
+  self->capacity[b->id] = n_bytes;
+  return TRUE;
+}
+
+static gboolean
+enqueue_frames (GpuInstance *self, AxonInferRequest *request, GError **error)
+{
+  for (guint i = 0; i < self->frames->len; i++) {
+    GpuFrameState *state = g_ptr_array_index (self->frames, i);
+    gboolean changed;
+    if (!gpu_frame_state_update (state, request, &changed, error))
+      return FALSE;
+    if (changed &&
+        !gpu_cl_ok (gpu_cl.EnqueueWriteBuffer (
+                        self->queue, self->buffers[state->frame->numbers->id], CL_FALSE, 0,
+                        gpu_frame_get_size (state->frame), state->numbers, 0, NULL, NULL),
+                    "description of a frame", error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Memory of the device is used as it is where the tensor begins with it; what the host has is
+ * copied, from its address. */
+static gboolean
+enqueue_input (GpuInstance *self, const GpuBuffer *b, AxonInferRequest *request, GError **error)
+{
+  AxonTensor *tensor = axon_infer_request_peek_input (request, b->index);
+  gsize offset = 0, n_bytes = axon_tensor_get_n_bytes (tensor);
+  cl_mem own, mem;
+  cl_int status;
+  if (b->first == G_MAXUINT || axon_tensor_get_numel (tensor) == 0)
+    return TRUE;
+  if (!grow (self, b, n_bytes, error))
+    return FALSE;
+  own = self->buffers[b->id];
+  if (!gpu_tensor_check_place (tensor, gpu_store_get_context (self->program->store), error))
+    return FALSE;
+  mem = gpu_tensor_get_mem (tensor, &offset);
+  if (!bind (self, b, mem && offset == 0 ? mem : own, error))
+    return FALSE;
+  if (mem != NULL && offset == 0)
+    return TRUE;
+  status = mem ? gpu_cl.EnqueueCopyBuffer (self->queue, mem, own, offset, 0, n_bytes, 0, NULL, NULL)
+               : gpu_cl.EnqueueWriteBuffer (self->queue, own, CL_FALSE, 0, n_bytes,
+                                            axon_tensor_get_data (tensor), 0, NULL, NULL);
+  return gpu_cl_ok (status, "copy of an input", error);
+}
+
+static gboolean
+enqueue_output (GpuInstance *self, const GpuBuffer *b, AxonInferRequest *request, GError **error)
+{
+  AxonTensor *tensor = axon_infer_request_peek_output (request, b->index);
+  gsize offset = 0;
+  cl_mem own = self->buffers[b->id], mem = gpu_tensor_get_mem (tensor, &offset);
+  cl_int status;
+  if (axon_tensor_get_numel (tensor) == 0 || self->bound[b->id] != own)
+    return TRUE;
+  status =
+      mem ? gpu_cl.EnqueueCopyBuffer (self->queue, own, mem, 0, offset, b->n_bytes, 0, NULL, NULL)
+          : gpu_cl.EnqueueReadBuffer (self->queue, own, CL_FALSE, 0, b->n_bytes,
+                                      axon_tensor_get_data (tensor), 0, NULL, NULL);
+  return gpu_cl_ok (status, "copy of an output", error);
+}
+
+static gboolean
+prepare_outputs (GpuInstance *self, AxonInferRequest *request, GError **error)
+{
+  const GpuPlan *plan = self->program->plan;
+  for (guint i = 0; i < plan->buffers->len; i++) {
+    const GpuBuffer *b = g_ptr_array_index (plan->buffers, i);
+    const AxonValue *value;
+    AxonTensor *tensor;
+    gsize offset = 0;
+    cl_mem mem;
+    if (b->place != GPU_OUTPUT)
+      continue;
+    value = g_ptr_array_index (plan->model->outputs, b->index);
+    tensor = axon_infer_request_prepare_output (request, b->index, &value->type.shape, error);
+    if (tensor == NULL ||
+        !gpu_tensor_check_place (tensor, gpu_store_get_context (self->program->store), error))
+      return FALSE;
+    mem = gpu_tensor_get_mem (tensor, &offset);
+    if (!bind (self, b, mem && offset == 0 ? mem : self->buffers[i], error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+enqueue_ports (GpuInstance *self, GpuPlace place, AxonInferRequest *request, GError **error)
+{
+  const GpuPlan *plan = self->program->plan;
+  gboolean ok = TRUE;
+  for (guint i = 0; ok && i < plan->buffers->len; i++) {
+    const GpuBuffer *b = g_ptr_array_index (plan->buffers, i);
+    if (b->place == place)
+      ok = place == GPU_INPUT ? enqueue_input (self, b, request, error)
+                              : enqueue_output (self, b, request, error);
+  }
+  return ok;
+}
+
+static gboolean
+enqueue_steps (GpuInstance *self, gboolean profile, AxonInferRequest *request, GError **error)
+{
+  const gsize local[] = { GPU_GROUP, 1, 1 };
+  const GpuPlan *plan = self->program->plan;
+  for (guint i = 0; i < plan->steps->len; i++) {
+    const GpuStep *step = g_ptr_array_index (plan->steps, i);
+    cl_int status;
+    if (step->once || step->global[0] * step->global[1] * step->global[2] == 0)
+      continue;
+    status = gpu_cl.EnqueueNDRangeKernel (self->queue, self->kernels[i], 3, NULL, step->global,
+                                          local, 0, NULL, profile ? &self->events[i] : NULL);
+    if (!gpu_cl_ok (status, step->kernel, error))
+      return FALSE;
+    if (axon_infer_request_is_cancelled (request)) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean
+enqueue_status (GpuInstance *self, gboolean after, GError **error)
+{
+  const gint32 none = 0;
+  cl_int status;
+  if (self->program->plan->complaints->len == 0)
+    return TRUE;
+  status = after
+               ? gpu_cl.EnqueueReadBuffer (self->queue, self->status, CL_FALSE, 0,
+                                           sizeof self->complaint, &self->complaint, 0, NULL, NULL)
+               : gpu_cl.EnqueueFillBuffer (self->queue, self->status, &none, sizeof none, 0,
+                                           sizeof none, 0, NULL, NULL);
+  return gpu_cl_ok (status, "status of a run", error);
+}
+
+static gboolean
+enqueue (GpuInstance *self, gboolean profile, AxonInferRequest *request, GError **error)
+{
+  return enqueue_status (self, FALSE, error) && enqueue_frames (self, request, error) &&
+         enqueue_ports (self, GPU_INPUT, request, error) &&
+         enqueue_steps (self, profile, request, error) &&
+         enqueue_ports (self, GPU_OUTPUT, request, error) && enqueue_status (self, TRUE, error) &&
+         gpu_cl_ok (gpu_cl.EnqueueMarkerWithWaitList (self->queue, 0, NULL, &self->last),
+                    "clEnqueueMarkerWithWaitList", error) &&
+         gpu_cl_ok (gpu_cl.Flush (self->queue), "clFlush", error);
+}
+
+gboolean
+gpu_instance_start (GpuInstance *self, cl_command_queue queue, gboolean profile,
+                    AxonInferRequest *request, GError **error)
+{
+  gboolean ok;
+  self->queue = queue;
+  self->complaint = 0;
+  if (!self->ran) /* the driver may compile what it runs first */
+    gpu_pocl_begin ();
+  ok = prepare_outputs (self, request, error) && enqueue (self, profile, request, error);
+  if (ok)
+    return TRUE;
+  gpu_cl.Finish (queue);
+  forget_events (self);
+  if (!self->ran)
+    gpu_pocl_end ();
+  self->ran = TRUE;
+  return FALSE;
+}
+
+static void
+report_times (GpuInstance *self, AxonInferRequest *request)
+{
+  const GpuPlan *plan = self->program->plan;
+  g_autofree AxonProfilingInfo *info = g_new0 (AxonProfilingInfo, plan->steps->len + 1);
+  g_autofree gdouble *times = g_new0 (gdouble, plan->steps->len + 1);
+  gboolean profiled = FALSE;
+  for (guint i = 0; i < plan->steps->len; i++) {
+    cl_ulong start = 0, end = 0;
+    info[i] = ((GpuStep *)g_ptr_array_index (plan->steps, i))->info;
+    if (self->events[i] == NULL)
+      continue;
+    profiled = TRUE;
+    gpu_cl.GetEventProfilingInfo (self->events[i], CL_PROFILING_COMMAND_START, sizeof start, &start,
+                                  NULL);
+    gpu_cl.GetEventProfilingInfo (self->events[i], CL_PROFILING_COMMAND_END, sizeof end, &end,
+                                  NULL);
+    times[i] = end > start ? (gdouble)(end - start) / 1000 : 0;
+  }
+  if (profiled)
+    axon_infer_request_set_profiling (request, plan->steps->len, info, times);
+}
+
+gboolean
+gpu_instance_finish (GpuInstance *self, AxonInferRequest *request, GError **error)
+{
+  gboolean ok = gpu_cl_ok (gpu_cl.WaitForEvents (1, &self->last), "a run on the device", error);
+  if (!self->ran)
+    gpu_pocl_end ();
+  self->ran = TRUE;
+  if (ok)
+    report_times (self, request);
+  forget_events (self);
+  if (ok && axon_infer_request_is_cancelled (request)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
+    return FALSE;
+  }
+  if (ok && self->complaint > 0) {
+    g_set_error_literal (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        g_ptr_array_index (self->program->plan->complaints, (guint)self->complaint - 1));
+    return FALSE;
+  }
+  return ok;
+}

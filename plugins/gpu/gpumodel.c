@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Compiled model of device GPU: a small cache of entries, a queue per stream, two stages: enqueue
+ * on the stream, wait on the device's wait executor, so that a stream enqueues the next request
+ * while the device works on this one. */
+#include "gpumodel.h"
+#include "gpucontext.h"
+#include "gpuentry.h"
+
+#define MOST_ENTRIES 8
+
+typedef struct {
+  AxonCompiledModel parent_instance;
+  AxonModel *model; /* after common passes */
+  AxonRemoteContext *context;
+  GpuStore *store;
+  cl_command_queue *queues; /* by stream */
+  guint n_queues;
+  gboolean profile, waits_apart;
+  gboolean *any_size; /* by input */
+  GMutex lock;
+  GPtrArray *entries; /* lock: GpuEntry */
+  guint64 clock;      /* lock */
+} GpuModel;
+
+/* Between the stages, in the request. */
+typedef struct {
+  GpuEntry *entry;
+  GpuInstance *instance;
+} GpuRun;
+
+typedef AxonCompiledModelClass GpuModelClass;
+static GType gpu_model_get_type (void);
+G_DEFINE_TYPE (GpuModel, gpu_model, AXON_TYPE_COMPILED_MODEL)
+
+/* lock held */
+static GpuEntry *
+find_entry (GpuModel *self, const AxonShape *shapes, AxonTensor *const *inputs)
+{
+  for (guint i = 0; i < self->entries->len; i++) {
+    GpuEntry *entry = g_ptr_array_index (self->entries, i);
+    if (gpu_entry_fits (entry, shapes, inputs)) {
+      entry->used = ++self->clock;
+      return gpu_entry_ref (entry);
+    }
+  }
+  return NULL;
+}
+
+/* lock held. An entry that still runs keeps its own reference. */
+static void
+drop_oldest (GpuModel *self)
+{
+  guint oldest = 0;
+  for (guint i = 1; i < self->entries->len; i++)
+    if (((GpuEntry *)g_ptr_array_index (self->entries, i))->used <
+        ((GpuEntry *)g_ptr_array_index (self->entries, oldest))->used)
+      oldest = i;
+  g_ptr_array_remove_index_fast (self->entries, oldest);
+}
+
+static GpuEntry *
+add_entry (GpuModel *self, GpuEntry *entry, const AxonShape *shapes, AxonTensor *const *inputs)
+{
+  GpuEntry *other;
+  g_mutex_lock (&self->lock);
+  other = find_entry (self, shapes, inputs); /* another stream was faster */
+  if (other == NULL) {
+    if (self->entries->len >= MOST_ENTRIES)
+      drop_oldest (self);
+    entry->used = ++self->clock;
+    g_ptr_array_add (self->entries, gpu_entry_ref (entry));
+  }
+  g_mutex_unlock (&self->lock);
+  if (other == NULL)
+    return entry;
+  gpu_entry_unref (entry);
+  return other;
+}
+
+static GpuEntry *
+get_entry (GpuModel *self, const AxonShape *shapes, AxonTensor *const *inputs, GError **error)
+{
+  gboolean dynamic;
+  GpuEntry *entry;
+  g_mutex_lock (&self->lock);
+  entry = find_entry (self, shapes, inputs);
+  g_mutex_unlock (&self->lock);
+  if (entry != NULL)
+    return entry;
+  entry = gpu_entry_new (self->store, self->model, shapes, inputs, &dynamic, NULL, error);
+  return entry ? add_entry (self, entry, shapes, inputs) : NULL;
+}
+
+/* What cancelled or complained is whole all the same. */
+static gboolean
+still_works (gboolean ok, GError *const *error)
+{
+  return ok || (error != NULL && (g_error_matches (*error, AXON_ERROR, AXON_ERROR_CANCELLED) ||
+                                  g_error_matches (*error, AXON_ERROR, AXON_ERROR_ARGUMENT)));
+}
+
+static void
+end_run (GpuRun *run, gboolean works)
+{
+  gpu_entry_give_back (run->entry, run->instance, works);
+  gpu_entry_unref (run->entry);
+  *run = (GpuRun){ NULL, NULL };
+}
+
+static gboolean
+gpu_model_wait (G_GNUC_UNUSED AxonCompiledModel *compiled, AxonInferRequest *request,
+                G_GNUC_UNUSED guint stream, GError **error)
+{
+  GpuRun *run = axon_infer_request_get_data (request);
+  GError *own = NULL;
+  gboolean ok = gpu_instance_finish (run->instance, request, &own);
+  end_run (run, still_works (ok, &own));
+  if (own != NULL)
+    g_propagate_error (error, own);
+  return ok;
+}
+
+static gboolean
+gpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, guint stream,
+                 GError **error)
+{
+  GpuModel *self = (GpuModel *)compiled;
+  GpuRun *run = axon_infer_request_get_data (request);
+  guint n = self->model->inputs->len;
+  AxonShape shapes[n + 1];
+  AxonTensor *inputs[n + 1];
+  static const AxonShape any = { .rank = 0 };
+  GError *own = NULL;
+  gboolean ok;
+  for (guint i = 0; i < n; i++) {
+    inputs[i] = axon_infer_request_peek_input (request, i);
+    shapes[i] = self->any_size[i] ? any : *axon_tensor_get_shape (inputs[i]);
+  }
+  run->entry = get_entry (self, shapes, inputs, error);
+  run->instance = run->entry ? gpu_entry_take (run->entry, error) : NULL;
+  if (run->instance == NULL) {
+    g_clear_pointer (&run->entry, gpu_entry_unref);
+    return FALSE;
+  }
+  ok = gpu_instance_start (run->instance, self->queues[stream % self->n_queues], self->profile,
+                           request, &own);
+  if (!ok) {
+    end_run (run, still_works (ok, &own));
+    g_propagate_error (error, own);
+    return FALSE;
+  }
+  return self->waits_apart || gpu_model_wait (compiled, request, stream, error);
+}
+
+static void
+gpu_model_init_request (G_GNUC_UNUSED AxonCompiledModel *compiled, AxonInferRequest *request)
+{
+  axon_infer_request_set_data (request, g_new0 (GpuRun, 1), g_free);
+}
+
+static void
+gpu_model_finalize (GObject *object)
+{
+  GpuModel *self = (GpuModel *)object;
+  g_ptr_array_unref (self->entries);
+  g_clear_pointer (&self->store, gpu_store_unref);
+  for (guint i = 0; i < self->n_queues; i++)
+    gpu_cl.ReleaseCommandQueue (self->queues[i]);
+  g_free (self->queues);
+  g_free (self->any_size);
+  g_clear_object (&self->model);
+  g_clear_object (&self->context);
+  g_mutex_clear (&self->lock);
+  G_OBJECT_CLASS (gpu_model_parent_class)->finalize (object);
+}
+
+/* The graph, and the programs as the driver compiled them. */
+static GVariant *
+gpu_model_export (AxonCompiledModel *compiled, AxonBlobWriter *writer, G_GNUC_UNUSED GError **error)
+{
+  GpuModel *self = (GpuModel *)compiled;
+  GVariant *model = axon_blob_writer_add_model (writer, self->model);
+  return g_variant_new ("(v@a(say))", model, gpu_store_get_binaries (self->store));
+}
+
+/* The entry that ran last; without one, the graph that entries are made of. */
+static AxonModel *
+gpu_model_get_runtime_model (AxonCompiledModel *compiled, G_GNUC_UNUSED GError **error)
+{
+  GpuModel *self = (GpuModel *)compiled;
+  GpuEntry *last = NULL;
+  AxonModel *model;
+  g_mutex_lock (&self->lock);
+  for (guint i = 0; i < self->entries->len; i++) {
+    GpuEntry *entry = g_ptr_array_index (self->entries, i);
+    if (last == NULL || entry->used > last->used)
+      last = entry;
+  }
+  if (last != NULL)
+    gpu_entry_ref (last);
+  g_mutex_unlock (&self->lock);
+  model = last ? gpu_plan_describe (last->plan) : axon_model_clone (self->model);
+  g_clear_pointer (&last, gpu_entry_unref);
+  return model;
+}
+
+static void
+gpu_model_class_init (GpuModelClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = gpu_model_finalize;
+  klass->infer = gpu_model_infer;
+  klass->init_request = gpu_model_init_request;
+  klass->export_model = gpu_model_export;
+  klass->get_runtime_model = gpu_model_get_runtime_model;
+  klass->accepts_remote = TRUE;
+}
+
+static void
+gpu_model_init (GpuModel *self)
+{
+  g_mutex_init (&self->lock);
+  self->entries = g_ptr_array_new_with_free_func (gpu_entry_unref);
+}
+
+static gboolean
+make_queues (GpuModel *self, const GpuDevice *device, AxonExecutor *executor, GError **error)
+{
+  const cl_command_queue_properties flags = self->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
+  cl_command_queue given = gpu_context_get_queue (self->context);
+  guint n = given ? 1 : MAX (axon_executor_get_n_streams (executor), 1);
+  self->queues = g_new0 (cl_command_queue, n);
+  for (guint i = 0; i < n; i++) {
+    cl_int status = CL_SUCCESS;
+    self->queues[i] = given ? given
+                            : gpu_cl.CreateCommandQueue (gpu_context_get_cl (self->context),
+                                                         device->id, flags, &status);
+    if (!gpu_cl_ok (status, "clCreateCommandQueue", error))
+      return FALSE;
+    if (given != NULL)
+      gpu_cl.RetainCommandQueue (given);
+    self->n_queues++;
+  }
+  return TRUE;
+}
+
+/* At compile time what can be: inputs with free dimensions wait for the first run. */
+static gboolean
+build_first (GpuModel *self, const GpuCompile *call, GError **error)
+{
+  g_autofree AxonShape *shapes = g_new0 (AxonShape, self->model->inputs->len + 1);
+  g_autoptr (AxonModel) lowered = NULL;
+  g_autoptr (GError) own = NULL;
+  gboolean dynamic = FALSE, known = TRUE;
+  GpuEntry *entry;
+  for (guint i = 0; i < self->model->inputs->len; i++) {
+    if (self->any_size[i]) /* a frame's: no shape of a plan */
+      continue;
+    shapes[i] = ((AxonValue *)g_ptr_array_index (self->model->inputs, i))->type.shape;
+    known &= axon_shape_is_static (&shapes[i]);
+  }
+  entry = known ? gpu_entry_new (self->store, self->model, shapes, NULL, &dynamic,
+                                 call->cancellable, &own)
+                : NULL;
+  if (entry != NULL) {
+    gpu_entry_unref (add_entry (self, entry, shapes, NULL));
+    return TRUE;
+  }
+  if (known && !dynamic) {
+    g_propagate_error (error, g_steal_pointer (&own));
+    return FALSE;
+  }
+  lowered = gpu_lower_model (self->model, call->cancellable, error);
+  return lowered && gpu_model_check (gpu_store_get_device (self->store), lowered, NULL, error);
+}
+
+static void
+offer_binaries (GpuModel *self, GVariant *binaries)
+{
+  GVariantIter iter;
+  const gchar *key;
+  GVariant *bytes;
+  g_variant_iter_init (&iter, binaries);
+  while (g_variant_iter_next (&iter, "(&s@ay)", &key, &bytes)) {
+    g_autoptr (GBytes) binary = g_variant_get_data_as_bytes (bytes);
+    gpu_store_offer_binary (self->store, key, binary);
+    g_variant_unref (bytes);
+  }
+}
+
+static AxonExecutor *
+make_executor (const GpuDevice *device, const AxonConfig *config)
+{
+  gint streams = axon_config_get_int (config, "NUM_STREAMS");
+  gboolean many = g_str_equal (axon_config_get_string (config, "PERFORMANCE_HINT"), "THROUGHPUT");
+  g_autofree gchar *name = g_strdup_printf ("axon-gpu-%p", (gconstpointer)device);
+  if (axon_config_get_bool (config, "EXCLUSIVE_ASYNC_REQUESTS"))
+    return axon_executor_manager_get (name, 1);
+  return axon_executor_new (name, streams >= 0 ? (guint)streams : many ? 2 : 1);
+}
+
+AxonCompiledModel *
+gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
+               AxonModel *transformed, AxonRemoteContext *context, const AxonConfig *config,
+               GVariant *binaries, const GpuCompile *call, GError **error)
+{
+  g_autoptr (AxonCompiledModel) compiled = g_object_new (gpu_model_get_type (), NULL);
+  GpuModel *self = (GpuModel *)compiled;
+  g_autoptr (AxonExecutor) executor = make_executor (device, config);
+  axon_compiled_model_setup (compiled, plugin, original, config, executor);
+  self->model = g_object_ref (transformed);
+  self->any_size = g_new0 (gboolean, transformed->inputs->len + 1);
+  for (guint i = 0; i < transformed->inputs->len; i++)
+    self->any_size[i] = axon_model_input_is_any_size (transformed, i);
+  self->context = g_object_ref (context);
+  self->store = gpu_store_new (device, gpu_context_get_cl (context));
+  self->profile = axon_config_get_bool (config, "PERF_COUNT") && !gpu_context_get_queue (context);
+  self->waits_apart = axon_executor_get_n_streams (executor) > 0;
+  if (self->waits_apart) {
+    g_autofree gchar *name = g_strdup_printf ("axon-gpu-wait-%p", (gconstpointer)device);
+    g_autoptr (AxonExecutor) wait = axon_executor_manager_get (name, 1);
+    axon_compiled_model_add_stage (compiled, wait, gpu_model_wait);
+  }
+  if (binaries != NULL)
+    offer_binaries (self, binaries);
+  if (!make_queues (self, device, executor, error) || !build_first (self, call, error))
+    return NULL;
+  if (call->progress != NULL)
+    call->progress (1, "compiled", call->user_data);
+  return g_steal_pointer (&compiled);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "gpuprogram.h"
+
+/* What a compile call brings along. */
+typedef struct {
+  GCancellable *cancellable;
+  AxonProgressFunc progress;
+  gpointer user_data;
+} GpuCompile;
+
+/* @transformed: after the common passes. @context: what its buffers live in. @binaries (nullable):
+ * a(say), of an earlier export. */
+AxonCompiledModel *gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
+                                  AxonModel *transformed, AxonRemoteContext *context,
+                                  const AxonConfig *config, GVariant *binaries,
+                                  const GpuCompile *call, GError **error);
+
+/* A clone with the GPU's passes applied. */
+AxonModel *gpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error);
+
+/* TRUE if every node is the GPU's once shapes are known; else @error tells of all that are not.
+ * @reasons (nullable): node -> why not (transfer full), and no error. */
+gboolean gpu_model_check (const GpuDevice *device, AxonModel *lowered, GHashTable *reasons,
+                          GError **error);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The graph as the plan takes it, and what of it the device takes. */
+#include "gpumodel.h"
+
+/* Convolutions of whole numbers whose scales are known. */
+static gboolean
+has_integer_kernel (const AxonNode *node)
+{
+  static const guint known[] = { 1, 2, 3, 4, 5, 6, 7 };
+  if (!axon_node_is (node, "QLinearConv"))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    if (axon_node_get_input (node, known[i]) != NULL && gpu_node_constant (node, known[i]) == NULL)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+expand_quantized (AxonModel *model, GError **error)
+{
+  return axon_expand_quantized (model, has_integer_kernel, error);
+}
+
+static const AxonPass passes[] = {
+  { "expand-attention", axon_pass_expand_attention },
+  { "expand-quantized", expand_quantized },
+  { "fold-dequantized", axon_pass_fold_dequantized },
+  { "fold-batch-norm", axon_pass_fold_batch_norm },
+  { "remove-dead-code", axon_pass_remove_dead_code },
+};
+
+AxonModel *
+gpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (AxonModel) clone = axon_model_clone (model);
+  if (!axon_passes_run (clone, passes, G_N_ELEMENTS (passes), cancellable, error))
+    return NULL;
+  return g_steal_pointer (&clone);
+}
+
+static gboolean
+has_free_inputs (const AxonModel *model)
+{
+  for (guint i = 0; i < model->inputs->len; i++)
+    if (!axon_shape_is_static (&((AxonValue *)g_ptr_array_index (model->inputs, i))->type.shape) &&
+        !axon_model_input_is_any_size ((AxonModel *)model, i))
+      return TRUE;
+  return FALSE;
+}
+
+/* Nodes whose shapes are not known pass if there is a kernel that may take them when they are. */
+gboolean
+gpu_model_check (const GpuDevice *device, AxonModel *lowered, GHashTable *reasons, GError **error)
+{
+  g_autoptr (GHashTable) refused = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  GpuPlan *plan = gpu_plan_new (device, lowered, refused, NULL, error);
+  gboolean later = reasons == NULL || has_free_inputs (lowered), ok;
+  if (plan == NULL)
+    return FALSE;
+  for (guint i = 0; i < lowered->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (lowered->nodes, i);
+    const gchar *why = g_hash_table_lookup (refused, node);
+    if (why != NULL && later && gpu_plan_is_dynamic (why) && node->op->run == NULL &&
+        gpu_plan_knows (node))
+      g_hash_table_remove (refused, node);
+    else if (why != NULL && reasons != NULL)
+      g_hash_table_insert (reasons, (gpointer)node, g_strdup (why));
+  }
+  ok = reasons != NULL || g_hash_table_size (refused) == 0;
+  if (!ok)
+    gpu_plan_fail (plan, refused, error);
+  gpu_plan_free (plan);
+  return ok;
+}

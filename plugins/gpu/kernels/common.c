@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "kernels.h"
+
+#include <string.h>
+
+void
+gpu_numbers_add (GpuNumbers *numbers, gint64 value)
+{
+  g_assert (numbers->n < G_N_ELEMENTS (numbers->values));
+  numbers->values[numbers->n++] = (gint32)CLAMP (value, G_MININT32, G_MAXINT32);
+}
+
+void
+gpu_numbers_add_float (GpuNumbers *numbers, gdouble value)
+{
+  gfloat single = (gfloat)value;
+  gint32 bits;
+  memcpy (&bits, &single, sizeof bits);
+  gpu_numbers_add (numbers, bits);
+}
+
+gint32
+gpu_numbers_write (const GpuNumbers *numbers, GpuPlan *plan)
+{
+  return gpu_plan_params (plan, numbers->values, numbers->n);
+}
+
+const gchar *
+gpu_size_type (AxonDType dtype)
+{
+  switch (axon_dtype_get_size (dtype)) {
+  case 1:
+    return "uchar";
+  case 2:
+    return "ushort";
+  case 4:
+    return "uint";
+  default:
+    return "ulong";
+  }
+}
+
+static void
+add_word (GPtrArray *words, const gchar *word, const gchar *text)
+{
+  g_ptr_array_add (words, g_strdup (word));
+  g_ptr_array_add (words, g_strdup (text));
+}
+
+static GPtrArray *
+collect_words (AxonDType dtype, va_list args)
+{
+  GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
+  const gchar *word;
+  add_word (words, "N", gpu_type_name (dtype));
+  add_word (words, "T", gpu_type_stored (dtype));
+  add_word (words, "C", gpu_type_computed (dtype));
+  add_word (words, "S", gpu_size_type (dtype));
+  while ((word = va_arg (args, const gchar *)) != NULL)
+    add_word (words, word, va_arg (args, const gchar *));
+  return words;
+}
+
+GPtrArray *
+gpu_words_for (AxonDType dtype, ...)
+{
+  GPtrArray *words;
+  va_list args;
+  va_start (args, dtype);
+  words = collect_words (dtype, args);
+  va_end (args);
+  return words;
+}
+
+gchar *
+gpu_kernel_for (GpuPlan *plan, const gchar *name, const gchar *family, AxonDType dtype, ...)
+{
+  g_autoptr (GPtrArray) words = NULL;
+  gchar *full = g_strdup_printf ("%s_%s", name, gpu_type_name (dtype));
+  va_list args;
+  va_start (args, dtype);
+  words = collect_words (dtype, args);
+  va_end (args);
+  g_ptr_array_add (words, NULL);
+  gpu_plan_template (plan, full, family, (const gchar *const *)words->pdata);
+  return full;
+}
+
+GpuLines
+gpu_lines (const AxonShape *shape, gint axis)
+{
+  GpuLines lines = { 1, shape->dims[axis], 1 };
+  for (gint i = 0; i < shape->rank; i++)
+    if (i < axis)
+      lines.outer *= shape->dims[i];
+    else if (i > axis)
+      lines.inner *= shape->dims[i];
+  return lines;
+}
+
+gint
+gpu_node_axis (const AxonNode *node, gint rank)
+{
+  gint64 axis = axon_node_get_int (node, "axis");
+  return (gint)(axis < 0 ? axis + rank : axis);
+}
+
+void
+gpu_strides (const AxonShape *shape, gint64 *strides)
+{
+  gint64 stride = 1;
+  for (gint i = shape->rank - 1; i >= 0; i--) {
+    strides[i] = stride;
+    stride *= shape->dims[i];
+  }
+}
+
+typedef struct {
+  gint rank;
+  gint64 dims[2 * AXON_MAX_RANK], xs[2 * AXON_MAX_RANK], ys[2 * AXON_MAX_RANK];
+} Move;
+
+/* Axes of one element go, and axes that follow each other in both become one. */
+static void
+simplify (Move *m, gint rank, const gint64 *dims, const gint64 *xs, const gint64 *ys)
+{
+  m->rank = 0;
+  for (gint d = 0; d < rank; d++) {
+    gint last = m->rank - 1;
+    if (dims[d] == 1)
+      continue;
+    if (last >= 0 && m->xs[last] == dims[d] * xs[d] && m->ys[last] == dims[d] * ys[d]) {
+      m->dims[last] *= dims[d];
+      m->xs[last] = xs[d];
+      m->ys[last] = ys[d];
+      continue;
+    }
+    m->dims[m->rank] = dims[d];
+    m->xs[m->rank] = xs[d];
+    m->ys[m->rank++] = ys[d];
+  }
+}
+
+void
+gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, gint64 y0,
+          gint rank, const gint64 *dims, const gint64 *xs, const gint64 *ys)
+{
+  const gint64 *columns[] = { NULL, NULL, NULL };
+  const gchar *type = gpu_size_type (from->dtype);
+  const gchar *const words[] = { "S", type, NULL };
+  g_autofree gchar *name = g_strdup_printf ("move_%s", type);
+  GpuNumbers numbers = { .n = 0 };
+  gint64 n = 1;
+  GpuStep *step;
+  Move m;
+  for (gint d = 0; d < rank; d++)
+    n *= dims[d];
+  simplify (&m, rank, dims, xs, ys);
+  columns[0] = m.dims;
+  columns[1] = m.xs;
+  columns[2] = m.ys;
+  gpu_numbers_add (&numbers, m.rank);
+  gpu_numbers_add (&numbers, x0);
+  gpu_numbers_add (&numbers, y0);
+  for (guint c = 0; c < 3; c++)
+    for (gint d = 0; d < m.rank; d++)
+      gpu_numbers_add (&numbers, columns[c][d]);
+  gpu_plan_template (plan, name, "move", words);
+  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan), n, 1, 1);
+  gpu_step_read (plan, step, from);
+  gpu_step_write (plan, step, to);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Builders, and what they share. */
+#pragma once
+
+#include "../gpuplan.h"
+#include "../gpuelement.h"
+
+/* Numbers of one kernel, on their way to the plan's parameters. */
+typedef struct {
+  gint32 values[128];
+  guint n;
+} GpuNumbers;
+
+void gpu_numbers_add (GpuNumbers *numbers, gint64 value);
+void gpu_numbers_add_float (GpuNumbers *numbers, gdouble value);
+gint32 gpu_numbers_write (const GpuNumbers *numbers, GpuPlan *plan);
+
+/* A kernel made of @family for the type of @t: words N, T, C and S; @name gets the suffix of the
+ * type. More words follow, in pairs, ended by NULL. Returns its name (transfer full). */
+gchar *gpu_kernel_for (GpuPlan *plan, const gchar *name, const gchar *family, AxonDType dtype,
+                       ...) G_GNUC_NULL_TERMINATED;
+
+/* The same words for a draft (transfer full). */
+GPtrArray *gpu_words_for (AxonDType dtype, ...) G_GNUC_NULL_TERMINATED;
+
+/* Elements of any kind: unsigned integer of so many bytes. */
+const gchar *gpu_size_type (AxonDType dtype);
+
+/* Around an axis of a shape. */
+typedef struct {
+  gint64 outer, length, inner;
+} GpuLines;
+
+GpuLines gpu_lines (const AxonShape *shape, gint axis);
+gint gpu_node_axis (const AxonNode *node, gint rank);
+void gpu_strides (const AxonShape *shape, gint64 *strides);
+
+/* to[y0 + sum k * ys] = from[x0 + sum k * xs] over all k below dims. */
+void gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, gint64 y0,
+               gint rank, const gint64 *dims, const gint64 *xs, const gint64 *ys);
+
+/* y[rows, columns] = a[rows, depth] b[depth, columns] */
+void gpu_product (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTensor *y,
+                  gint64 rows, gint64 depth, gint64 columns);
+
+#define GPU_BUILDER(name) gboolean name (GpuPlan *plan, const AxonNode *node, gchar **why)
+GPU_BUILDER (gpu_build_known);
+GPU_BUILDER (gpu_build_dropout);
+GPU_BUILDER (gpu_build_view);
+GPU_BUILDER (gpu_build_transpose);
+GPU_BUILDER (gpu_build_slice);
+GPU_BUILDER (gpu_build_split);
+GPU_BUILDER (gpu_build_concat);
+GPU_BUILDER (gpu_build_expand);
+GPU_BUILDER (gpu_build_tile);
+GPU_BUILDER (gpu_build_depth_space);
+GPU_BUILDER (gpu_build_pad);
+GPU_BUILDER (gpu_build_gather);
+GPU_BUILDER (gpu_build_gather_elements);
+GPU_BUILDER (gpu_build_gather_nd);
+GPU_BUILDER (gpu_build_scatter_elements);
+GPU_BUILDER (gpu_build_scatter_nd);
+GPU_BUILDER (gpu_build_one_hot);
+GPU_BUILDER (gpu_build_trilu);
+GPU_BUILDER (gpu_build_reverse_sequence);
+GPU_BUILDER (gpu_build_reduce);
+GPU_BUILDER (gpu_build_global_pool);
+GPU_BUILDER (gpu_build_arg_reduce);
+GPU_BUILDER (gpu_build_top_k);
+GPU_BUILDER (gpu_build_cumulate);
+GPU_BUILDER (gpu_build_softmax);
+GPU_BUILDER (gpu_build_layer_norm);
+GPU_BUILDER (gpu_build_instance_norm);
+GPU_BUILDER (gpu_build_group_norm);
+GPU_BUILDER (gpu_build_lp_norm);
+GPU_BUILDER (gpu_build_lrn);
+GPU_BUILDER (gpu_build_matmul);
+GPU_BUILDER (gpu_build_gemm);
+GPU_BUILDER (gpu_build_conv);
+GPU_BUILDER (gpu_build_qlinear_conv);
+GPU_BUILDER (gpu_build_deconv);
+GPU_BUILDER (gpu_build_pool);
+GPU_BUILDER (gpu_build_resize);
+GPU_BUILDER (gpu_build_image);
+GPU_BUILDER (gpu_build_grid_sample);
+GPU_BUILDER (gpu_build_lstm);

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* MatMul and Gemm: one kernel, which reads b row by row; a transposed b is turned first. */
+#include "kernels.h"
+
+#include <string.h>
+
+typedef struct {
+  gint64 rows, columns, depth;
+  gint64 row_step, depth_step; /* of a */
+  gint64 c_row, c_column;      /* steps of c */
+  gint batches;
+  gint64 size[AXON_MAX_RANK], a_step[AXON_MAX_RANK], b_step[AXON_MAX_RANK];
+  gdouble alpha, beta;
+} Product;
+
+static gchar *
+number_text (gdouble value)
+{
+  gchar digits[G_ASCII_DTOSTR_BUF_SIZE];
+  g_ascii_formatd (digits, sizeof digits, "%.9g", value);
+  return g_strdup (digits);
+}
+
+static void
+add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTensor *b,
+             const GpuTensor *c, const GpuTensor *y)
+{
+  g_autofree gchar *alpha = number_text (m->alpha);
+  g_autofree gchar *beta = number_text (m->beta);
+  g_autofree gchar *scales = g_strdup_printf ("%s %s", alpha, beta);
+  g_autofree gchar *id = gpu_text_id (scales);
+  g_autofree gchar *base =
+      m->alpha == 1 && m->beta == 1 ? g_strdup ("matmul") : g_strdup_printf ("matmul_%s", id);
+  g_autofree gchar *name = g_strdup_printf ("%s_%s", base, gpu_type_name (a->dtype));
+  const gint64 head[] = { m->rows, m->columns, m->depth, m->row_step, m->depth_step,
+                          0,       0,          m->c_row, m->c_column, m->batches };
+  GpuNumbers numbers = { .n = 0 };
+  gint64 batch = 1, items[3] = { (m->columns + 7) / 8, (m->rows + 3) / 4, 1 };
+  GpuStep *step;
+  for (guint i = 0; i < G_N_ELEMENTS (head); i++)
+    gpu_numbers_add (&numbers, head[i]);
+  for (gint d = 0; d < m->batches; d++) {
+    gpu_numbers_add (&numbers, m->size[d]);
+    gpu_numbers_add (&numbers, m->a_step[d]);
+    gpu_numbers_add (&numbers, m->b_step[d]);
+    batch *= m->size[d];
+  }
+  items[2] = batch;
+  step = gpu_plan_draft (plan, name, "matmul",
+                         gpu_words_for (a->dtype, "ALPHA", alpha, "BETA", beta, NULL), NULL,
+                         gpu_numbers_write (&numbers, plan), items);
+  gpu_step_read (plan, step, a);
+  gpu_step_read (plan, step, b);
+  gpu_step_read (plan, step, c);
+  gpu_step_write (plan, step, y);
+  gpu_step_number (step, c != NULL);
+}
+
+void
+gpu_product (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTensor *y, gint64 rows,
+             gint64 depth, gint64 columns)
+{
+  const Product m = { .rows = rows,
+                      .columns = columns,
+                      .depth = depth,
+                      .row_step = depth,
+                      .depth_step = 1,
+                      .alpha = 1,
+                      .beta = 1 };
+  add_product (plan, &m, a, b, NULL, y);
+}
+
+/* Steps of the batch axes of @shape over those of the result; 0 where it broadcasts. */
+static void
+batch_steps (const AxonShape *shape, gint batches, gint64 *steps)
+{
+  gint own = MAX (shape->rank - 2, 0);
+  gint64 stride[AXON_MAX_RANK];
+  gpu_strides (shape, stride);
+  for (gint d = 0; d < batches; d++) {
+    gint at = d - (batches - own);
+    steps[d] = at >= 0 && shape->dims[at] > 1 ? stride[at] : 0;
+  }
+}
+
+static gboolean
+has_matmul_type (AxonDType dtype)
+{
+  return axon_dtype_is_float (dtype) || dtype == AXON_DTYPE_I32 || dtype == AXON_DTYPE_I64 ||
+         dtype == AXON_DTYPE_U32 || dtype == AXON_DTYPE_U64;
+}
+
+gboolean
+gpu_build_matmul (GpuPlan *plan, const AxonNode *node, gchar **why)
+{
+  const AxonShape *as = &node->inputs[0]->type.shape, *bs = &node->inputs[1]->type.shape;
+  const AxonShape *ys = &node->outputs[0]->type.shape;
+  Product m = { .rows = as->rank > 1 ? as->dims[as->rank - 2] : 1,
+                .columns = bs->rank > 1 ? bs->dims[bs->rank - 1] : 1,
+                .depth = as->dims[as->rank - 1],
+                .depth_step = 1,
+                .alpha = 1,
+                .beta = 1 };
+  if (!has_matmul_type (node->inputs[0]->type.dtype)) {
+    *why = g_strdup ("no kernel for this type");
+    return FALSE;
+  }
+  m.row_step = m.depth;
+  m.batches = MAX (MAX (as->rank, bs->rank) - 2, 0);
+  for (gint d = 0; d < m.batches; d++)
+    m.size[d] = ys->dims[d];
+  batch_steps (as, m.batches, m.a_step);
+  batch_steps (bs, m.batches, m.b_step);
+  add_product (plan, &m, gpu_plan_input (plan, node, 0), gpu_plan_input (plan, node, 1), NULL,
+               gpu_plan_output (plan, node, 0));
+  return TRUE;
+}
+
+static GpuTensor *
+turned (GpuPlan *plan, GpuTensor *b)
+{
+  const AxonShape shape = AXON_SHAPE (b->shape.dims[1], b->shape.dims[0]);
+  const gint64 xs[] = { 1, b->shape.dims[1] }, ys[] = { b->shape.dims[0], 1 };
+  GpuTensor *t = b->buffer->place == GPU_CONSTANT ? gpu_plan_prepared (plan, b->dtype, &shape)
+                                                  : gpu_plan_scratch (plan, b->dtype, &shape);
+  gpu_move (plan, b, 0, t, 0, 2, shape.dims, xs, ys);
+  return t;
+}
+
+gboolean
+gpu_build_gemm (GpuPlan *plan, const AxonNode *node, gchar **why)
+{
+  gboolean turn_a = axon_node_get_int (node, "transA") != 0;
+  gboolean turn_b = axon_node_get_int (node, "transB") != 0;
+  GpuTensor *a, *b, *c, *y;
+  Product m = { .alpha = axon_node_get_float (node, "alpha"),
+                .beta = axon_node_get_float (node, "beta") };
+  if (!has_matmul_type (node->inputs[0]->type.dtype) ||
+      (!axon_dtype_is_float (node->inputs[0]->type.dtype) && (m.alpha != 1 || m.beta != 1))) {
+    *why = g_strdup ("no kernel for this type");
+    return FALSE;
+  }
+  a = gpu_plan_input (plan, node, 0);
+  b = gpu_plan_input (plan, node, 1);
+  c = gpu_plan_input (plan, node, 2);
+  y = gpu_plan_output (plan, node, 0);
+  m.rows = y->shape.dims[0];
+  m.columns = y->shape.dims[1];
+  m.depth = a->shape.dims[turn_a ? 0 : 1];
+  m.row_step = turn_a ? 1 : m.depth;
+  m.depth_step = turn_a ? m.rows : 1;
+  if (c != NULL) {
+    gint rank = c->shape.rank;
+    gint64 columns = rank > 0 ? c->shape.dims[rank - 1] : 1;
+    m.c_column = columns > 1 ? 1 : 0;
+    m.c_row = rank > 1 && c->shape.dims[rank - 2] > 1 ? columns : 0;
+  }
+  add_product (plan, &m, a, turn_b ? turned (plan, b) : b, c, y);
+  return TRUE;
+}

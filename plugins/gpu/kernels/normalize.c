@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Layer, RMS, instance and group normalisation are one kernel: lines that are normalised, and where
+ * scale and bias of an element lie. */
+#include "kernels.h"
+
+enum { HAS_SCALE = 1, HAS_BIAS = 2, HAS_MEAN = 4, HAS_INVERSE = 8 };
+
+typedef struct {
+  gint64 lines, length;
+  gint64 a, b, c; /* scale of an element: line % a * b + element / c */
+  gboolean centred;
+} Rows;
+
+static gboolean
+add_rows (GpuPlan *plan, const AxonNode *node, const Rows *rows, gchar **why)
+{
+  GpuTensor *x = gpu_plan_input (plan, node, 0), *scale = gpu_plan_input (plan, node, 1);
+  GpuTensor *bias = gpu_plan_input (plan, node, 2), *y = gpu_plan_output (plan, node, 0);
+  GpuTensor *mean = gpu_plan_output (plan, node, 1), *inverse = gpu_plan_output (plan, node, 2);
+  AxonDType stats = mean ? mean->dtype : inverse ? inverse->dtype : AXON_DTYPE_F32;
+  g_autofree gchar *base = g_strdup_printf ("normalize_%s", gpu_type_name (stats));
+  g_autofree gchar *name = NULL;
+  GpuNumbers numbers = { .n = 0 };
+  GpuStep *step;
+  if (rows->lines * GPU_GROUP > G_MAXINT32 ||
+      (stats != AXON_DTYPE_F32 && stats != AXON_DTYPE_F64) || !axon_dtype_is_float (x->dtype)) {
+    *why = g_strdup ("no kernel for these types");
+    return FALSE;
+  }
+  name = gpu_kernel_for (plan, base, "normalize", x->dtype, "M", gpu_type_stored (stats), NULL);
+  gpu_numbers_add (&numbers, rows->length);
+  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "epsilon"));
+  gpu_numbers_add (&numbers, rows->centred);
+  gpu_numbers_add (&numbers, rows->a);
+  gpu_numbers_add (&numbers, rows->b);
+  gpu_numbers_add (&numbers, rows->c);
+  step =
+      gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan), rows->lines * GPU_GROUP, 1, 1);
+  gpu_step_read (plan, step, x);
+  gpu_step_read (plan, step, scale);
+  gpu_step_read (plan, step, bias);
+  gpu_step_write (plan, step, y);
+  gpu_step_read (plan, step, mean);
+  gpu_step_read (plan, step, inverse);
+  gpu_step_number (step, (scale ? HAS_SCALE : 0) | (bias ? HAS_BIAS : 0) | (mean ? HAS_MEAN : 0) |
+                             (inverse ? HAS_INVERSE : 0));
+  return TRUE;
+}
+
+static gboolean
+is_as_long (const AxonNode *node, guint index, gint64 n)
+{
+  AxonValue *value = axon_node_get_input (node, index);
+  return value == NULL || (axon_shape_get_numel (&value->type.shape) == n &&
+                           value->type.dtype == node->inputs[0]->type.dtype);
+}
+
+gboolean
+gpu_build_layer_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint axis = gpu_node_axis (node, x->rank);
+  Rows rows = { 1, 1, 1, 0, 1, g_str_equal (node->op->name, "LayerNormalization") };
+  for (gint d = 0; d < x->rank; d++)
+    *(d < axis ? &rows.lines : &rows.length) *= x->dims[d];
+  if (!is_as_long (node, 1, rows.length) || !is_as_long (node, 2, rows.length)) {
+    *why = g_strdup ("scale or bias broadcast, or are of another type");
+    return FALSE;
+  }
+  return add_rows (plan, node, &rows, why);
+}
+
+gboolean
+gpu_build_instance_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  GpuLines lines = gpu_lines (x, 1);
+  Rows rows = { x->dims[0] * x->dims[1], lines.inner, x->dims[1], 1, lines.inner, TRUE };
+  return add_rows (plan, node, &rows, why);
+}
+
+gboolean
+gpu_build_group_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  GpuLines lines = gpu_lines (x, 1);
+  gint64 groups = axon_node_get_int (node, "num_groups"), each = x->dims[1] / groups;
+  gboolean by_group = axon_shape_get_numel (&node->inputs[1]->type.shape) == groups;
+  Rows rows = { x->dims[0] * groups,
+                each * lines.inner,
+                groups,
+                by_group ? 1 : each,
+                by_group ? each * lines.inner : lines.inner,
+                TRUE };
+  return add_rows (plan, node, &rows, why);
+}
+
+gboolean
+gpu_build_lrn (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
+{
+  GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
+  g_autofree gchar *name = gpu_kernel_for (plan, "lrn", "lrn", x->dtype, NULL);
+  GpuNumbers numbers = { .n = 0 };
+  GpuStep *step;
+  gpu_numbers_add (&numbers, x->shape.dims[1]);
+  gpu_numbers_add (&numbers, gpu_lines (&x->shape, 1).inner);
+  gpu_numbers_add (&numbers, axon_node_get_int (node, "size"));
+  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "alpha"));
+  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "beta"));
+  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "bias"));
+  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
+                        axon_shape_get_numel (&y->shape), 1, 1);
+  gpu_step_read (plan, step, x);
+  gpu_step_write (plan, step, y);
+  return TRUE;
+}
