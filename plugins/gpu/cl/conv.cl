@@ -3,6 +3,7 @@
  * and 1 outputs per group, 2 blocks of 8 outputs; of the three dimensions: 3 size of x, 6 of the
  * kernel, 9 stride, 12 dilation, 15 pad, 18 size of y; 21 groups. */
 #define LOAD(i) @LOAD@
+#define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
@@ -34,10 +35,10 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
         for (int k = 0; k < q[8]; k++, w += 8) {
           int i0 = x0 + k * q[14], i1 = i0 + q[11], i2 = i1 + q[11], i3 = i2 + q[11];
           @A@8 v = vload8(0, w);
-          s0 += v * (i0 >= 0 && i0 < q[5] ? LOAD(row + i0) : 0);
-          s1 += v * (i1 >= 0 && i1 < q[5] ? LOAD(row + i1) : 0);
-          s2 += v * (i2 >= 0 && i2 < q[5] ? LOAD(row + i2) : 0);
-          s3 += v * (i3 >= 0 && i3 < q[5] ? LOAD(row + i3) : 0);
+          s0 = MAC(v, (i0 >= 0 && i0 < q[5] ? LOAD(row + i0) : 0), s0);
+          s1 = MAC(v, (i1 >= 0 && i1 < q[5] ? LOAD(row + i1) : 0), s1);
+          s2 = MAC(v, (i2 >= 0 && i2 < q[5] ? LOAD(row + i2) : 0), s2);
+          s3 = MAC(v, (i3 >= 0 && i3 < q[5] ? LOAD(row + i3) : 0), s3);
         }
       }
     }
@@ -55,4 +56,5 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   }
 }
 #undef LOAD
+#undef MAC
 #undef PUT

@@ -2,6 +2,7 @@
 /* ConvTranspose: an item makes 8 channels of one pixel from all that reach it. Numbers as in conv.cl,
  * of the convolution whose gradient it is: x here has its size of y, and y here its size of x. */
 #define LOAD(i) @LOAD@
+#define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
@@ -30,7 +31,7 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
     if (k >= q[20] || j >= q[19] || d >= q[18])
       continue;
     for (int c = 0; c < inputs; c++)
-      sum += vload8(c * taps + t, w) * LOAD(c * size + (d * q[19] + j) * q[20] + k);
+      sum = MAC(vload8(c * taps + t, w), LOAD(c * size + (d * q[19] + j) * q[20] + k), sum);
   }
   @A@ sums[8];
   vstore8(sum, 0, sums);
@@ -42,4 +43,5 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   }
 }
 #undef LOAD
+#undef MAC
 #undef PUT

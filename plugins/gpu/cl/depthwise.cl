@@ -2,6 +2,7 @@
 /* Convolution of every channel by itself: an item makes 4 pixels in a row. Numbers as in conv.cl;
  * weights as the model has them, [channel][1][taps]. */
 #define LOAD(i) @LOAD@
+#define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
@@ -29,10 +30,10 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
       for (int k = 0; k < q[8]; k++, tap++) {
         int i0 = x0 + k * q[14], i1 = i0 + q[11], i2 = i1 + q[11], i3 = i2 + q[11];
         @A@ v = LD_@WN@(w, tap);
-        s0 += i0 >= 0 && i0 < q[5] ? v * LOAD(row + i0) : 0;
-        s1 += i1 >= 0 && i1 < q[5] ? v * LOAD(row + i1) : 0;
-        s2 += i2 >= 0 && i2 < q[5] ? v * LOAD(row + i2) : 0;
-        s3 += i3 >= 0 && i3 < q[5] ? v * LOAD(row + i3) : 0;
+        s0 = i0 >= 0 && i0 < q[5] ? MAC(v, LOAD(row + i0), s0) : s0;
+        s1 = i1 >= 0 && i1 < q[5] ? MAC(v, LOAD(row + i1), s1) : s1;
+        s2 = i2 >= 0 && i2 < q[5] ? MAC(v, LOAD(row + i2), s2) : s2;
+        s3 = i3 >= 0 && i3 < q[5] ? MAC(v, LOAD(row + i3), s3) : s3;
       }
     }
   }
@@ -42,4 +43,5 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
     PUT(to + ox + t, channel, sums[t]);
 }
 #undef LOAD
+#undef MAC
 #undef PUT

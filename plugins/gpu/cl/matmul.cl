@@ -2,6 +2,7 @@
 /* Products: an item makes 4 rows by 8 columns. b is row-major. Numbers: rows, columns, depth, steps of
  * a along rows and depth, then per batch axis its size and steps in a and b; the product is scaled by
  * alpha, and c, scaled by beta, is added with its steps along rows and columns. */
+#define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *a,
@@ -26,10 +27,10 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *a,
     for (int k = 0; k < depth; k++) {
       @C@8 v = LD8_@N@(b, (size_t)k * columns + j);
       int o = k * depth_step;
-      s0 += (@C@)LD_@N@(a, i * row_step + o) * v;
-      s1 += (@C@)LD_@N@(a, r1 * row_step + o) * v;
-      s2 += (@C@)LD_@N@(a, r2 * row_step + o) * v;
-      s3 += (@C@)LD_@N@(a, r3 * row_step + o) * v;
+      s0 = MAC(v, (@C@8)(LD_@N@(a, i * row_step + o)), s0);
+      s1 = MAC(v, (@C@8)(LD_@N@(a, r1 * row_step + o)), s1);
+      s2 = MAC(v, (@C@8)(LD_@N@(a, r2 * row_step + o)), s2);
+      s3 = MAC(v, (@C@8)(LD_@N@(a, r3 * row_step + o)), s3);
     }
     vstore8(s0, 0, sum[0]);
     vstore8(s1, 0, sum[1]);
@@ -41,8 +42,8 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *a,
         int row = min(i + r, rows - 1), column = min(j + s, columns - 1);
         sum[r][s] = 0;
         for (int k = 0; k < depth; k++)
-          sum[r][s] += LD_@N@(a, row * row_step + k * depth_step) *
-                       LD_@N@(b, (size_t)k * columns + column);
+          sum[r][s] = MAC((@C@)LD_@N@(a, row * row_step + k * depth_step),
+                          (@C@)LD_@N@(b, (size_t)k * columns + column), sum[r][s]);
       }
   }
   for (int r = 0; r < 4 && i + r < rows; r++)
@@ -54,3 +55,4 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *a,
     }
 }
 #undef PUT
+#undef MAC

@@ -2,6 +2,7 @@
 /* Convolution with a kernel of one pixel and no padding, stride 1: a product. An item makes 8 channels of 4
  * pixels. Numbers: inputs and outputs per group, blocks of 8 outputs, pixels, groups. */
 #define LOAD(i) @LOAD@
+#define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
@@ -20,10 +21,10 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   x += (size_t)(z * groups + group) * inputs * pixels;
   for (int c = 0; c < inputs; c++, x += pixels, w += 8) {
     @A@8 v = vload8(0, w);
-    s0 += v * LOAD(at);
-    s1 += v * LOAD(i1);
-    s2 += v * LOAD(i2);
-    s3 += v * LOAD(i3);
+    s0 = MAC(v, LOAD(at), s0);
+    s1 = MAC(v, LOAD(i1), s1);
+    s2 = MAC(v, LOAD(i2), s2);
+    s3 = MAC(v, LOAD(i3), s3);
   }
   @A@ sums[4][8];
   vstore8(s0, 0, sums[0]);
@@ -39,4 +40,5 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   }
 }
 #undef LOAD
+#undef MAC
 #undef PUT

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Element types: LD and ST are how one is read and written; half and bfloat16 are computed as float. */
+/* 8-bit results hang on ties: what is not said to be one operation is two. */
+#pragma OPENCL FP_CONTRACT OFF
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #define LD_f64(p, i) ((p)[i])

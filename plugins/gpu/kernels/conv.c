@@ -67,6 +67,13 @@ pack (GpuPlan *plan, const AxonNode *node, const Weights *w, const Operands *o)
   return y;
 }
 
+/* Kernels that sum single numbers; the others sum eight at once. */
+static gboolean
+one_by_one (const gchar *family)
+{
+  return g_str_equal (family, "depthwise");
+}
+
 static void
 add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, GpuTensor *w, const Operands *o,
           gint32 p, const gint64 *items)
@@ -86,7 +93,11 @@ add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, GpuTensor *w
                : NULL;
   GPtrArray *words = gpu_words_for (x->dtype, "A", o->sum, "W", gpu_type_stored (w->dtype), "WN",
                                     gpu_type_name (w->dtype), "B", gpu_type_stored (bias_type),
-                                    "BN", gpu_type_name (bias_type), "LOAD", load, NULL);
+                                    "BN", gpu_type_name (bias_type), "LOAD", load, "MAC",
+                                    o->scale              ? "((a) * (b) + (c))"
+                                    : one_by_one (family) ? "mad(a, b, c)"
+                                                          : "mad(a, (float8)(b), c)",
+                                    NULL);
   GpuStep *step = gpu_plan_draft (plan, name, family, words, put, p, items);
   gpu_step_read (plan, step, x);
   gpu_step_read (plan, step, w);
@@ -171,12 +182,12 @@ scales (GpuPlan *plan, const AxonNode *node)
   gint64 n = node->outputs[0]->type.shape.dims[1];
   const AxonShape shape = AXON_SHAPE (n);
   g_autoptr (AxonTensor) t = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
-  gdouble x = axon_tensor_get_value (gpu_node_constant (node, 1), 0);
-  gdouble y = axon_tensor_get_value (gpu_node_constant (node, 6), 0);
+  gfloat x = (gfloat)axon_tensor_get_value (gpu_node_constant (node, 1), 0);
+  gfloat y = (gfloat)axon_tensor_get_value (gpu_node_constant (node, 6), 0);
   gfloat *data = axon_tensor_get_data (t);
   for (gint64 i = 0; i < n; i++)
     data[i] =
-        (gfloat)(x * axon_tensor_get_value (w, axon_tensor_get_numel (w) > 1 ? (gsize)i : 0) / y);
+        x * (gfloat)axon_tensor_get_value (w, axon_tensor_get_numel (w) > 1 ? (gsize)i : 0) / y;
   return gpu_plan_constant_tensor (plan, t);
 }
 

@@ -46,9 +46,11 @@ add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTenso
     batch *= m->size[d];
   }
   items[2] = batch;
-  step = gpu_plan_draft (plan, name, "matmul",
-                         gpu_words_for (a->dtype, "ALPHA", alpha, "BETA", beta, NULL), NULL,
-                         gpu_numbers_write (&numbers, plan), items);
+  step = gpu_plan_draft (
+      plan, name, "matmul",
+      gpu_words_for (a->dtype, "ALPHA", alpha, "BETA", beta, "MAC",
+                     axon_dtype_is_float (a->dtype) ? "mad(a, b, c)" : "((a) * (b) + (c))", NULL),
+      NULL, gpu_numbers_write (&numbers, plan), items);
   gpu_step_read (plan, step, a);
   gpu_step_read (plan, step, b);
   gpu_step_read (plan, step, c);
