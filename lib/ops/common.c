@@ -65,8 +65,9 @@ gboolean
 axon_eval_copy (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                 G_GNUC_UNUSED GError **error)
 {
-  memcpy (axon_tensor_get_data (out[0]), axon_tensor_get_data (in[0]),
-          axon_tensor_get_n_bytes (out[0]));
+  gsize n = axon_tensor_get_n_bytes (out[0]);
+  if (n > 0)
+    memcpy (axon_tensor_get_data (out[0]), axon_tensor_get_data (in[0]), n);
   return TRUE;
 }
 

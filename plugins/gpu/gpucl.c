@@ -62,6 +62,7 @@ static const struct {
   { -5, "CL_OUT_OF_RESOURCES: out of device memory, or the device is lost", AXON_ERROR_MEMORY },
   { -6, "CL_OUT_OF_HOST_MEMORY", AXON_ERROR_MEMORY },
   { -11, "CL_BUILD_PROGRAM_FAILURE", AXON_ERROR_DEVICE },
+  { -14, "a command failed on the device", AXON_ERROR_DEVICE },
   { -36, "CL_INVALID_COMMAND_QUEUE: the device is lost", AXON_ERROR_DEVICE },
   { -61, "CL_INVALID_BUFFER_SIZE: more than the device allocates at once", AXON_ERROR_MEMORY },
   { -1001, "no OpenCL platform is installed", AXON_ERROR_UNSUPPORTED },

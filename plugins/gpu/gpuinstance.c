@@ -368,21 +368,20 @@ report_times (GpuInstance *self, AxonInferRequest *request)
   const GpuPlan *plan = self->program->plan;
   g_autofree AxonProfilingInfo *info = g_new0 (AxonProfilingInfo, plan->steps->len + 1);
   g_autofree gdouble *times = g_new0 (gdouble, plan->steps->len + 1);
-  gboolean profiled = FALSE;
+  guint n = 0;
   for (guint i = 0; i < plan->steps->len; i++) {
     cl_ulong start = 0, end = 0;
-    info[i] = ((GpuStep *)g_ptr_array_index (plan->steps, i))->info;
     if (self->events[i] == NULL)
       continue;
-    profiled = TRUE;
     gpu_cl.GetEventProfilingInfo (self->events[i], CL_PROFILING_COMMAND_START, sizeof start, &start,
                                   NULL);
     gpu_cl.GetEventProfilingInfo (self->events[i], CL_PROFILING_COMMAND_END, sizeof end, &end,
                                   NULL);
-    times[i] = end > start ? (gdouble)(end - start) / 1000 : 0;
+    info[n] = ((GpuStep *)g_ptr_array_index (plan->steps, i))->info;
+    times[n++] = end > start ? (gdouble)(end - start) / 1000 : 0;
   }
-  if (profiled)
-    axon_infer_request_set_profiling (request, plan->steps->len, info, times);
+  if (n > 0)
+    axon_infer_request_set_profiling (request, n, info, times);
 }
 
 gboolean

@@ -299,38 +299,6 @@ add_outputs (GpuPlan *plan)
   plan->node = NULL;
 }
 
-static void
-find_lifetimes (GpuPlan *plan)
-{
-  for (guint i = 0; i < plan->steps->len; i++) {
-    const GpuStep *step = g_ptr_array_index (plan->steps, i);
-    for (guint k = 0; k < step->args->len; k++) {
-      GpuBuffer *b = g_array_index (step->args, GpuArg, k).buffer;
-      if (b == NULL)
-        continue;
-      b->first = MIN (b->first, i);
-      b->last = MAX (b->last, i);
-    }
-  }
-}
-
-static void
-plan_memory (GpuPlan *plan)
-{
-  g_autofree AxonArenaItem *items = g_new0 (AxonArenaItem, plan->buffers->len + 1);
-  g_autoptr (GPtrArray) arena = g_ptr_array_new ();
-  for (guint i = 0; i < plan->buffers->len; i++) {
-    GpuBuffer *b = g_ptr_array_index (plan->buffers, i);
-    if (b->place != GPU_ARENA || b->first == G_MAXUINT)
-      continue;
-    items[arena->len] = (AxonArenaItem){ b->n_bytes, b->first, b->last, 0 };
-    g_ptr_array_add (arena, b);
-  }
-  plan->arena_size = axon_plan_arena (items, arena->len, plan->device->align);
-  for (guint i = 0; i < arena->len; i++)
-    ((GpuBuffer *)g_ptr_array_index (arena, i))->offset = items[i].offset;
-}
-
 /* A node that is refused still has outputs, so that the rest can be judged. */
 static void
 refuse (GpuPlan *plan, const AxonNode *node, gchar *why, GHashTable *refused)
@@ -402,8 +370,7 @@ gpu_plan_new (const GpuDevice *device, AxonModel *model, GHashTable *refused,
   if (g_hash_table_size (refused) == 0) {
     add_outputs (plan);
     gpu_plan_write_drafts (plan);
-    find_lifetimes (plan);
-    plan_memory (plan);
+    gpu_plan_memory (plan);
   }
   return plan;
 }

@@ -26,14 +26,17 @@ typedef enum {
   GPU_STATUS,   /* one int: 0, or which complaint a kernel has */
 } GpuPlace;
 
-typedef struct {
+typedef struct _GpuBuffer GpuBuffer;
+
+struct _GpuBuffer {
   GpuPlace place;
-  gsize n_bytes, offset; /* offset: in the arena */
+  gsize n_bytes, offset; /* offset: in the arena; while planning that of a part in its parent */
+  GpuBuffer *parent;     /* while planning: it is a part of that one */
   guint index;           /* of the input, output, constant or prepared one */
   guint id;              /* among the plan's buffers */
   gboolean any_size;     /* an input that every run may bring in another size */
   guint first, last;     /* steps; G_MAXUINT: none */
-} GpuBuffer;
+};
 
 typedef struct {
   AxonDType dtype;
@@ -62,8 +65,10 @@ typedef struct {
 /* Every kernel takes: the parameters; where its own begin; items along x; then args. */
 typedef struct {
   gchar *kernel;
-  GArray *args;    /* GpuArg, all */
-  gsize global[3]; /* items, x rounded up to whole groups; an empty step has 0 */
+  GArray *args;                   /* GpuArg, all */
+  gsize global[3];                /* items, x rounded up to whole groups; an empty step has 0 */
+  GpuBuffer *copy_from, *copy_to; /* of a copy of elements in order; else NULL */
+  gsize copy_from_offset, copy_to_offset, copy_bytes;
   GpuDraft *draft; /* while building, or NULL */
   gboolean once;   /* when the program is made, not when it runs */
   AxonProfilingInfo info;
@@ -157,6 +162,8 @@ void gpu_step_number (GpuStep *step, gint64 number);
 void gpu_step_complaint (GpuPlan *plan, GpuStep *step, const gchar *text);
 
 void gpu_step_free (gpointer step);
+/* Lifetimes and offsets, when all steps are there. */
+void gpu_plan_memory (GpuPlan *plan);
 /* The texts of drafts, when nothing more is fused to them. */
 void gpu_plan_write_drafts (GpuPlan *plan);
 /* Short, and different for different texts (transfer full). */

@@ -20,6 +20,7 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   int ox = i % tiles * 4, oy = i / tiles % q[19], oz = i / tiles / q[19];
   int depth = inputs * q[6] * q[7] * q[8];
   int x0 = ox * q[11] - q[17], y0 = oy * q[10] - q[16], z0 = oz * q[9] - q[15];
+  bool inside = x0 >= 0 && x0 + 3 * q[11] + (q[8] - 1) * q[14] < q[5];
   @A@8 s0 = 0, s1 = 0, s2 = 0, s3 = 0;
   w += (size_t)(group * blocks + block) * depth * 8;
   x += (size_t)(z * groups + group) * inputs * size;
@@ -30,6 +31,17 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
         int iy = y0 + b * q[13], row = (iz * q[4] + iy) * q[5];
         if (iz < 0 || iz >= q[3] || iy < 0 || iy >= q[4]) {
           w += 8 * q[8];
+          continue;
+        }
+        if (inside) {
+          int i0 = row + x0;
+          for (int k = 0; k < q[8]; k++, w += 8, i0 += q[14]) {
+            @A@8 v = vload8(0, w);
+            s0 = MAC(v, LOAD(i0), s0);
+            s1 = MAC(v, LOAD(i0 + q[11]), s1);
+            s2 = MAC(v, LOAD(i0 + 2 * q[11]), s2);
+            s3 = MAC(v, LOAD(i0 + 3 * q[11]), s3);
+          }
           continue;
         }
         for (int k = 0; k < q[8]; k++, w += 8) {

@@ -169,4 +169,12 @@ gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, 
   step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan), n, 1, 1);
   gpu_step_read (plan, step, from);
   gpu_step_write (plan, step, to);
+  if (m.rank == 0 || (m.rank == 1 && m.xs[0] == 1 && m.ys[0] == 1)) {
+    gsize size = axon_dtype_get_size (from->dtype);
+    step->copy_from = from->buffer;
+    step->copy_to = to->buffer;
+    step->copy_from_offset = (gsize)x0 * size;
+    step->copy_to_offset = (gsize)y0 * size;
+    step->copy_bytes = (gsize)n * size;
+  }
 }
