@@ -27,6 +27,22 @@ device_number (cl_device_id id, cl_device_info what)
   return value;
 }
 
+/* cl_khr_device_uuid */
+static gchar *
+device_uuid (cl_device_id id, const gchar *extensions)
+{
+  const cl_device_info uuid_khr = 0x106A;
+  guint8 bytes[16];
+  GString *text;
+  if (strstr (extensions, "cl_khr_device_uuid") == NULL ||
+      gpu_cl.GetDeviceInfo (id, uuid_khr, sizeof bytes, bytes, NULL) != CL_SUCCESS)
+    return NULL;
+  text = g_string_new (NULL);
+  for (guint i = 0; i < sizeof bytes; i++)
+    g_string_append_printf (text, "%02x", bytes[i]);
+  return g_string_free (text, FALSE);
+}
+
 static void
 device_free (gpointer data)
 {
@@ -36,6 +52,7 @@ device_free (gpointer data)
   g_free (device->vendor);
   g_free (device->driver);
   g_free (device->version);
+  g_free (device->uuid);
   g_free (device);
 }
 
@@ -60,6 +77,7 @@ device_new (cl_platform_id platform, cl_device_id id)
   device->name = device_text (id, CL_DEVICE_NAME);
   device->vendor = device_text (id, CL_DEVICE_VENDOR);
   device->driver = device_text (id, CL_DRIVER_VERSION);
+  device->uuid = device_uuid (id, extensions);
   device->version = device_text (id, CL_DEVICE_VERSION);
   device->memory = device_number (id, CL_DEVICE_GLOBAL_MEM_SIZE);
   device->largest = device_number (id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);

@@ -9,6 +9,7 @@ typedef struct {
   cl_device_id id;
   cl_context context; /* all models of the device share it */
   gchar *name, *vendor, *driver, *version;
+  gchar *uuid;                          /* hexadecimal, or NULL: the driver does not say */
   guint64 memory, largest;              /* bytes: all, and of one buffer */
   guint vendor_id, units, clock, align; /* align: of sub-buffers, bytes */
   gboolean is_cpu, fp64, correct_division, unified;

@@ -204,12 +204,23 @@ gpu_model_get_runtime_model (AxonCompiledModel *compiled, G_GNUC_UNUSED GError *
   return model;
 }
 
+static GVariant *
+gpu_model_get_property (AxonCompiledModel *compiled, const gchar *key, GError **error)
+{
+  GpuModel *self = (GpuModel *)compiled;
+  if (g_str_equal (key, "EXECUTION_DEVICES"))
+    return axon_property_list (axon_remote_context_get_device_name (self->context), NULL);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
+  return NULL;
+}
+
 static void
 gpu_model_class_init (GpuModelClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = gpu_model_finalize;
   klass->infer = gpu_model_infer;
   klass->init_request = gpu_model_init_request;
+  klass->get_property = gpu_model_get_property;
   klass->export_model = gpu_model_export;
   klass->get_runtime_model = gpu_model_get_runtime_model;
   klass->accepts_remote = TRUE;
@@ -312,6 +323,7 @@ gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
   for (guint i = 0; i < transformed->inputs->len; i++)
     self->any_size[i] = axon_model_input_is_any_size (transformed, i);
   self->context = g_object_ref (context);
+  axon_compiled_model_set_context (compiled, context);
   self->store = gpu_store_new (device, gpu_context_get_cl (context));
   self->profile = axon_config_get_bool (config, "PERF_COUNT") && !gpu_context_get_queue (context);
   self->waits_apart = axon_executor_get_n_streams (executor) > 0;

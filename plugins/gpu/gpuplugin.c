@@ -25,6 +25,10 @@ static const AxonPropertySpec properties[] = {
   { .key = "FULL_DEVICE_NAME", .flags = AXON_RO },
   { .key = "DEVICE_ARCHITECTURE", .flags = AXON_RO },
   { .key = "DEVICE_TYPE", .flags = AXON_RO },
+  { .key = "DEVICE_UUID",
+    .type = AXON_PROPERTY_STRING,
+    .flags = AXON_RO,
+    .blurb = "Identity of the device, hexadecimal; empty: the driver does not say" },
   { .key = "OPTIMIZATION_CAPABILITIES", .flags = AXON_RO },
   { AXON_GPU_DEVICE_TOTAL_MEM_SIZE, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
     "Bytes of device memory" },
@@ -111,6 +115,8 @@ device_metric (const GpuDevice *device, const gchar *key)
   if (g_str_equal (key, "DEVICE_ARCHITECTURE"))
     return g_variant_new_take_string (
         g_strdup_printf ("GPU: vendor=0x%x arch=%s", device->vendor_id, device->version));
+  if (g_str_equal (key, "DEVICE_UUID"))
+    return g_variant_new_string (device->uuid ? device->uuid : "");
   if (g_str_equal (key, "DEVICE_TYPE"))
     return g_variant_new_string (device->unified ? "integrated" : "discrete");
   if (g_str_equal (key, AXON_GPU_DEVICE_TOTAL_MEM_SIZE))
@@ -129,7 +135,7 @@ plugin_metric (AxonGpuPlugin *self, const gchar *key, guint id)
   if (g_str_equal (key, "AVAILABLE_DEVICES"))
     return list_ids (self);
   if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
-    return axon_property_list ("FP32", "EXPORT_IMPORT", NULL);
+    return axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
   if (g_str_equal (key, "RANGE_FOR_ASYNC_INFER_REQUESTS"))
     return g_variant_new ("(iii)", 1, 2, 1);
   if (g_str_equal (key, "RANGE_FOR_STREAMS"))
@@ -146,20 +152,31 @@ plugin_metric (AxonGpuPlugin *self, const gchar *key, guint id)
 }
 
 static GVariant *
-axon_gpu_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
+axon_gpu_plugin_get_device_metric (AxonPlugin *plugin, const gchar *id, const gchar *key,
+                                   GError **error)
 {
   AxonGpuPlugin *self = (AxonGpuPlugin *)plugin;
-  g_autoptr (GVariant) id = axon_plugin_get_property (plugin, "DEVICE_ID", error);
-  const GpuDevice *device = id ? get_device (self, id_of (id), error) : NULL;
+  guint number = (guint)g_ascii_strtoull (id, NULL, 10);
+  const GpuDevice *device = get_device (self, number, error);
   GVariant *value;
   if (device == NULL)
     return NULL;
   value = device_metric (device, key);
   if (value == NULL)
-    value = plugin_metric (self, key, id_of (id));
+    value = plugin_metric (self, key, number);
   if (value == NULL)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
   return value;
+}
+
+/* Of the device that DEVICE_ID names at the moment. */
+static GVariant *
+axon_gpu_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
+{
+  g_autoptr (GVariant) id = axon_plugin_get_property (plugin, "DEVICE_ID", error);
+  return id ? axon_gpu_plugin_get_device_metric (plugin, g_variant_get_string (id, NULL), key,
+                                                 error)
+            : NULL;
 }
 
 static AxonRemoteContext *
@@ -171,16 +188,20 @@ new_context (AxonPlugin *plugin, guint id, GVariant *params, GError **error)
 }
 
 static AxonRemoteContext *
-axon_gpu_plugin_create_context (AxonPlugin *plugin, GVariant *params, GError **error)
+axon_gpu_plugin_create_context (AxonPlugin *plugin, const gchar *id, GVariant *params,
+                                GError **error)
 {
-  g_autoptr (GVariant) id = axon_plugin_get_property (plugin, "DEVICE_ID", error);
-  return id ? new_context (plugin, id_of (id), params, error) : NULL;
+  g_autoptr (GVariant) own = id ? NULL : axon_plugin_get_property (plugin, "DEVICE_ID", error);
+  if (id == NULL && own == NULL)
+    return NULL;
+  return new_context (plugin, id ? (guint)g_ascii_strtoull (id, NULL, 10) : id_of (own), params,
+                      error);
 }
 
 static AxonRemoteContext *
-axon_gpu_plugin_get_default_context (AxonPlugin *plugin, GError **error)
+axon_gpu_plugin_get_default_context (AxonPlugin *plugin, const gchar *id, GError **error)
 {
-  return axon_gpu_plugin_create_context (plugin, NULL, error);
+  return axon_gpu_plugin_create_context (plugin, id, NULL, error);
 }
 
 static AxonCompiledModel *
@@ -283,6 +304,7 @@ axon_gpu_plugin_class_init (AxonGpuPluginClass *klass)
   klass->import_model = axon_gpu_plugin_import_model;
   klass->query_model = axon_gpu_plugin_query_model;
   klass->get_metric = axon_gpu_plugin_get_metric;
+  klass->get_device_metric = axon_gpu_plugin_get_device_metric;
   klass->create_context = axon_gpu_plugin_create_context;
   klass->get_default_context = axon_gpu_plugin_get_default_context;
 }

@@ -299,17 +299,17 @@ axon_template_plugin_add_extension (G_GNUC_UNUSED AxonPlugin *plugin,
 }
 
 static AxonRemoteContext *
-axon_template_plugin_create_context (AxonPlugin *plugin, GVariant *params,
-                                     G_GNUC_UNUSED GError **error)
+axon_template_plugin_create_context (AxonPlugin *plugin, G_GNUC_UNUSED const gchar *id,
+                                     GVariant *params, G_GNUC_UNUSED GError **error)
 {
   g_autofree gchar *device = g_strdup_printf ("%s.0", axon_plugin_get_name (plugin));
   return axon_template_context_new (device, params);
 }
 
 static AxonRemoteContext *
-axon_template_plugin_get_default_context (AxonPlugin *plugin, GError **error)
+axon_template_plugin_get_default_context (AxonPlugin *plugin, const gchar *id, GError **error)
 {
-  return axon_template_plugin_create_context (plugin, NULL, error);
+  return axon_template_plugin_create_context (plugin, id, NULL, error);
 }
 
 static void

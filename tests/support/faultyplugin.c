@@ -248,14 +248,15 @@ faulty_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
 }
 
 static AxonRemoteContext *
-faulty_plugin_create_context (G_GNUC_UNUSED AxonPlugin *plugin, GVariant *params,
-                              G_GNUC_UNUSED GError **error)
+faulty_plugin_create_context (G_GNUC_UNUSED AxonPlugin *plugin, G_GNUC_UNUSED const gchar *id,
+                              GVariant *params, G_GNUC_UNUSED GError **error)
 {
   return faulty_context_new ("FAULTY", params);
 }
 
 static AxonRemoteContext *
-faulty_plugin_get_default_context (G_GNUC_UNUSED AxonPlugin *plugin, G_GNUC_UNUSED GError **error)
+faulty_plugin_get_default_context (G_GNUC_UNUSED AxonPlugin *plugin, G_GNUC_UNUSED const gchar *id,
+                                   G_GNUC_UNUSED GError **error)
 {
   return faulty_context_new ("FAULTY", NULL);
 }

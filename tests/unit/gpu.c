@@ -318,6 +318,43 @@ a_device_that_is_not_there_is_named (void)
   g_assert_nonnull (strstr (error->message, "GPU.15"));
 }
 
+/* The driver of the tests makes as many devices as it is told. */
+static void
+the_second_device_has_its_own_name_context_and_place (void)
+{
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonRemoteContext) context = NULL;
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonTensor) x = NULL;
+  g_autoptr (AxonTensor) y = NULL;
+  g_autoptr (GVariant) name = NULL;
+  g_autoptr (GVariant) other = NULL;
+  g_autoptr (GVariant) where = NULL;
+  AxonShape shape = AXON_SHAPE (1, 4);
+  AxonCore *core = axon_core_get_default ();
+  if (!g_test_subprocess ()) {
+    g_setenv ("POCL_DEVICES", "pthread basic", TRUE);
+    g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+    g_unsetenv ("POCL_DEVICES");
+    g_test_trap_assert_passed ();
+    return;
+  }
+  if (!axon_core_has_device (core, "GPU.1", NULL)) /* another driver */
+    return;
+  model = test_relu_model ();
+  name = axon_core_get_property (core, "GPU.1", "FULL_DEVICE_NAME", NULL);
+  other = axon_core_get_property (core, "GPU.0", "FULL_DEVICE_NAME", NULL);
+  g_assert_false (g_variant_equal (name, other));
+  context = axon_core_get_default_context (core, "GPU.1", NULL);
+  g_assert_cmpstr (axon_remote_context_get_device_name (context), ==, "GPU.1");
+  compiled = axon_core_compile_model (core, model, "GPU.1", NULL, NULL, NULL, NULL, NULL);
+  where = axon_compiled_model_get_property (compiled, "EXECUTION_DEVICES", NULL);
+  g_assert_cmpstr (g_variant_get_strv (where, NULL)[0], ==, "GPU.1");
+  x = test_tensor (&shape, four);
+  y = test_run (model, "GPU.1", NULL, x);
+  g_assert_cmpfloat (axon_tensor_get_value (y, 1), ==, 2);
+}
+
 /* In a process of its own: the loader looks for drivers once. */
 static void
 without_a_driver_the_device_says_so (void)
@@ -380,6 +417,7 @@ main (int argc, char **argv)
   ADD (a_frame_may_change_its_size_between_runs);
   ADD (memory_that_is_not_there_is_an_error_and_the_device_works_on);
   ADD (a_device_that_is_not_there_is_named);
+  ADD (the_second_device_has_its_own_name_context_and_place);
   ADD (without_a_driver_the_device_says_so);
   ADD (a_cache_that_a_process_left_while_writing_is_emptied);
   return g_test_run ();

@@ -385,6 +385,15 @@ axon_core_query_model (AxonCore *core, AxonModel *model, const gchar *device, GV
   return g_hash_table_ref (ops->devices);
 }
 
+/* Which device of the plugin the expression names; NULL: none. */
+static const gchar *
+target_id (const AxonTarget *target)
+{
+  const gchar *id = NULL;
+  g_variant_lookup (target->config, "DEVICE_ID", "&s", &id);
+  return id;
+}
+
 static AxonRemoteContext *
 no_context (AxonPlugin *plugin, GError **error)
 {
@@ -413,10 +422,10 @@ axon_core_create_context (AxonCore *core, const gchar *device, GVariant *params,
   AxonTarget target;
   if (!axon_core_find_target (core, device, NULL, &target, error))
     return NULL;
-  context =
-      AXON_PLUGIN_GET_CLASS (target.plugin)->create_context
-          ? AXON_PLUGIN_GET_CLASS (target.plugin)->create_context (target.plugin, owned, error)
-          : no_context (target.plugin, error);
+  context = AXON_PLUGIN_GET_CLASS (target.plugin)->create_context
+                ? AXON_PLUGIN_GET_CLASS (target.plugin)
+                      ->create_context (target.plugin, target_id (&target), owned, error)
+                : no_context (target.plugin, error);
   axon_target_clear (&target);
   return context;
 }
@@ -439,7 +448,8 @@ axon_core_get_default_context (AxonCore *core, const gchar *device, GError **err
   if (!axon_core_find_target (core, device, NULL, &target, error))
     return NULL;
   context = AXON_PLUGIN_GET_CLASS (target.plugin)->get_default_context
-                ? AXON_PLUGIN_GET_CLASS (target.plugin)->get_default_context (target.plugin, error)
+                ? AXON_PLUGIN_GET_CLASS (target.plugin)
+                      ->get_default_context (target.plugin, target_id (&target), error)
                 : no_context (target.plugin, error);
   axon_target_clear (&target);
   return context;

@@ -455,12 +455,13 @@ GVariant *
 axon_core_get_property (AxonCore *core, const gchar *device, const gchar *key, GError **error)
 {
   g_autoptr (AxonPlugin) plugin = device ? plain_plugin (core, device, error) : NULL;
+  g_autoptr (AxonDeviceExpr) expr = plugin ? axon_device_expr_parse (device, error) : NULL;
   g_autoptr (AxonConfig) config = NULL;
   GVariant *value;
-  if (device != NULL && plugin == NULL)
+  if (device != NULL && expr == NULL)
     return NULL;
   if (plugin != NULL && (!axon_core_owns_key (core, key) || axon_plugin_has_property (plugin, key)))
-    return axon_plugin_get_property (plugin, key, error);
+    return axon_plugin_get_property_of (plugin, expr->id, key, error);
   config = axon_core_dup_config (core, plugin ? axon_plugin_get_name (plugin) : "");
   value = axon_config_get (config, key);
   if (value == NULL)

@@ -155,8 +155,23 @@ supported_properties (const AxonConfig *config)
   return g_variant_builder_end (&builder);
 }
 
+static GVariant *
+get_metric (AxonPlugin *plugin, const gchar *id, const gchar *key, GError **error)
+{
+  AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (plugin);
+  return id != NULL && klass->get_device_metric != NULL
+             ? klass->get_device_metric (plugin, id, key, error)
+             : klass->get_metric (plugin, key, error);
+}
+
 GVariant *
 axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error)
+{
+  return axon_plugin_get_property_of (plugin, NULL, key, error);
+}
+
+GVariant *
+axon_plugin_get_property_of (AxonPlugin *plugin, const gchar *id, const gchar *key, GError **error)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   const AxonPropertySpec *spec = axon_config_find_spec (priv->config, key);
@@ -177,7 +192,7 @@ axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error)
     value = g_variant_ref (axon_config_get (priv->config, key));
   g_mutex_unlock (&priv->lock);
   if (value == NULL) {
-    value = AXON_PLUGIN_GET_CLASS (plugin)->get_metric (plugin, key, error);
+    value = get_metric (plugin, id, key, error);
     if (value != NULL)
       value = g_variant_take_ref (value);
   }

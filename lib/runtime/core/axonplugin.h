@@ -57,8 +57,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonSupportedOps, axon_supported_ops_free)
  * @add_extension: optional; from now on may use @extension's kernels. Without it the device says
  *   that it takes none.
  * @create_context: optional; shares memory and handles named by @params, `a{sv}`, with the
- *   application
- * @get_default_context: optional; the context of models compiled without one
+ *   application. @id: of the device, or %NULL
+ * @get_default_context: optional; the context of models compiled for device @id without one
+ * @get_device_metric: optional; as @get_metric, for the device that @id names
  * @forwards_properties: set by virtual devices: keys that the table lacks are kept, for the devices
  *   behind
  *
@@ -79,11 +80,14 @@ struct _AxonPluginClass {
                                       GCancellable *cancellable, AxonProgressFunc progress,
                                       gpointer user_data, GError **error);
   gboolean (*add_extension) (AxonPlugin *plugin, AxonExtension *extension, GError **error);
-  AxonRemoteContext *(*create_context) (AxonPlugin *plugin, GVariant *params, GError **error);
-  AxonRemoteContext *(*get_default_context) (AxonPlugin *plugin, GError **error);
+  AxonRemoteContext *(*create_context) (AxonPlugin *plugin, const gchar *id, GVariant *params,
+                                        GError **error);
+  AxonRemoteContext *(*get_default_context) (AxonPlugin *plugin, const gchar *id, GError **error);
+  GVariant *(*get_device_metric) (AxonPlugin *plugin, const gchar *id, const gchar *key,
+                                  GError **error);
   gboolean forwards_properties;
 
-  gpointer padding[20];
+  gpointer padding[19];
 };
 
 #ifndef __GI_SCANNER__ /* for plugins, which are C */
@@ -96,6 +100,9 @@ const AxonPropertySpec *axon_plugin_get_properties_table (AxonPlugin *plugin, gu
 gboolean axon_plugin_set_property (AxonPlugin *plugin, const gchar *key, GVariant *value,
                                    GError **error);
 GVariant *axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error);
+/* As that, of the device that @id (nullable) names. */
+GVariant *axon_plugin_get_property_of (AxonPlugin *plugin, const gchar *id, const gchar *key,
+                                       GError **error);
 gboolean axon_plugin_has_property (AxonPlugin *plugin, const gchar *key);
 gboolean axon_plugin_has_capability (AxonPlugin *plugin, const gchar *capability);
 void axon_plugin_log (AxonPlugin *plugin, const AxonConfig *config, const gchar *level,

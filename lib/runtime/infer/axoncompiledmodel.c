@@ -191,7 +191,7 @@ axon_compiled_model_get_context (AxonCompiledModel *compiled, GError **error)
   if (priv->context != NULL)
     return g_object_ref (priv->context);
   if (klass->get_default_context != NULL)
-    return klass->get_default_context (priv->plugin, error);
+    return klass->get_default_context (priv->plugin, NULL, error);
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s shares no memory",
                axon_plugin_get_name (priv->plugin));
   return NULL;
