@@ -67,3 +67,13 @@
  * Since: 1.0
  */
 #define AXON_GPU_OPERATOR_KERNELS "GPU_OPERATOR_KERNELS"
+
+/**
+ * AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION:
+ *
+ * Property, YES or NO: compute convolutions of 3x3 as they are defined, not by Winograd's
+ * algorithm.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION "GPU_DISABLE_WINOGRAD_CONVOLUTION"

@@ -103,18 +103,20 @@ choose_values (const AxonModel *model, AxonTensor *const *inputs, AxonTensor **v
 
 /* NULL with @error. *dynamic: shapes were missing, and nothing else. */
 static GpuPlan *
-make_plan (const GpuDevice *device, AxonModel *model, const AxonShape *shapes, gboolean *dynamic,
+make_plan (const GpuStore *store, AxonModel *model, const AxonShape *shapes, gboolean *dynamic,
            GCancellable *cancellable, GError **error)
 {
+  const GpuOptions *options = gpu_store_get_options (store);
   g_autoptr (AxonModel) special = axon_model_specialize (model, shapes, error);
-  g_autoptr (AxonModel) lowered = special ? gpu_lower_model (special, cancellable, error) : NULL;
+  g_autoptr (AxonModel) lowered =
+      special ? gpu_lower_model (special, options, cancellable, error) : NULL;
   g_autoptr (GHashTable) refused = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   GHashTableIter iter;
   gpointer why;
   GpuPlan *plan;
   if (lowered == NULL)
     return NULL;
-  plan = gpu_plan_new (device, lowered, refused, cancellable, error);
+  plan = gpu_plan_new (gpu_store_get_device (store), options, lowered, refused, cancellable, error);
   if (plan == NULL || g_hash_table_size (refused) == 0)
     return plan;
   g_hash_table_iter_init (&iter, refused);
@@ -131,7 +133,6 @@ gpu_entry_new (GpuStore *store, AxonModel *model, const AxonShape *shapes,
                GError **error)
 {
   GpuEntry *entry = g_new0 (GpuEntry, 1);
-  const GpuDevice *device = gpu_store_get_device (store);
   g_autoptr (GError) first = NULL;
   g_atomic_ref_count_init (&entry->ref_count);
   g_mutex_init (&entry->lock);
@@ -140,11 +141,11 @@ gpu_entry_new (GpuStore *store, AxonModel *model, const AxonShape *shapes,
   entry->values = g_new0 (AxonTensor *, entry->n_inputs + 1);
   entry->idle = g_ptr_array_new_with_free_func ((GDestroyNotify)gpu_instance_free);
   *dynamic = FALSE;
-  entry->plan = make_plan (device, model, shapes, dynamic, cancellable, &first);
+  entry->plan = make_plan (store, model, shapes, dynamic, cancellable, &first);
   if (entry->plan == NULL && *dynamic && choose_values (model, inputs, entry->values)) {
     g_autoptr (AxonModel) known = with_values (model, entry->values);
     g_clear_error (&first);
-    entry->plan = make_plan (device, known, shapes, dynamic, cancellable, &first);
+    entry->plan = make_plan (store, known, shapes, dynamic, cancellable, &first);
   }
   if (first != NULL)
     g_propagate_error (error, g_steal_pointer (&first));

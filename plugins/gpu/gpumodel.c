@@ -261,6 +261,7 @@ build_first (GpuModel *self, const GpuCompile *call, GError **error)
   g_autofree AxonShape *shapes = g_new0 (AxonShape, self->model->inputs->len + 1);
   g_autoptr (AxonModel) lowered = NULL;
   g_autoptr (GError) own = NULL;
+  const GpuOptions *options = gpu_store_get_options (self->store);
   gboolean dynamic = FALSE, known = TRUE;
   GpuEntry *entry;
   for (guint i = 0; i < self->model->inputs->len; i++) {
@@ -280,8 +281,9 @@ build_first (GpuModel *self, const GpuCompile *call, GError **error)
     g_propagate_error (error, g_steal_pointer (&own));
     return FALSE;
   }
-  lowered = gpu_lower_model (self->model, call->cancellable, error);
-  return lowered && gpu_model_check (gpu_store_get_device (self->store), lowered, NULL, error);
+  lowered = gpu_lower_model (self->model, options, call->cancellable, error);
+  return lowered &&
+         gpu_model_check (gpu_store_get_device (self->store), options, lowered, NULL, error);
 }
 
 static void
@@ -316,6 +318,7 @@ gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
 {
   g_autoptr (AxonCompiledModel) compiled = g_object_new (gpu_model_get_type (), NULL);
   GpuModel *self = (GpuModel *)compiled;
+  const GpuOptions options = gpu_options_of (config);
   g_autoptr (AxonExecutor) executor = make_executor (device, config);
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
   self->model = g_object_ref (transformed);
@@ -324,7 +327,7 @@ gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
     self->any_size[i] = axon_model_input_is_any_size (transformed, i);
   self->context = g_object_ref (context);
   axon_compiled_model_set_context (compiled, context);
-  self->store = gpu_store_new (device, gpu_context_get_cl (context));
+  self->store = gpu_store_new (device, gpu_context_get_cl (context), &options);
   self->profile = axon_config_get_bool (config, "PERF_COUNT") && !gpu_context_get_queue (context);
   self->waits_apart = axon_executor_get_n_streams (executor) > 0;
   if (self->waits_apart) {

@@ -2,6 +2,8 @@
 /* The graph as the plan takes it, and what of it the device takes. */
 #include "gpumodel.h"
 
+#include <axon/axon-gpu.h>
+
 /* Convolutions of whole numbers whose scales are known. */
 static gboolean
 has_integer_kernel (const AxonNode *node)
@@ -29,8 +31,19 @@ static const AxonPass passes[] = {
   { "remove-dead-code", axon_pass_remove_dead_code },
 };
 
+GpuOptions
+gpu_options_of (const AxonConfig *config)
+{
+  return (GpuOptions){
+    .winograd = !axon_config_get_bool (config, AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION),
+    .half = g_str_equal (axon_config_get_string (config, "INFERENCE_PRECISION_HINT"), "f16") &&
+            !g_str_equal (axon_config_get_string (config, "EXECUTION_MODE_HINT"), "ACCURACY"),
+  };
+}
+
 AxonModel *
-gpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error)
+gpu_lower_model (AxonModel *model, const GpuOptions *options, GCancellable *cancellable,
+                 GError **error)
 {
   g_autoptr (AxonModel) clone = axon_model_clone (model);
   if (!axon_passes_run (clone, passes, G_N_ELEMENTS (passes), cancellable, error))
@@ -50,10 +63,11 @@ has_free_inputs (const AxonModel *model)
 
 /* Nodes whose shapes are not known pass if there is a kernel that may take them when they are. */
 gboolean
-gpu_model_check (const GpuDevice *device, AxonModel *lowered, GHashTable *reasons, GError **error)
+gpu_model_check (const GpuDevice *device, const GpuOptions *options, AxonModel *lowered,
+                 GHashTable *reasons, GError **error)
 {
   g_autoptr (GHashTable) refused = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  GpuPlan *plan = gpu_plan_new (device, lowered, refused, NULL, error);
+  GpuPlan *plan = gpu_plan_new (device, options, lowered, refused, NULL, error);
   gboolean later = reasons == NULL || has_free_inputs (lowered), ok;
   if (plan == NULL)
     return FALSE;

@@ -326,11 +326,12 @@ gpu_plan_fail (const GpuPlan *plan, GHashTable *refused, GError **error)
 }
 
 static GpuPlan *
-plan_init (const GpuDevice *device, AxonModel *model)
+plan_init (const GpuDevice *device, const GpuOptions *options, AxonModel *model)
 {
   const AxonShape one = AXON_SHAPE (1);
   GpuPlan *plan = g_new0 (GpuPlan, 1);
   plan->device = device;
+  plan->options = *options;
   plan->model = g_object_ref (model);
   plan->steps = g_ptr_array_new_with_free_func (gpu_step_free);
   plan->tensors = g_ptr_array_new_with_free_func (g_free);
@@ -352,10 +353,10 @@ plan_init (const GpuDevice *device, AxonModel *model)
 }
 
 GpuPlan *
-gpu_plan_new (const GpuDevice *device, AxonModel *model, GHashTable *refused,
-              GCancellable *cancellable, GError **error)
+gpu_plan_new (const GpuDevice *device, const GpuOptions *options, AxonModel *model,
+              GHashTable *refused, GCancellable *cancellable, GError **error)
 {
-  GpuPlan *plan = plan_init (device, model);
+  GpuPlan *plan = plan_init (device, options, model);
   add_inputs (plan);
   for (guint i = 0; i < model->nodes->len; i++) {
     const AxonNode *node = g_ptr_array_index (model->nodes, i);

@@ -76,8 +76,15 @@ typedef struct {
 
 #define GPU_GROUP 64 /* items of a group, along x */
 
+/* What properties decide. */
+typedef struct {
+  gboolean winograd;
+  gboolean half; /* numbers are stored in half precision */
+} GpuOptions;
+
 struct _GpuPlan {
   const GpuDevice *device;
+  GpuOptions options;
   AxonModel *model;
   GPtrArray *steps;     /* GpuStep, in order */
   GPtrArray *tensors;   /* GpuTensor, owned */
@@ -108,8 +115,8 @@ extern const GpuKernel gpu_kernels[];
 extern const guint gpu_n_kernels;
 
 /* @refused: node -> reason, of all that have no kernel; a plan that has such cannot run. */
-GpuPlan *gpu_plan_new (const GpuDevice *device, AxonModel *model, GHashTable *refused,
-                       GCancellable *cancellable, GError **error);
+GpuPlan *gpu_plan_new (const GpuDevice *device, const GpuOptions *options, AxonModel *model,
+                       GHashTable *refused, GCancellable *cancellable, GError **error);
 void gpu_plan_fail (const GpuPlan *plan, GHashTable *refused, GError **error);
 void gpu_plan_free (GpuPlan *plan);
 AxonModel *gpu_plan_describe (const GpuPlan *plan);

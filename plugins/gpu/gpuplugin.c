@@ -48,6 +48,8 @@ static const AxonPropertySpec properties[] = {
     .default_text = "f32",
     .choices = "f32 f16 dynamic",
     .blurb = "Type that may be computed in; f32 is used wherever another is allowed" },
+  { AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,
+    "Compute convolutions of 3x3 as they are defined" },
   { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "AUTO" },
   { .key = "MODEL_PRIORITY", .flags = AXON_RW, .default_text = "MEDIUM" },
   { .key = "LOG_LEVEL", .flags = AXON_RW, .default_text = "LOG_NONE" },
@@ -274,14 +276,15 @@ static gboolean
 axon_gpu_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
                              AxonSupportedOps *result, GCancellable *cancellable, GError **error)
 {
+  const GpuOptions options = gpu_options_of (config);
   guint id;
   const GpuDevice *device = device_of_config (plugin, config, &id, error);
   g_autofree gchar *name = g_strdup_printf ("%s.%u", axon_plugin_get_name (plugin), id);
   g_autoptr (AxonModel) transformed = device ? transform_model (model, cancellable, error) : NULL;
   g_autoptr (AxonModel) lowered =
-      transformed ? gpu_lower_model (transformed, cancellable, error) : NULL;
+      transformed ? gpu_lower_model (transformed, &options, cancellable, error) : NULL;
   g_autoptr (GHashTable) refused = g_hash_table_new_full (NULL, NULL, NULL, g_free);
-  if (lowered == NULL || !gpu_model_check (device, lowered, refused, error))
+  if (lowered == NULL || !gpu_model_check (device, &options, lowered, refused, error))
     return FALSE;
   axon_supported_ops_collect (result, model, lowered, name,
                               axon_config_get_float (config, "QUERY_MODEL_RATIO"), refuse_node,

@@ -7,6 +7,7 @@
 struct _GpuStore {
   gatomicrefcount ref_count;
   const GpuDevice *device;
+  GpuOptions options;
   cl_context context;
   GMutex lock;
   GHashTable *programs; /* lock: source -> cl_program */
@@ -27,12 +28,13 @@ release_buffer (gpointer buffer)
 }
 
 GpuStore *
-gpu_store_new (const GpuDevice *device, cl_context context)
+gpu_store_new (const GpuDevice *device, cl_context context, const GpuOptions *options)
 {
   GpuStore *store = g_new0 (GpuStore, 1);
   g_atomic_ref_count_init (&store->ref_count);
   g_mutex_init (&store->lock);
   store->device = device;
+  store->options = *options;
   store->context = context;
   gpu_cl.RetainContext (context);
   store->programs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, release_program);
@@ -73,6 +75,12 @@ const GpuDevice *
 gpu_store_get_device (const GpuStore *store)
 {
   return store->device;
+}
+
+const GpuOptions *
+gpu_store_get_options (const GpuStore *store)
+{
+  return &store->options;
 }
 
 static const gchar *

@@ -17,11 +17,12 @@ typedef struct {
   cl_mem *prepared;  /* by index */
 } GpuProgram;
 
-GpuStore *gpu_store_new (const GpuDevice *device, cl_context context);
+GpuStore *gpu_store_new (const GpuDevice *device, cl_context context, const GpuOptions *options);
 GpuStore *gpu_store_ref (GpuStore *store);
 void gpu_store_unref (GpuStore *store);
 cl_context gpu_store_get_context (const GpuStore *store);
 const GpuDevice *gpu_store_get_device (const GpuStore *store);
+const GpuOptions *gpu_store_get_options (const GpuStore *store);
 
 /* Binaries of an earlier process: tried first, never needed. */
 void gpu_store_offer_binary (GpuStore *store, const gchar *key, GBytes *binary);

@@ -156,6 +156,8 @@ build_conv (GpuPlan *plan, const AxonNode *node, const Operands *o)
     items[1] = groups;
     add_conv (plan, node, "depthwise", gpu_plan_input (plan, node, o->w), o,
               conv_numbers (plan, &w, &window), items);
+  } else if (o->scale == NULL && gpu_add_winograd (plan, node, &window)) {
+    return TRUE;
   } else if (is_pointwise (&window)) {
     const gint64 numbers[] = { w.inputs, w.outputs, blocks, volume (window.out), groups };
     items[0] = (volume (window.out) + 3) / 4;

@@ -39,9 +39,10 @@ void gpu_strides (const AxonShape *shape, gint64 *strides);
 void gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, gint64 y0,
                gint rank, const gint64 *dims, const gint64 *xs, const gint64 *ys);
 
-/* y[rows, columns] = a[rows, depth] b[depth, columns] */
-void gpu_product (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTensor *y,
-                  gint64 rows, gint64 depth, gint64 columns);
+/* y[n, rows, columns] = a[n, rows, depth] b[n, depth, columns] */
+void gpu_products (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTensor *y,
+                   gint64 n, gint64 rows, gint64 depth, gint64 columns);
+gboolean gpu_add_winograd (GpuPlan *plan, const AxonNode *node, const AxonWindow *w);
 
 #define GPU_BUILDER(name) gboolean name (GpuPlan *plan, const AxonNode *node, gchar **why)
 GPU_BUILDER (gpu_build_known);

@@ -59,14 +59,18 @@ add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTenso
 }
 
 void
-gpu_product (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTensor *y, gint64 rows,
-             gint64 depth, gint64 columns)
+gpu_products (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTensor *y, gint64 n,
+              gint64 rows, gint64 depth, gint64 columns)
 {
   const Product m = { .rows = rows,
                       .columns = columns,
                       .depth = depth,
                       .row_step = depth,
                       .depth_step = 1,
+                      .batches = 1,
+                      .size = { n },
+                      .a_step = { rows * depth },
+                      .b_step = { depth * columns },
                       .alpha = 1,
                       .beta = 1 };
   add_product (plan, &m, a, b, NULL, y);
