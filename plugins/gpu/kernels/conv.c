@@ -75,10 +75,10 @@ one_by_one (const gchar *family)
 }
 
 static void
-add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, GpuTensor *w, const Operands *o,
-          gint32 p, const gint64 *items)
+add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, GpuTensor *x, GpuTensor *w,
+          const Operands *o, gint32 p, const gint64 *items)
 {
-  GpuTensor *x = gpu_plan_input (plan, node, o->x), *bias = operand (plan, node, o->bias);
+  GpuTensor *bias = operand (plan, node, o->bias);
   GpuTensor *y = gpu_plan_output (plan, node, 0);
   const gchar *type = gpu_type_name (x->dtype);
   AxonDType bias_type = bias ? bias->dtype : x->dtype;
@@ -121,19 +121,37 @@ conv_numbers (GpuPlan *plan, const Weights *w, const AxonWindow *window)
   return gpu_numbers_write (&numbers, plan);
 }
 
-static gboolean
-is_pointwise (const AxonWindow *w)
-{
-  for (guint d = 0; d < 3; d++)
-    if (w->kernel[d] != 1 || w->stride[d] != 1 || w->pad[d] != 0 || w->pad_end[d] != 0)
-      return FALSE;
-  return TRUE;
-}
-
 static gint64
 volume (const gint64 *dims)
 {
   return dims[0] * dims[1] * dims[2];
+}
+
+static gboolean
+is_pointwise (const AxonWindow *w)
+{
+  for (guint d = 0; d < 3; d++)
+    if (w->kernel[d] != 1 || w->pad[d] != 0 || w->pad_end[d] != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* The pixels that a pointwise convolution reads: all, or a copy of every second ... */
+static GpuTensor *
+read_pixels (GpuPlan *plan, GpuTensor *x, const AxonWindow *w)
+{
+  gint64 planes = x->shape.dims[0] * x->shape.dims[1];
+  const gint64 dims[] = { planes, w->out[0], w->out[1], w->out[2] };
+  const gint64 xs[] = { volume (w->in), w->stride[0] * w->in[1] * w->in[2], w->stride[1] * w->in[2],
+                        w->stride[2] };
+  const gint64 ys[] = { volume (w->out), w->out[1] * w->out[2], w->out[2], 1 };
+  const AxonShape shape = AXON_SHAPE (planes, volume (w->out));
+  GpuTensor *y;
+  if (w->stride[0] == 1 && w->stride[1] == 1 && w->stride[2] == 1)
+    return x;
+  y = gpu_plan_scratch (plan, x->dtype, &shape);
+  gpu_move (plan, x, 0, y, 0, 4, dims, xs, ys);
+  return y;
 }
 
 static gboolean
@@ -154,18 +172,20 @@ build_conv (GpuPlan *plan, const AxonNode *node, const Operands *o)
                      batch };
   if (w.inputs == 1 && w.outputs == 1 && o->w_zero == G_MAXUINT) {
     items[1] = groups;
-    add_conv (plan, node, "depthwise", gpu_plan_input (plan, node, o->w), o,
-              conv_numbers (plan, &w, &window), items);
+    add_conv (plan, node, "depthwise", gpu_plan_input (plan, node, o->x),
+              gpu_plan_input (plan, node, o->w), o, conv_numbers (plan, &w, &window), items);
   } else if (o->scale == NULL && gpu_add_winograd (plan, node, &window)) {
     return TRUE;
   } else if (is_pointwise (&window)) {
     const gint64 numbers[] = { w.inputs, w.outputs, blocks, volume (window.out), groups };
     items[0] = (volume (window.out) + 3) / 4;
-    add_conv (plan, node, "pointwise", pack (plan, node, &w, o), o,
+    add_conv (plan, node, "pointwise",
+              read_pixels (plan, gpu_plan_input (plan, node, o->x), &window),
+              pack (plan, node, &w, o), o,
               gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)), items);
   } else {
-    add_conv (plan, node, "conv", pack (plan, node, &w, o), o, conv_numbers (plan, &w, &window),
-              items);
+    add_conv (plan, node, "conv", gpu_plan_input (plan, node, o->x), pack (plan, node, &w, o), o,
+              conv_numbers (plan, &w, &window), items);
   }
   return TRUE;
 }
@@ -232,8 +252,8 @@ gpu_build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
   w.input_step = w.outputs * w.taps;
   w.group_step = w.inputs * w.input_step;
   const gint64 items[] = { volume (window.in), groups * ((w.outputs + 7) / 8), xs->dims[0] };
-  add_conv (plan, node, "deconv", pack (plan, node, &w, &real), &real,
-            conv_numbers (plan, &w, &window), items);
+  add_conv (plan, node, "deconv", gpu_plan_input (plan, node, 0), pack (plan, node, &w, &real),
+            &real, conv_numbers (plan, &w, &window), items);
   return TRUE;
 }
 

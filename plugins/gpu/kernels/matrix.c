@@ -35,7 +35,7 @@ add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTenso
   const gint64 head[] = { m->rows, m->columns, m->depth, m->row_step, m->depth_step,
                           0,       0,          m->c_row, m->c_column, m->batches };
   GpuNumbers numbers = { .n = 0 };
-  gint64 batch = 1, items[3] = { (m->columns + 7) / 8, (m->rows + 3) / 4, 1 };
+  gint64 batch = 1, items[3] = { (m->columns + 7) / 8, (m->rows + 7) / 8, 1 };
   GpuStep *step;
   for (guint i = 0; i < G_N_ELEMENTS (head); i++)
     gpu_numbers_add (&numbers, head[i]);
