@@ -77,3 +77,13 @@
  * Since: 1.0
  */
 #define AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION "GPU_DISABLE_WINOGRAD_CONVOLUTION"
+
+/**
+ * AXON_GPU_EMULATE_HALF:
+ *
+ * Property, YES or NO: `INFERENCE_PRECISION_HINT=f16` counts on devices without half precision,
+ * too, where it saves memory and costs time.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_EMULATE_HALF "GPU_EMULATE_HALF"

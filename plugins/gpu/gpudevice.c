@@ -87,6 +87,7 @@ device_new (cl_platform_id platform, cl_device_id id)
   device->align = MAX (128, (guint)device_number (id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
   device->is_cpu = (device_number (id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
   device->unified = device_number (id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+  device->fp16 = strstr (extensions, "cl_khr_fp16") != NULL;
   device->fp64 = strstr (extensions, "cl_khr_fp64") != NULL;
   device->correct_division =
       (device_number (id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;

@@ -12,7 +12,7 @@ typedef struct {
   gchar *uuid;                          /* hexadecimal, or NULL: the driver does not say */
   guint64 memory, largest;              /* bytes: all, and of one buffer */
   guint vendor_id, units, clock, align; /* align: of sub-buffers, bytes */
-  gboolean is_cpu, fp64, correct_division, unified;
+  gboolean is_cpu, fp16, fp64, correct_division, unified;
 } GpuDevice;
 
 /* GpuDevice, GPUs first as the platforms list them; processors only where AXON_GPU_ALLOW_CPU is 1.

@@ -210,8 +210,21 @@ gpu_model_get_property (AxonCompiledModel *compiled, const gchar *key, GError **
   GpuModel *self = (GpuModel *)compiled;
   if (g_str_equal (key, "EXECUTION_DEVICES"))
     return axon_property_list (axon_remote_context_get_device_name (self->context), NULL);
+  if (g_str_equal (key, "INFERENCE_PRECISION_HINT"))
+    return g_variant_new_string (gpu_store_get_options (self->store)->half ? "f16" : "f32");
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
   return NULL;
+}
+
+/* What was wished for, and is not there. */
+static void
+say_precision (AxonPlugin *plugin, const GpuDevice *device, const AxonConfig *config,
+               const GpuOptions *options)
+{
+  if (g_str_equal (axon_config_get_string (config, "INFERENCE_PRECISION_HINT"), "f16") &&
+      !options->half)
+    axon_plugin_log (plugin, config, "LOG_WARNING", "%s has no half precision: f32 is used",
+                     device->name);
 }
 
 static void
@@ -318,9 +331,10 @@ gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
 {
   g_autoptr (AxonCompiledModel) compiled = g_object_new (gpu_model_get_type (), NULL);
   GpuModel *self = (GpuModel *)compiled;
-  const GpuOptions options = gpu_options_of (config);
+  const GpuOptions options = gpu_options_of (device, config);
   g_autoptr (AxonExecutor) executor = make_executor (device, config);
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
+  say_precision (plugin, device, config, &options);
   self->model = g_object_ref (transformed);
   self->any_size = g_new0 (gboolean, transformed->inputs->len + 1);
   for (guint i = 0; i < transformed->inputs->len; i++)

@@ -20,9 +20,12 @@ AxonCompiledModel *gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, A
 /* A clone with the GPU's passes applied. */
 AxonModel *gpu_lower_model (AxonModel *model, const GpuOptions *options, GCancellable *cancellable,
                             GError **error);
-GpuOptions gpu_options_of (const AxonConfig *config);
+GpuOptions gpu_options_of (const GpuDevice *device, const AxonConfig *config);
 
 /* TRUE if every node is the GPU's once shapes are known; else @error tells of all that are not.
  * @reasons (nullable): node -> why not (transfer full), and no error. */
 gboolean gpu_model_check (const GpuDevice *device, const GpuOptions *options, AxonModel *lowered,
                           GHashTable *reasons, GError **error);
+
+/* Stores in half precision what may be. */
+gboolean gpu_pass_halve (AxonModel *model, GError **error);

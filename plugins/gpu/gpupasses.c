@@ -31,13 +31,17 @@ static const AxonPass passes[] = {
   { "remove-dead-code", axon_pass_remove_dead_code },
 };
 
+static const AxonPass half_passes[] = { { "halve", gpu_pass_halve } };
+
 GpuOptions
-gpu_options_of (const AxonConfig *config)
+gpu_options_of (const GpuDevice *device, const AxonConfig *config)
 {
+  gboolean wanted =
+      g_str_equal (axon_config_get_string (config, "INFERENCE_PRECISION_HINT"), "f16") &&
+      !g_str_equal (axon_config_get_string (config, "EXECUTION_MODE_HINT"), "ACCURACY");
   return (GpuOptions){
     .winograd = !axon_config_get_bool (config, AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION),
-    .half = g_str_equal (axon_config_get_string (config, "INFERENCE_PRECISION_HINT"), "f16") &&
-            !g_str_equal (axon_config_get_string (config, "EXECUTION_MODE_HINT"), "ACCURACY"),
+    .half = wanted && (device->fp16 || axon_config_get_bool (config, AXON_GPU_EMULATE_HALF)),
   };
 }
 
@@ -46,7 +50,8 @@ gpu_lower_model (AxonModel *model, const GpuOptions *options, GCancellable *canc
                  GError **error)
 {
   g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_passes_run (clone, passes, G_N_ELEMENTS (passes), cancellable, error))
+  if (!axon_passes_run (clone, passes, G_N_ELEMENTS (passes), cancellable, error) ||
+      (options->half && !axon_passes_run (clone, half_passes, 1, cancellable, error)))
     return NULL;
   return g_steal_pointer (&clone);
 }

@@ -47,7 +47,8 @@ static const AxonPropertySpec properties[] = {
     .flags = AXON_RW,
     .default_text = "f32",
     .choices = "f32 f16 dynamic",
-    .blurb = "Type that may be computed in; f32 is used wherever another is allowed" },
+    .blurb =
+        "f16: numbers are stored in half precision and computed in f32, where the device has it" },
   { AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,
     "Compute convolutions of 3x3 as they are defined" },
   { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "AUTO" },
@@ -60,6 +61,8 @@ static const AxonPropertySpec properties[] = {
   { .key = "COMPILED_MODEL_RUNTIME_PROPERTIES", .flags = AXON_RO_HIDDEN },
   { AXON_GPU_OPERATOR_KERNELS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
     "Operators with kernels of this device, as domain:name=implementation" },
+  { AXON_GPU_EMULATE_HALF, AXON_PROPERTY_BOOL, AXON_RW_HIDDEN, "NO", 0, 0, NULL,
+    "Store in half precision where the device has none, too" },
   { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
   { .key = "QUERY_MODEL_RATIO", .flags = AXON_RW_HIDDEN, .default_text = "1" },
 };
@@ -117,6 +120,9 @@ device_metric (const GpuDevice *device, const gchar *key)
   if (g_str_equal (key, "DEVICE_ARCHITECTURE"))
     return g_variant_new_take_string (
         g_strdup_printf ("GPU: vendor=0x%x arch=%s", device->vendor_id, device->version));
+  if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
+    return device->fp16 ? axon_property_list ("FP32", "FP16", "INT8", "EXPORT_IMPORT", NULL)
+                        : axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
   if (g_str_equal (key, "DEVICE_UUID"))
     return g_variant_new_string (device->uuid ? device->uuid : "");
   if (g_str_equal (key, "DEVICE_TYPE"))
@@ -136,8 +142,6 @@ plugin_metric (AxonGpuPlugin *self, const gchar *key, guint id)
   g_autofree gchar *name = g_strdup_printf ("GPU.%u", id);
   if (g_str_equal (key, "AVAILABLE_DEVICES"))
     return list_ids (self);
-  if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
-    return axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
   if (g_str_equal (key, "RANGE_FOR_ASYNC_INFER_REQUESTS"))
     return g_variant_new ("(iii)", 1, 2, 1);
   if (g_str_equal (key, "RANGE_FOR_STREAMS"))
@@ -276,9 +280,9 @@ static gboolean
 axon_gpu_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
                              AxonSupportedOps *result, GCancellable *cancellable, GError **error)
 {
-  const GpuOptions options = gpu_options_of (config);
   guint id;
   const GpuDevice *device = device_of_config (plugin, config, &id, error);
+  const GpuOptions options = { .winograd = FALSE };
   g_autofree gchar *name = g_strdup_printf ("%s.%u", axon_plugin_get_name (plugin), id);
   g_autoptr (AxonModel) transformed = device ? transform_model (model, cancellable, error) : NULL;
   g_autoptr (AxonModel) lowered =

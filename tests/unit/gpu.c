@@ -253,6 +253,51 @@ chains_become_part_of_the_convolution_before_them (void)
   g_assert_cmpuint (n_kernels, ==, 2);
 }
 
+static gdouble
+difference_with (AxonModel *model, AxonTensor *x, const gchar *emulate, const gchar **used)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonTensor) expected = test_run (model, "GPU", NULL, x);
+  g_autoptr (AxonTensor) y = NULL;
+  g_autoptr (GVariant) hint = NULL;
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, "GPU",
+      g_variant_new_parsed ("{'INFERENCE_PRECISION_HINT': <'f16'>, %s: <%s>}",
+                            AXON_GPU_EMULATE_HALF, emulate),
+      NULL, NULL, NULL, &error);
+  g_autoptr (AxonInferRequest) request = NULL;
+  g_assert_no_error (error);
+  request = axon_compiled_model_create_infer_request (compiled);
+  g_assert_true (axon_infer_request_set_input_tensor (request, 0, x, &error));
+  g_assert_true (axon_infer_request_infer (request, &error));
+  hint = axon_compiled_model_get_property (compiled, "INFERENCE_PRECISION_HINT", &error);
+  *used = g_intern_string (g_variant_get_string (hint, NULL));
+  y = axon_infer_request_get_output_tensor (request, 0);
+  return test_largest_difference (expected, y);
+}
+
+static void
+half_precision_is_close_and_never_silent (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 16, 9, 9), w = AXON_SHAPE (24, 16, 3, 3);
+  TestModel t = test_model_new (13);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  AxonNode *n = test_model_node (&t, "Conv", 2, x, test_model_random (&t, &w, 1));
+  g_autoptr (AxonTensor) input = test_random (&shape, 3);
+  g_autoptr (AxonModel) model = NULL;
+  const gchar *used;
+  gdouble difference;
+  n = test_model_node (&t, "Sigmoid", 1, n->outputs[0]);
+  n = test_model_node (&t, "Softmax", 1, n->outputs[0]);
+  model = test_model_finish (&t, n->outputs[0]);
+  difference = difference_with (model, input, "YES", &used);
+  g_assert_cmpstr (used, ==, "f16");
+  g_assert_cmpfloat (difference, >, 0);
+  g_assert_cmpfloat (difference, <, 2e-3);
+  difference = difference_with (model, input, "NO", &used);
+  g_assert_true (g_str_equal (used, "f16") || difference == 0);
+}
+
 static void
 a_frame_may_change_its_size_between_runs (void)
 {
@@ -414,6 +459,7 @@ main (int argc, char **argv)
   ADD (a_wrong_index_ends_the_run_with_an_error_and_the_next_works);
   ADD (values_that_decide_shapes_are_planned_when_they_come);
   ADD (chains_become_part_of_the_convolution_before_them);
+  ADD (half_precision_is_close_and_never_silent);
   ADD (a_frame_may_change_its_size_between_runs);
   ADD (memory_that_is_not_there_is_an_error_and_the_device_works_on);
   ADD (a_device_that_is_not_there_is_named);
