@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* "domain:name" -> implementations of device CPU, joined; empty where there is no such device. */
+/* "domain:name" -> implementations of @device, joined; empty where there is no such device. */
 static GHashTable *
-load_kernels (void)
+load_kernels (const gchar *device, const gchar *property)
 {
   GHashTable *table = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   g_autoptr (GVariant) value =
-      axon_core_get_property (axon_core_get_default (), "CPU", "CPU_OPERATOR_KERNELS", NULL);
+      axon_core_get_property (axon_core_get_default (), device, property, NULL);
   g_autofree const gchar **lines = value ? g_variant_get_strv (value, NULL) : NULL;
   for (guint i = 0; lines != NULL && lines[i] != NULL; i++) {
     g_auto (GStrv) parts = g_strsplit (lines[i], "=", 2);
@@ -49,37 +49,41 @@ compare_rows (gconstpointer a, gconstpointer b)
 }
 
 static void
-print_row (gchar **row, GHashTable *kernels)
+print_row (gchar **row, GHashTable *kernels, GHashTable *gpu)
 {
   g_autofree gchar *key = g_strconcat (row[0], ":", row[1], NULL);
   g_auto (GStrv) ends = g_strsplit (row[2], "-", 2);
   const gchar *own = g_hash_table_lookup (kernels, key);
-  /* Rows that ended before opset 7 broadcast by an axis: only the reference kernel knows how. */
+  const gchar *of_gpu = g_hash_table_lookup (gpu, key);
+  /* Rows that ended before opset 7 broadcast by an axis, which CPU's kernels do not. */
   if (*ends[1] != '\0' && g_ascii_strtoll (ends[1], NULL, 10) < 7)
     own = NULL;
-  g_print ("| %s%s%s | %s%s%s | %s | %s |\n", g_str_equal (row[0], "ai.onnx") ? "" : row[0],
+  g_print ("| %s%s%s | %s%s%s | %s | %s | %s |\n", g_str_equal (row[0], "ai.onnx") ? "" : row[0],
            g_str_equal (row[0], "ai.onnx") ? "" : ".", row[1], ends[0], *ends[1] ? " to " : " on",
-           ends[1], row[3], own ? own : "reference");
+           ends[1], row[3], own ? own : "reference", of_gpu ? of_gpu : "");
 }
 
 static void
 print_markdown (gchar **lines)
 {
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
-  g_autoptr (GHashTable) kernels = load_kernels ();
+  g_autoptr (GHashTable) kernels = load_kernels ("CPU", "CPU_OPERATOR_KERNELS");
+  g_autoptr (GHashTable) gpu = load_kernels ("GPU", "GPU_OPERATOR_KERNELS");
   for (guint i = 0; lines[i] != NULL; i++)
     g_ptr_array_add (rows, split_line (lines[i]));
   g_ptr_array_sort (rows, compare_rows);
   g_print (
       "# Operators\n\n"
       "Made by `axon-inspect --operators --markdown`. Device TEMPLATE runs the reference kernel "
-      "of every row;\nthe last column says what device CPU runs: `onednn`, a kernel of its "
+      "of every row;\ncolumn CPU says what device CPU runs: `onednn`, a kernel of its "
       "`own`, a `view` of memory, or the\nreference kernel. Where a type or an attribute does "
       "not suit a kernel, the next one in the column runs,\nand the reference kernel at last; "
-      "`axon-bench --profile` names what ran.\n\n"
-      "| operator | opsets | types of input 0 | CPU |\n|---|---|---|---|\n");
+      "`axon-bench --profile` names what ran. Column GPU names the kernel\nthat device GPU has, "
+      "`generated` where it is written from the graph; where there is none, or it does not suit\na "
+      "node, the device refuses the node and HETERO:GPU,CPU gives it to the CPU.\n\n"
+      "| operator | opsets | types of input 0 | CPU | GPU |\n|---|---|---|---|---|\n");
   for (guint i = 0; i < rows->len; i++)
-    print_row (g_ptr_array_index (rows, i), kernels);
+    print_row (g_ptr_array_index (rows, i), kernels, gpu);
 }
 
 int
