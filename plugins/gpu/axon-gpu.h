@@ -35,7 +35,7 @@
 /**
  * AXON_GPU_DEVICE_TOTAL_MEM_SIZE:
  *
- * Metric: bytes of device memory, as a decimal number in a string.
+ * Metric: bytes of device memory, as `t`.
  *
  * Since: 1.0
  */

@@ -30,6 +30,8 @@
   X (EnqueueCopyBuffer)                                                                            \
   X (EnqueueFillBuffer)                                                                            \
   X (EnqueueMarkerWithWaitList)                                                                    \
+  X (EnqueueMapBuffer)                                                                             \
+  X (EnqueueUnmapMemObject)                                                                        \
   X (WaitForEvents)                                                                                \
   X (CreateProgramWithSource)                                                                      \
   X (CreateProgramWithBinary)                                                                      \

@@ -132,6 +132,50 @@ axon_gpu_context_create_tensor (AxonRemoteContext *context, AxonDType dtype, con
   return axon_tensor_new_with_memory (dtype, shape, &memory->parent, error);
 }
 
+/* A buffer in memory that the driver reaches by itself, mapped as long as it lives. */
+typedef struct {
+  AxonRemoteContext *context;
+  cl_mem mem;
+  gpointer data;
+} Pinned;
+
+static void
+pinned_free (gpointer data)
+{
+  Pinned *p = data;
+  AxonGpuContext *self = (AxonGpuContext *)p->context;
+  gpu_cl.EnqueueUnmapMemObject (self->copies, p->mem, p->data, 0, NULL, NULL);
+  gpu_cl.Finish (self->copies);
+  gpu_cl.ReleaseMemObject (p->mem);
+  g_object_unref (p->context);
+  g_free (p);
+}
+
+static AxonTensor *
+axon_gpu_context_create_host_tensor (AxonRemoteContext *context, AxonDType dtype,
+                                     const AxonShape *shape, GError **error)
+{
+  AxonGpuContext *self = (AxonGpuContext *)context;
+  gsize n_bytes = (gsize)MAX (axon_shape_get_numel (shape), 0) * axon_dtype_get_size (dtype);
+  cl_int status;
+  Pinned *p;
+  cl_mem mem = gpu_cl.CreateBuffer (self->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                                    MAX (n_bytes, 8), NULL, &status);
+  if (!gpu_cl_ok (status, "pinned memory", error))
+    return NULL;
+  p = g_new0 (Pinned, 1);
+  p->mem = mem;
+  p->data = gpu_cl.EnqueueMapBuffer (self->copies, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                     MAX (n_bytes, 8), 0, NULL, NULL, &status);
+  if (!gpu_cl_ok (status, "pinned memory", error)) {
+    gpu_cl.ReleaseMemObject (mem);
+    g_free (p);
+    return NULL;
+  }
+  p->context = g_object_ref (context);
+  return axon_tensor_new_wrapped (dtype, shape, p->data, n_bytes, pinned_free, p, error);
+}
+
 static GVariant *
 axon_gpu_context_get_params (AxonRemoteContext *context)
 {
@@ -164,6 +208,7 @@ axon_gpu_context_class_init (AxonGpuContextClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = axon_gpu_context_finalize;
   klass->create_tensor = axon_gpu_context_create_tensor;
+  klass->create_host_tensor = axon_gpu_context_create_host_tensor;
   klass->get_params = axon_gpu_context_get_params;
 }
 

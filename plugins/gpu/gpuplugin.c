@@ -30,7 +30,7 @@ static const AxonPropertySpec properties[] = {
     .flags = AXON_RO,
     .blurb = "Identity of the device, hexadecimal; empty: the driver does not say" },
   { .key = "OPTIMIZATION_CAPABILITIES", .flags = AXON_RO },
-  { AXON_GPU_DEVICE_TOTAL_MEM_SIZE, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
+  { AXON_GPU_DEVICE_TOTAL_MEM_SIZE, AXON_PROPERTY_INT, AXON_RO, NULL, 0, 0, NULL,
     "Bytes of device memory" },
   { AXON_GPU_EXECUTION_UNITS_COUNT, AXON_PROPERTY_INT, AXON_RO, NULL, 0, 0, NULL, "Compute units" },
   { AXON_GPU_DRIVER_VERSION, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
@@ -128,7 +128,7 @@ device_metric (const GpuDevice *device, const gchar *key)
   if (g_str_equal (key, "DEVICE_TYPE"))
     return g_variant_new_string (device->unified ? "integrated" : "discrete");
   if (g_str_equal (key, AXON_GPU_DEVICE_TOTAL_MEM_SIZE))
-    return g_variant_new_take_string (g_strdup_printf ("%" G_GUINT64_FORMAT, device->memory));
+    return g_variant_new_uint64 (device->memory);
   if (g_str_equal (key, AXON_GPU_EXECUTION_UNITS_COUNT))
     return g_variant_new_int32 ((gint)device->units);
   if (g_str_equal (key, AXON_GPU_DRIVER_VERSION))

@@ -50,6 +50,15 @@ play filesrc location="$data/media/asl-walk.mkv" ! decodebin ! identity eos-afte
 check "the woman's face is found in most frames" 'len(records) >= 30'
 play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! nninfer model="$models/yunet-n-dynamic/model.onnx" ! fakesink
 n=$((n + 1)); if grep -q ERROR "$tmp/log"; then bad=$((bad + 1)); echo "FAIL a model of free size"; else echo "pass a model of free size takes the frame's"; fi
+# Device GPU, on a processor where OpenCL has no other.
+export AXON_GPU_ALLOW_CPU=1
+if timeout 60 gst-launch-1.0 -q filesrc location="$data/media/faces-8.jpg" ! jpegdec ! $ultraface device=GPU ! \
+  nndecode threshold=0.7 ! $publish ! fakesink > "$tmp/log" 2>&1 || ! grep -q "no OpenCL platform\|no GPU" "$tmp/log"; then
+  check "eight faces are found on device GPU" 'len(records) == 1 and labels(records[0]) == ["face"] * 8'
+else
+  echo "skip device GPU: no OpenCL device"
+fi
+export AXON_GPU_ALLOW_CPU=0
 # Nothing of GStreamer's is left alive.
 GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 timeout 60 gst-launch-1.0 -q filesrc location="$data/media/faces-8.jpg" ! \
   jpegdec ! $ultraface ! nndecode ! nnoverlay ! fakesink 2> "$tmp/leaks" > /dev/null

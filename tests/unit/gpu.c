@@ -5,6 +5,7 @@
 #include <axon/axon-gpu.h>
 #include <gmodule.h>
 #include <glib/gstdio.h>
+#include <string.h>
 
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -31,20 +32,26 @@ typedef struct {
 } Own;
 
 /* What an application has: the first processor, a context, a queue. */
-static Own
-own_new (void)
+static void
+own_init (Own *own)
 {
   cl_platform_id platforms[8];
   cl_uint n = 0;
-  cl_int status;
-  Own own = { 0 };
   g_assert_cmpint (CL (clGetPlatformIDs) (8, platforms, &n), ==, CL_SUCCESS);
-  for (cl_uint i = 0; i < n && own.id == NULL; i++)
-    CL (clGetDeviceIDs) (platforms[i], CL_DEVICE_TYPE_ALL, 1, &own.id, NULL);
-  own.context = CL (clCreateContext) (NULL, 1, &own.id, NULL, NULL, &status);
-  g_assert_cmpint (status, ==, CL_SUCCESS);
-  own.queue = CL (clCreateCommandQueue) (own.context, own.id, 0, &status);
-  g_assert_cmpint (status, ==, CL_SUCCESS);
+  own->id = NULL;
+  for (cl_uint i = 0; i < n && own->id == NULL; i++)
+    CL (clGetDeviceIDs) (platforms[i], CL_DEVICE_TYPE_ALL, 1, &own->id, NULL);
+  own->context = CL (clCreateContext) (NULL, 1, &own->id, NULL, NULL, NULL);
+  g_assert_nonnull (own->context);
+  own->queue = CL (clCreateCommandQueue) (own->context, own->id, 0, NULL);
+  g_assert_nonnull (own->queue);
+}
+
+static Own
+own_new (void)
+{
+  Own own = { 0 };
+  own_init (&own);
   return own;
 }
 
@@ -152,6 +159,46 @@ a_tensor_of_another_context_is_refused (void)
   g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
   g_assert_nonnull (strstr (error->message, "another OpenCL context"));
   own_clear (&own);
+}
+
+static void
+host_tensors_of_a_context_are_inputs_and_outputs (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 4);
+  AxonCore *core = axon_core_get_default ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonModel) model = test_relu_model ();
+  g_autoptr (AxonCompiledModel) compiled =
+      axon_core_compile_model (core, model, "GPU", NULL, NULL, NULL, NULL, &error);
+  g_autoptr (AxonRemoteContext) context = axon_compiled_model_get_context (compiled, &error);
+  g_autoptr (AxonTensor) x =
+      axon_remote_context_create_host_tensor (context, AXON_DTYPE_F32, &shape, &error);
+  g_autoptr (AxonTensor) y =
+      axon_remote_context_create_host_tensor (context, AXON_DTYPE_F32, &shape, &error);
+  g_autoptr (AxonInferRequest) request = axon_compiled_model_create_infer_request (compiled);
+  g_assert_no_error (error);
+  memcpy (axon_tensor_get_data (x), four, sizeof four);
+  g_assert_true (axon_infer_request_set_input_tensor (request, 0, x, &error));
+  g_assert_true (axon_infer_request_set_output_tensor (request, 0, y, &error));
+  g_assert_true (axon_infer_request_infer (request, &error));
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpfloat (axon_tensor_get_value (y, i), ==, MAX (four[i], 0));
+}
+
+/* The device tells its memory, and takes what fits. */
+static void
+a_model_is_spread_by_the_memory_that_the_device_tells (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 4);
+  g_autoptr (AxonModel) model = test_relu_model ();
+  g_autoptr (AxonTensor) x = test_tensor (&shape, four);
+  g_autoptr (GVariant) memory = axon_core_get_property (axon_core_get_default (), "GPU",
+                                                        AXON_GPU_DEVICE_TOTAL_MEM_SIZE, NULL);
+  g_autoptr (AxonTensor) y =
+      test_run (model, "HETERO:GPU,CPU",
+                g_variant_new_parsed ("{'MODEL_DISTRIBUTION_POLICY': <'PIPELINE_PARALLEL'>}"), x);
+  g_assert_cmpuint (g_variant_get_uint64 (memory), >, 0);
+  g_assert_cmpfloat (axon_tensor_get_value (y, 1), ==, 2);
 }
 
 static void
@@ -375,6 +422,7 @@ the_second_device_has_its_own_name_context_and_place (void)
   g_autoptr (GVariant) name = NULL;
   g_autoptr (GVariant) other = NULL;
   g_autoptr (GVariant) where = NULL;
+  g_autofree const gchar **list = NULL;
   AxonShape shape = AXON_SHAPE (1, 4);
   AxonCore *core = axon_core_get_default ();
   if (!g_test_subprocess ()) {
@@ -394,7 +442,8 @@ the_second_device_has_its_own_name_context_and_place (void)
   g_assert_cmpstr (axon_remote_context_get_device_name (context), ==, "GPU.1");
   compiled = axon_core_compile_model (core, model, "GPU.1", NULL, NULL, NULL, NULL, NULL);
   where = axon_compiled_model_get_property (compiled, "EXECUTION_DEVICES", NULL);
-  g_assert_cmpstr (g_variant_get_strv (where, NULL)[0], ==, "GPU.1");
+  list = g_variant_get_strv (where, NULL);
+  g_assert_cmpstr (list[0], ==, "GPU.1");
   x = test_tensor (&shape, four);
   y = test_run (model, "GPU.1", NULL, x);
   g_assert_cmpfloat (axon_tensor_get_value (y, 1), ==, 2);
@@ -456,6 +505,8 @@ main (int argc, char **argv)
   ADD (buffers_of_the_application_are_read_and_written_in_its_queue);
   ADD (a_buffer_that_is_too_small_or_no_handle_is_refused);
   ADD (a_tensor_of_another_context_is_refused);
+  ADD (host_tensors_of_a_context_are_inputs_and_outputs);
+  ADD (a_model_is_spread_by_the_memory_that_the_device_tells);
   ADD (a_wrong_index_ends_the_run_with_an_error_and_the_next_works);
   ADD (values_that_decide_shapes_are_planned_when_they_come);
   ADD (chains_become_part_of_the_convolution_before_them);
