@@ -158,11 +158,29 @@ gpu_plan_text (GpuPlan *plan, const gchar *name, const gchar *text)
     g_string_append (plan->source, text);
 }
 
+/* Lines with @t@ are written @count times, with 0, 1 ... in its place: what a compiler would unroll, if
+ * all did. */
+static void
+repeat_lines (GString *text, guint count)
+{
+  g_auto (GStrv) lines = g_strsplit (text->str, "\n", -1);
+  g_string_truncate (text, 0);
+  for (guint i = 0; lines[i] != NULL; i++)
+    for (guint t = 0; t < (strstr (lines[i], "@t@") ? count : 1); t++) {
+      g_autofree gchar *number = g_strdup_printf ("%u", t);
+      GString *line = g_string_new (lines[i]);
+      g_string_replace (line, "@t@", number, 0);
+      g_string_append_printf (text, "%s\n", line->str);
+      g_string_free (line, TRUE);
+    }
+}
+
 void
 gpu_plan_template (GpuPlan *plan, const gchar *name, const gchar *family, const gchar *const *words)
 {
   g_autofree gchar *path = NULL;
   g_autoptr (GBytes) bytes = NULL;
+  guint count = 0;
   GString *text;
   if (g_hash_table_contains (plan->kernels, name))
     return;
@@ -173,7 +191,11 @@ gpu_plan_template (GpuPlan *plan, const gchar *name, const gchar *family, const 
   for (guint i = 0; words != NULL && words[i] != NULL; i += 2) {
     g_autofree gchar *marked = g_strdup_printf ("@%s@", words[i]);
     g_string_replace (text, marked, words[i + 1], 0);
+    if (g_str_equal (words[i], "PIXELS"))
+      count = (guint)g_ascii_strtoull (words[i + 1], NULL, 10);
   }
+  if (count > 0)
+    repeat_lines (text, count);
   g_string_replace (text, "@NAME@", name, 0);
   gpu_plan_text (plan, name, text->str);
   g_string_free (text, TRUE);

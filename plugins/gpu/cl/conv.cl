@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolution as an implicit product: an item makes 8 channels of 4 pixels in a row. Numbers: 0 inputs
- * and 1 outputs per group, 2 blocks of 8 outputs; of the three dimensions: 3 size of x, 6 of the
- * kernel, 9 stride, 12 dilation, 15 pad, 18 size of y; 21 groups. */
+/* Convolution as an implicit product: an item makes 8 channels of PIXELS pixels in a row; lines with a number in marks are repeated for each. Numbers: 0
+ * inputs and 1 outputs per group, 2 blocks of 8 outputs; of the three dimensions: 3 size of x, 6 of
+ * the kernel, 9 stride, 12 dilation, 15 pad, 18 size of y; 21 groups. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
@@ -14,14 +14,15 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   int i = get_global_id(0), z = get_global_id(2);
   int inputs = q[0], outputs = q[1], blocks = q[2], groups = q[21];
   int group = get_global_id(1) / blocks, block = get_global_id(1) % blocks;
-  int tiles = (q[20] + 3) / 4, size = q[3] * q[4] * q[5], pixels = q[18] * q[19] * q[20];
+  int tiles = (q[20] + @PIXELS@ - 1) / @PIXELS@, size = q[3] * q[4] * q[5];
+  int pixels = q[18] * q[19] * q[20];
   if (i >= n)
     return;
-  int ox = i % tiles * 4, oy = i / tiles % q[19], oz = i / tiles / q[19];
+  int ox = i % tiles * @PIXELS@, oy = i / tiles % q[19], oz = i / tiles / q[19];
+  int left = ox * q[11] - q[17], y0 = oy * q[10] - q[16], z0 = oz * q[9] - q[15];
+  bool inside = left >= 0 && left + (@PIXELS@ - 1) * q[11] + (q[8] - 1) * q[14] < q[5];
   int depth = inputs * q[6] * q[7] * q[8];
-  int x0 = ox * q[11] - q[17], y0 = oy * q[10] - q[16], z0 = oz * q[9] - q[15];
-  bool inside = x0 >= 0 && x0 + 3 * q[11] + (q[8] - 1) * q[14] < q[5];
-  @A@8 s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  @A@8 s@t@ = 0;
   w += (size_t)(group * blocks + block) * depth * 8;
   x += (size_t)(z * groups + group) * inputs * size;
   for (int c = 0; c < inputs; c++, x += size)
@@ -34,37 +35,29 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
           continue;
         }
         if (inside) {
-          int i0 = row + x0;
-          for (int k = 0; k < q[8]; k++, w += 8, i0 += q[14]) {
+          int from = row + left;
+          for (int k = 0; k < q[8]; k++, w += 8, from += q[14]) {
             @A@8 v = vload8(0, w);
-            s0 = MAC(v, LOAD(i0), s0);
-            s1 = MAC(v, LOAD(i0 + q[11]), s1);
-            s2 = MAC(v, LOAD(i0 + 2 * q[11]), s2);
-            s3 = MAC(v, LOAD(i0 + 3 * q[11]), s3);
+            s@t@ = MAC(v, LOAD(from + @t@ * q[11]), s@t@);
           }
           continue;
         }
         for (int k = 0; k < q[8]; k++, w += 8) {
-          int i0 = x0 + k * q[14], i1 = i0 + q[11], i2 = i1 + q[11], i3 = i2 + q[11];
+          int from = left + k * q[14];
           @A@8 v = vload8(0, w);
-          s0 = MAC(v, (i0 >= 0 && i0 < q[5] ? LOAD(row + i0) : 0), s0);
-          s1 = MAC(v, (i1 >= 0 && i1 < q[5] ? LOAD(row + i1) : 0), s1);
-          s2 = MAC(v, (i2 >= 0 && i2 < q[5] ? LOAD(row + i2) : 0), s2);
-          s3 = MAC(v, (i3 >= 0 && i3 < q[5] ? LOAD(row + i3) : 0), s3);
+          int x@t@ = from + @t@ * q[11];
+          s@t@ = MAC(v, (x@t@ >= 0 && x@t@ < q[5] ? LOAD(row + x@t@) : 0), s@t@);
         }
       }
     }
-  @A@ sums[4][8];
-  vstore8(s0, 0, sums[0]);
-  vstore8(s1, 0, sums[1]);
-  vstore8(s2, 0, sums[2]);
-  vstore8(s3, 0, sums[3]);
-  int to = (z * groups + group) * outputs * pixels + (oz * q[19] + oy) * q[20];
+  @A@ sums[@PIXELS@][8];
+  vstore8(s@t@, 0, sums[@t@]);
+  int to = (z * groups + group) * outputs * pixels + (oz * q[19] + oy) * q[20] + ox;
   for (int o = 0; o < 8 && block * 8 + o < outputs; o++) {
     int channel = block * 8 + o;
     @A@ more = has_bias ? LD_@BN@(bias, group * outputs + channel) : 0;
-    for (int t = 0; t < 4 && ox + t < q[20]; t++)
-      PUT(to + channel * pixels + ox + t, group * outputs + channel, sums[t][o] + more);
+    for (int t = 0; t < @PIXELS@ && ox + t < q[20]; t++)
+      PUT(to + channel * pixels + t, group * outputs + channel, sums[t][o] + more);
   }
 }
 #undef LOAD

@@ -2,6 +2,9 @@
 /* Convolutions, pooling and resizing: windows over one to three dimensions. */
 #include "kernels.h"
 
+#define MOST_PIXELS 4
+#define ITEMS_OF_A_UNIT 512 /* that hide the latency of memory */
+
 static gboolean
 has_conv_type (const AxonNode *node, gchar **why)
 {
@@ -74,16 +77,36 @@ one_by_one (const gchar *family)
   return g_str_equal (family, "depthwise");
 }
 
+/* What a kernel has to make: @rows of @row pixels, of so many blocks of channels, in a batch. */
+typedef struct {
+  gint64 row, rows, blocks, batch;
+} Grid;
+
+/* Pixels of an item: as many as reuse a weight well, as long as all units have enough items. */
+static gint64
+choose_pixels (const GpuPlan *plan, const Grid *grid)
+{
+  gint64 pixels = MOST_PIXELS, wanted = (gint64)plan->device->units * ITEMS_OF_A_UNIT;
+  while (pixels > 1 &&
+         (grid->row + pixels - 1) / pixels * grid->rows * grid->blocks * grid->batch < wanted)
+    pixels /= 2;
+  return pixels;
+}
+
 static void
 add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, GpuTensor *x, GpuTensor *w,
-          const Operands *o, gint32 p, const gint64 *items)
+          const Operands *o, gint32 p, const Grid *grid)
 {
+  gint64 pixels = g_str_equal (family, "deconv") ? 1 : choose_pixels (plan, grid);
+  const gint64 items[] = { (grid->row + pixels - 1) / pixels * grid->rows, grid->blocks,
+                           grid->batch };
+  g_autofree gchar *pixels_text = g_strdup_printf ("%d", (gint)pixels);
   GpuTensor *bias = operand (plan, node, o->bias);
   GpuTensor *y = gpu_plan_output (plan, node, 0);
   const gchar *type = gpu_type_name (x->dtype);
   AxonDType bias_type = bias ? bias->dtype : x->dtype;
   g_autofree gchar *name =
-      g_strdup_printf ("%s_%s_%s_%s_%s", family, type, gpu_type_name (w->dtype),
+      g_strdup_printf ("%s%s_%s_%s_%s_%s", family, pixels_text, type, gpu_type_name (w->dtype),
                        gpu_type_name (bias_type), gpu_type_name (y->dtype));
   g_autofree gchar *load =
       g_strdup_printf (o->scale ? "(LD_%s(x, i) - x_zero)" : "LD_%s(x, i)", type);
@@ -91,13 +114,14 @@ add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, GpuTensor *x
       o->scale ? g_strdup_printf ("(y[i] = convert_%s_sat(rint((v) * scale[c]) + y_zero))",
                                   gpu_type_stored (y->dtype))
                : NULL;
-  GPtrArray *words = gpu_words_for (x->dtype, "A", o->sum, "W", gpu_type_stored (w->dtype), "WN",
-                                    gpu_type_name (w->dtype), "B", gpu_type_stored (bias_type),
-                                    "BN", gpu_type_name (bias_type), "LOAD", load, "MAC",
-                                    o->scale              ? "((a) * (b) + (c))"
-                                    : one_by_one (family) ? "mad(a, b, c)"
-                                                          : "mad(a, (float8)(b), c)",
-                                    NULL);
+  GPtrArray *words =
+      gpu_words_for (x->dtype, "A", o->sum, "W", gpu_type_stored (w->dtype), "WN",
+                     gpu_type_name (w->dtype), "B", gpu_type_stored (bias_type), "BN",
+                     gpu_type_name (bias_type), "LOAD", load, "PIXELS", pixels_text, "MAC",
+                     o->scale              ? "((a) * (b) + (c))"
+                     : one_by_one (family) ? "mad(a, b, c)"
+                                           : "mad(a, (float8)(b), c)",
+                     NULL);
   GpuStep *step = gpu_plan_draft (plan, name, family, words, put, p, items);
   gpu_step_read (plan, step, x);
   gpu_step_read (plan, step, w);
@@ -168,24 +192,24 @@ build_conv (GpuPlan *plan, const AxonNode *node, const Operands *o)
   w.input_step = w.taps;
   w.output_step = w.inputs * w.taps;
   w.group_step = w.outputs * w.output_step;
-  gint64 items[] = { (window.out[2] + 3) / 4 * window.out[1] * window.out[0], groups * blocks,
-                     batch };
+  Grid grid = { window.out[2], window.out[1] * window.out[0], groups * blocks, batch };
   if (w.inputs == 1 && w.outputs == 1 && o->w_zero == G_MAXUINT) {
-    items[1] = groups;
+    grid.blocks = groups;
     add_conv (plan, node, "depthwise", gpu_plan_input (plan, node, o->x),
-              gpu_plan_input (plan, node, o->w), o, conv_numbers (plan, &w, &window), items);
+              gpu_plan_input (plan, node, o->w), o, conv_numbers (plan, &w, &window), &grid);
   } else if (o->scale == NULL && gpu_add_winograd (plan, node, &window)) {
     return TRUE;
   } else if (is_pointwise (&window)) {
     const gint64 numbers[] = { w.inputs, w.outputs, blocks, volume (window.out), groups };
-    items[0] = (volume (window.out) + 3) / 4;
+    grid.row = volume (window.out);
+    grid.rows = 1;
     add_conv (plan, node, "pointwise",
               read_pixels (plan, gpu_plan_input (plan, node, o->x), &window),
               pack (plan, node, &w, o), o,
-              gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)), items);
+              gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)), &grid);
   } else {
     add_conv (plan, node, "conv", gpu_plan_input (plan, node, o->x), pack (plan, node, &w, o), o,
-              conv_numbers (plan, &w, &window), items);
+              conv_numbers (plan, &w, &window), &grid);
   }
   return TRUE;
 }
@@ -251,9 +275,9 @@ gpu_build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
   w.output_step = w.taps;
   w.input_step = w.outputs * w.taps;
   w.group_step = w.inputs * w.input_step;
-  const gint64 items[] = { volume (window.in), groups * ((w.outputs + 7) / 8), xs->dims[0] };
+  const Grid grid = { volume (window.in), 1, groups * ((w.outputs + 7) / 8), xs->dims[0] };
   add_conv (plan, node, "deconv", gpu_plan_input (plan, node, 0), pack (plan, node, &w, &real),
-            &real, conv_numbers (plan, &w, &window), items);
+            &real, conv_numbers (plan, &w, &window), &grid);
   return TRUE;
 }
 
