@@ -87,3 +87,13 @@
  * Since: 1.0
  */
 #define AXON_GPU_EMULATE_HALF "GPU_EMULATE_HALF"
+
+/**
+ * AXON_GPU_TUNE_KERNELS:
+ *
+ * Property, YES or NO: when a model is compiled, variants of its convolutions run on the device,
+ * and the fastest of each node is used. Exports and cache entries keep the choice.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_TUNE_KERNELS "GPU_TUNE_KERNELS"

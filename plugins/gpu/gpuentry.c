@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpuentry.h"
 #include "gpumodel.h"
+#include "gputune.h"
 
 #include <string.h>
 
@@ -103,10 +104,9 @@ choose_values (const AxonModel *model, AxonTensor *const *inputs, AxonTensor **v
 
 /* NULL with @error. *dynamic: shapes were missing, and nothing else. */
 static GpuPlan *
-make_plan (const GpuStore *store, AxonModel *model, const AxonShape *shapes, gboolean *dynamic,
-           GCancellable *cancellable, GError **error)
+make_plan (const GpuStore *store, const GpuOptions *options, AxonModel *model,
+           const AxonShape *shapes, gboolean *dynamic, GCancellable *cancellable, GError **error)
 {
-  const GpuOptions *options = gpu_store_get_options (store);
   g_autoptr (AxonModel) special = axon_model_specialize (model, shapes, error);
   g_autoptr (AxonModel) lowered =
       special ? gpu_lower_model (special, options, cancellable, error) : NULL;
@@ -127,6 +127,34 @@ make_plan (const GpuStore *store, AxonModel *model, const AxonShape *shapes, gbo
   return NULL;
 }
 
+typedef struct {
+  const GpuStore *store;
+  AxonModel *model;
+  const AxonShape *shapes;
+  GCancellable *cancellable;
+} Tuning;
+
+static GpuPlan *
+make_variant (const GpuOptions *options, gpointer user_data, GError **error)
+{
+  const Tuning *t = user_data;
+  gboolean dynamic = FALSE;
+  return make_plan (t->store, options, t->model, t->shapes, &dynamic, t->cancellable, error);
+}
+
+/* At the first shapes that are all known; what is measured there serves the others, too. */
+gboolean
+gpu_entry_tune (GpuStore *store, AxonModel *model, const AxonShape *shapes,
+                GCancellable *cancellable, GError **error)
+{
+  Tuning tuning = { store, model, shapes, cancellable };
+  g_autoptr (GHashTable) best = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  if (!gpu_tune (store, make_variant, &tuning, best, error))
+    return FALSE;
+  gpu_store_set_tuned (store, g_steal_pointer (&best));
+  return TRUE;
+}
+
 GpuEntry *
 gpu_entry_new (GpuStore *store, AxonModel *model, const AxonShape *shapes,
                AxonTensor *const *inputs, gboolean *dynamic, GCancellable *cancellable,
@@ -141,11 +169,13 @@ gpu_entry_new (GpuStore *store, AxonModel *model, const AxonShape *shapes,
   entry->values = g_new0 (AxonTensor *, entry->n_inputs + 1);
   entry->idle = g_ptr_array_new_with_free_func ((GDestroyNotify)gpu_instance_free);
   *dynamic = FALSE;
-  entry->plan = make_plan (store, model, shapes, dynamic, cancellable, &first);
+  entry->plan =
+      make_plan (store, gpu_store_get_options (store), model, shapes, dynamic, cancellable, &first);
   if (entry->plan == NULL && *dynamic && choose_values (model, inputs, entry->values)) {
     g_autoptr (AxonModel) known = with_values (model, entry->values);
     g_clear_error (&first);
-    entry->plan = make_plan (store, known, shapes, dynamic, cancellable, &first);
+    entry->plan = make_plan (store, gpu_store_get_options (store), known, shapes, dynamic,
+                             cancellable, &first);
   }
   if (first != NULL)
     g_propagate_error (error, g_steal_pointer (&first));

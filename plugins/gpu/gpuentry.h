@@ -22,6 +22,8 @@ typedef struct {
 GpuEntry *gpu_entry_new (GpuStore *store, AxonModel *model, const AxonShape *shapes,
                          AxonTensor *const *inputs, gboolean *dynamic, GCancellable *cancellable,
                          GError **error);
+gboolean gpu_entry_tune (GpuStore *store, AxonModel *model, const AxonShape *shapes,
+                         GCancellable *cancellable, GError **error);
 GpuEntry *gpu_entry_ref (GpuEntry *entry);
 void gpu_entry_unref (gpointer entry);
 gboolean gpu_entry_fits (const GpuEntry *entry, const AxonShape *shapes, AxonTensor *const *inputs);

@@ -307,7 +307,7 @@ enqueue_steps (GpuInstance *self, gboolean profile, AxonInferRequest *request, G
                                           local, 0, NULL, profile ? &self->events[i] : NULL);
     if (!gpu_cl_ok (status, step->kernel, error))
       return FALSE;
-    if (axon_infer_request_is_cancelled (request)) {
+    if (request != NULL && axon_infer_request_is_cancelled (request)) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
       return FALSE;
     }
@@ -362,6 +362,15 @@ gpu_instance_start (GpuInstance *self, cl_command_queue queue, gboolean profile,
   return FALSE;
 }
 
+static gdouble
+microseconds (cl_event event)
+{
+  cl_ulong start = 0, end = 0;
+  gpu_cl.GetEventProfilingInfo (event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+  gpu_cl.GetEventProfilingInfo (event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+  return end > start ? (gdouble)(end - start) / 1000 : 0;
+}
+
 static void
 report_times (GpuInstance *self, AxonInferRequest *request)
 {
@@ -370,18 +379,28 @@ report_times (GpuInstance *self, AxonInferRequest *request)
   g_autofree gdouble *times = g_new0 (gdouble, plan->steps->len + 1);
   guint n = 0;
   for (guint i = 0; i < plan->steps->len; i++) {
-    cl_ulong start = 0, end = 0;
     if (self->events[i] == NULL)
       continue;
-    gpu_cl.GetEventProfilingInfo (self->events[i], CL_PROFILING_COMMAND_START, sizeof start, &start,
-                                  NULL);
-    gpu_cl.GetEventProfilingInfo (self->events[i], CL_PROFILING_COMMAND_END, sizeof end, &end,
-                                  NULL);
     info[n] = ((GpuStep *)g_ptr_array_index (plan->steps, i))->info;
-    times[n++] = end > start ? (gdouble)(end - start) / 1000 : 0;
+    times[n++] = microseconds (self->events[i]);
   }
   if (n > 0)
     axon_infer_request_set_profiling (request, n, info, times);
+}
+
+gboolean
+gpu_instance_measure (GpuInstance *self, cl_command_queue queue, gdouble *times, GError **error)
+{
+  gboolean ok;
+  self->queue = queue;
+  gpu_pocl_begin ();
+  ok = enqueue_steps (self, TRUE, NULL, error) &&
+       gpu_cl_ok (gpu_cl.Finish (queue), "measuring kernels", error);
+  gpu_pocl_end ();
+  for (guint i = 0; ok && i < self->program->plan->steps->len; i++)
+    times[i] = self->events[i] ? microseconds (self->events[i]) : 0;
+  forget_events (self);
+  return ok;
 }
 
 gboolean

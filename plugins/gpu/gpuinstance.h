@@ -16,3 +16,7 @@ void gpu_instance_free (GpuInstance *instance);
 gboolean gpu_instance_start (GpuInstance *instance, cl_command_queue queue, gboolean profile,
                              AxonInferRequest *request, GError **error);
 gboolean gpu_instance_finish (GpuInstance *instance, AxonInferRequest *request, GError **error);
+
+/* Runs the steps alone, on what is in memory. @times: microseconds per step. */
+gboolean gpu_instance_measure (GpuInstance *instance, cl_command_queue queue, gdouble *times,
+                               GError **error);

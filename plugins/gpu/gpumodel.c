@@ -180,7 +180,8 @@ gpu_model_export (AxonCompiledModel *compiled, AxonBlobWriter *writer, G_GNUC_UN
 {
   GpuModel *self = (GpuModel *)compiled;
   GVariant *model = axon_blob_writer_add_model (writer, self->model);
-  return g_variant_new ("(v@a(say))", model, gpu_store_get_binaries (self->store));
+  return g_variant_new ("(v@a(say)@a{si})", model, gpu_store_get_binaries (self->store),
+                        gpu_store_get_tuned (self->store));
 }
 
 /* The entry that ran last; without one, the graph that entries are made of. */
@@ -283,6 +284,12 @@ build_first (GpuModel *self, const GpuCompile *call, GError **error)
     shapes[i] = ((AxonValue *)g_ptr_array_index (self->model->inputs, i))->type.shape;
     known &= axon_shape_is_static (&shapes[i]);
   }
+  if (known && options->tune && options->tuned == NULL) {
+    if (call->progress != NULL)
+      call->progress (0.3, "measuring kernels", call->user_data);
+    if (!gpu_entry_tune (self->store, self->model, shapes, call->cancellable, &own))
+      g_clear_error (&own); /* the entry says what is wrong */
+  }
   entry = known ? gpu_entry_new (self->store, self->model, shapes, NULL, &dynamic,
                                  call->cancellable, &own)
                 : NULL;
@@ -299,18 +306,27 @@ build_first (GpuModel *self, const GpuCompile *call, GError **error)
          gpu_model_check (gpu_store_get_device (self->store), options, lowered, NULL, error);
 }
 
+/* @stored: what an export kept besides the graph. */
 static void
-offer_binaries (GpuModel *self, GVariant *binaries)
+take_stored (GpuModel *self, const GpuStored *stored)
 {
+  g_autoptr (GHashTable) tuned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   GVariantIter iter;
   const gchar *key;
   GVariant *bytes;
-  g_variant_iter_init (&iter, binaries);
+  gint pixels;
+  g_variant_iter_init (&iter, stored->binaries);
   while (g_variant_iter_next (&iter, "(&s@ay)", &key, &bytes)) {
     g_autoptr (GBytes) binary = g_variant_get_data_as_bytes (bytes);
     gpu_store_offer_binary (self->store, key, binary);
     g_variant_unref (bytes);
   }
+  g_variant_iter_init (&iter, stored->tuned);
+  while (g_variant_iter_next (&iter, "{&si}", &key, &pixels))
+    if (pixels == 1 || pixels == 2 || pixels == 4 || pixels == 8)
+      g_hash_table_insert (tuned, g_strdup (key), GINT_TO_POINTER (pixels));
+  if (g_hash_table_size (tuned) > 0)
+    gpu_store_set_tuned (self->store, g_steal_pointer (&tuned));
 }
 
 static AxonExecutor *
@@ -327,7 +343,7 @@ make_executor (const GpuDevice *device, const AxonConfig *config)
 AxonCompiledModel *
 gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
                AxonModel *transformed, AxonRemoteContext *context, const AxonConfig *config,
-               GVariant *binaries, const GpuCompile *call, GError **error)
+               const GpuStored *stored, const GpuCompile *call, GError **error)
 {
   g_autoptr (AxonCompiledModel) compiled = g_object_new (gpu_model_get_type (), NULL);
   GpuModel *self = (GpuModel *)compiled;
@@ -349,8 +365,8 @@ gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
     g_autoptr (AxonExecutor) wait = axon_executor_manager_get (name, 1);
     axon_compiled_model_add_stage (compiled, wait, gpu_model_wait);
   }
-  if (binaries != NULL)
-    offer_binaries (self, binaries);
+  if (stored != NULL)
+    take_stored (self, stored);
   if (!make_queues (self, device, executor, error) || !build_first (self, call, error))
     return NULL;
   if (call->progress != NULL)

@@ -10,11 +10,17 @@ typedef struct {
   gpointer user_data;
 } GpuCompile;
 
-/* @transformed: after the common passes. @context: what its buffers live in. @binaries (nullable):
- * a(say), of an earlier export. */
+/* What an export keeps besides the graph. */
+typedef struct {
+  GVariant *binaries; /* a(say) */
+  GVariant *tuned;    /* a{si} */
+} GpuStored;
+
+/* @transformed: after the common passes. @context: what its buffers live in. @stored (nullable): of
+ * an earlier export. */
 AxonCompiledModel *gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
                                   AxonModel *transformed, AxonRemoteContext *context,
-                                  const AxonConfig *config, GVariant *binaries,
+                                  const AxonConfig *config, const GpuStored *stored,
                                   const GpuCompile *call, GError **error);
 
 /* A clone with the GPU's passes applied. */

@@ -41,6 +41,7 @@ gpu_options_of (const GpuDevice *device, const AxonConfig *config)
       !g_str_equal (axon_config_get_string (config, "EXECUTION_MODE_HINT"), "ACCURACY");
   return (GpuOptions){
     .winograd = !axon_config_get_bool (config, AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION),
+    .tune = axon_config_get_bool (config, AXON_GPU_TUNE_KERNELS),
     .half = wanted && (device->fp16 || axon_config_get_bool (config, AXON_GPU_EMULATE_HALF)),
   };
 }

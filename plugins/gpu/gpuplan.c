@@ -158,8 +158,8 @@ gpu_plan_text (GpuPlan *plan, const gchar *name, const gchar *text)
     g_string_append (plan->source, text);
 }
 
-/* Lines with @t@ are written @count times, with 0, 1 ... in its place: what a compiler would unroll, if
- * all did. */
+/* Lines with @t@ are written @count times, with 0, 1 ... in its place: what a compiler would
+ * unroll, if all did. */
 static void
 repeat_lines (GString *text, guint count)
 {

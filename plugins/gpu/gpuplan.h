@@ -80,6 +80,9 @@ typedef struct {
 typedef struct {
   gboolean winograd;
   gboolean half; /* numbers are stored in half precision */
+  gboolean tune; /* kernels are measured when compiling */
+  gint pixels;   /* of every convolution's item, while it is measured; 0: as the others say */
+  const GHashTable *tuned; /* node name -> pixels that were fastest; may be NULL */
 } GpuOptions;
 
 struct _GpuPlan {

@@ -51,6 +51,8 @@ static const AxonPropertySpec properties[] = {
         "f16: numbers are stored in half precision and computed in f32, where the device has it" },
   { AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,
     "Compute convolutions of 3x3 as they are defined" },
+  { AXON_GPU_TUNE_KERNELS, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,
+    "Measure variants of kernels when compiling; the cache keeps which was fastest" },
   { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "AUTO" },
   { .key = "MODEL_PRIORITY", .flags = AXON_RW, .default_text = "MEDIUM" },
   { .key = "LOG_LEVEL", .flags = AXON_RW, .default_text = "LOG_NONE" },
@@ -212,7 +214,7 @@ axon_gpu_plugin_get_default_context (AxonPlugin *plugin, const gchar *id, GError
 
 static AxonCompiledModel *
 make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed,
-            AxonRemoteContext *context, const AxonConfig *config, GVariant *binaries,
+            AxonRemoteContext *context, const AxonConfig *config, const GpuStored *stored,
             const GpuCompile *call, GError **error)
 {
   guint id;
@@ -221,7 +223,7 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed,
   if (device == NULL)
     return NULL;
   own = context ? g_object_ref (context) : new_context (plugin, id, NULL, error);
-  return own ? gpu_model_new (plugin, device, model, transformed, own, config, binaries, call,
+  return own ? gpu_model_new (plugin, device, model, transformed, own, config, stored, call,
                               error)
              : NULL;
 }
@@ -260,14 +262,17 @@ axon_gpu_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, GVariant *payl
   const GpuCompile call = { cancellable, progress, user_data };
   g_autoptr (GVariant) graph = NULL;
   g_autoptr (GVariant) binaries = NULL;
+  g_autoptr (GVariant) tuned = NULL;
   g_autoptr (AxonModel) model = NULL;
-  if (!g_variant_is_of_type (payload, G_VARIANT_TYPE ("(va(say))"))) {
+  GpuStored stored;
+  if (!g_variant_is_of_type (payload, G_VARIANT_TYPE ("(va(say)a{si})"))) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "this is no export of device GPU");
     return NULL;
   }
-  g_variant_get (payload, "(v@a(say))", &graph, &binaries);
+  g_variant_get (payload, "(v@a(say)@a{si})", &graph, &binaries, &tuned);
+  stored = (GpuStored){ binaries, tuned };
   model = axon_blob_read_model (blob, graph, error);
-  return model ? make_model (plugin, model, model, context, config, binaries, &call, error) : NULL;
+  return model ? make_model (plugin, model, model, context, config, &stored, &call, error) : NULL;
 }
 
 static gchar *

@@ -8,6 +8,7 @@ struct _GpuStore {
   gatomicrefcount ref_count;
   const GpuDevice *device;
   GpuOptions options;
+  GHashTable *tuned; /* set once */
   cl_context context;
   GMutex lock;
   GHashTable *programs; /* lock: source -> cl_program */
@@ -60,6 +61,7 @@ gpu_store_unref (GpuStore *store)
   g_hash_table_unref (store->programs);
   g_hash_table_unref (store->weights);
   g_hash_table_unref (store->binaries);
+  g_clear_pointer (&store->tuned, g_hash_table_unref);
   gpu_cl.ReleaseContext (store->context);
   g_mutex_clear (&store->lock);
   g_free (store);
@@ -81,6 +83,30 @@ const GpuOptions *
 gpu_store_get_options (const GpuStore *store)
 {
   return &store->options;
+}
+
+/* Once, before plans are made of it. */
+void
+gpu_store_set_tuned (GpuStore *store, GHashTable *tuned)
+{
+  g_assert (store->tuned == NULL);
+  store->tuned = tuned;
+  store->options.tuned = tuned;
+}
+
+GVariant *
+gpu_store_get_tuned (GpuStore *store)
+{
+  GVariantBuilder list;
+  GHashTableIter iter;
+  gpointer name, pixels;
+  g_variant_builder_init (&list, G_VARIANT_TYPE ("a{si}"));
+  if (store->tuned != NULL) {
+    g_hash_table_iter_init (&iter, store->tuned);
+    while (g_hash_table_iter_next (&iter, &name, &pixels))
+      g_variant_builder_add (&list, "{si}", (const gchar *)name, GPOINTER_TO_INT (pixels));
+  }
+  return g_variant_builder_end (&list);
 }
 
 static const gchar *

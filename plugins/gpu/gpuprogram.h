@@ -24,6 +24,11 @@ cl_context gpu_store_get_context (const GpuStore *store);
 const GpuDevice *gpu_store_get_device (const GpuStore *store);
 const GpuOptions *gpu_store_get_options (const GpuStore *store);
 
+/* What was measured, by node: of this process or of an earlier one (transfer full). */
+void gpu_store_set_tuned (GpuStore *store, GHashTable *tuned);
+/* a{si}, floating. */
+GVariant *gpu_store_get_tuned (GpuStore *store);
+
 /* Binaries of an earlier process: tried first, never needed. */
 void gpu_store_offer_binary (GpuStore *store, const gchar *key, GBytes *binary);
 /* One (key, binary) per program: a(say), floating. */

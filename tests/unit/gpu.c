@@ -345,6 +345,41 @@ half_precision_is_close_and_never_silent (void)
   g_assert_true (g_str_equal (used, "f16") || difference == 0);
 }
 
+/* Two convolutions, exported after measuring; the import uses the same kernels. */
+static void
+what_was_measured_is_kept_in_an_export (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 8, 20, 20), w = AXON_SHAPE (16, 8, 5, 5);
+  TestModel t = test_model_new (13);
+  AxonCore *core = axon_core_get_default ();
+  AxonNode *n = test_model_node (&t, "Conv", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                                 test_model_random (&t, &w, 1));
+  g_autoptr (AxonTensor) input = test_random (&shape, 3);
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  g_autoptr (GBytes) bytes = NULL;
+  AxonCompiledModel *compiled[2];
+  g_autofree gchar *kernels[2] = { NULL, NULL };
+  compiled[0] = axon_core_compile_model (
+      core, model, "GPU", g_variant_new_parsed ("{%s: <true>}", AXON_GPU_TUNE_KERNELS), NULL, NULL,
+      NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (axon_compiled_model_export (compiled[0], stream, NULL, &error));
+  g_output_stream_close (stream, NULL, NULL);
+  bytes = g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (stream));
+  compiled[1] = axon_core_import_model (core, bytes, "GPU", NULL, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (AxonModel) runtime = axon_compiled_model_get_runtime_model (compiled[i], &error);
+    kernels[i] = g_strdup (((AxonNode *)g_ptr_array_index (runtime->nodes, 0))->exec_type);
+    g_object_unref (compiled[i]);
+  }
+  g_assert_true (g_str_has_prefix (kernels[0], "conv"));
+  g_assert_cmpstr (kernels[0], ==, kernels[1]);
+  test_compare_devices (model, input, 2e-5);
+}
+
 static void
 a_frame_may_change_its_size_between_runs (void)
 {
@@ -511,6 +546,7 @@ main (int argc, char **argv)
   ADD (values_that_decide_shapes_are_planned_when_they_come);
   ADD (chains_become_part_of_the_convolution_before_them);
   ADD (half_precision_is_close_and_never_silent);
+  ADD (what_was_measured_is_kept_in_an_export);
   ADD (a_frame_may_change_its_size_between_runs);
   ADD (memory_that_is_not_there_is_an_error_and_the_device_works_on);
   ADD (a_device_that_is_not_there_is_named);

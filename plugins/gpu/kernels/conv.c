@@ -82,11 +82,17 @@ typedef struct {
   gint64 row, rows, blocks, batch;
 } Grid;
 
-/* Pixels of an item: as many as reuse a weight well, as long as all units have enough items. */
+/* Pixels of an item: what was measured, else as many as reuse a weight well, as long as all units
+ * have enough items. */
 static gint64
 choose_pixels (const GpuPlan *plan, const Grid *grid)
 {
   gint64 pixels = MOST_PIXELS, wanted = (gint64)plan->device->units * ITEMS_OF_A_UNIT;
+  gint measured = plan->options.tuned ? GPOINTER_TO_INT (g_hash_table_lookup (
+                                            (GHashTable *)plan->options.tuned, plan->node->name))
+                                      : 0;
+  if (plan->options.pixels != 0 || measured != 0)
+    return plan->options.pixels != 0 ? plan->options.pixels : measured;
   while (pixels > 1 &&
          (grid->row + pixels - 1) / pixels * grid->rows * grid->blocks * grid->batch < wanted)
     pixels /= 2;
