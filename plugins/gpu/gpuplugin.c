@@ -223,8 +223,7 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed,
   if (device == NULL)
     return NULL;
   own = context ? g_object_ref (context) : new_context (plugin, id, NULL, error);
-  return own ? gpu_model_new (plugin, device, model, transformed, own, config, stored, call,
-                              error)
+  return own ? gpu_model_new (plugin, device, model, transformed, own, config, stored, call, error)
              : NULL;
 }
 
