@@ -38,6 +38,18 @@ sub_buffer (GpuInstance *self, const GpuBuffer *b, GError **error)
   return gpu_cl_ok (status, "clCreateSubBuffer", error) ? mem : NULL;
 }
 
+/* Kernels run before a frame was described, too. */
+static cl_mem
+frame_buffer (GpuInstance *self, gsize n_bytes, GError **error)
+{
+  g_autofree guint8 *nothing = g_malloc0 (n_bytes);
+  cl_int status;
+  cl_mem mem = gpu_cl.CreateBuffer (gpu_store_get_context (self->program->store),
+                                    CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, n_bytes, nothing,
+                                    &status);
+  return gpu_cl_ok (status, "device memory of a frame", error) ? mem : NULL;
+}
+
 static gboolean
 make_buffers (GpuInstance *self, GError **error)
 {
@@ -52,7 +64,9 @@ make_buffers (GpuInstance *self, GError **error)
     gboolean arena = b->place == GPU_ARENA && b->first != G_MAXUINT;
     if (arena)
       self->buffers[i] = sub_buffer (self, b, error);
-    else if (b->place == GPU_INPUT || b->place == GPU_OUTPUT || b->place == GPU_FRAME)
+    else if (b->place == GPU_FRAME)
+      self->buffers[i] = frame_buffer (self, b->n_bytes, error);
+    else if (b->place == GPU_INPUT || b->place == GPU_OUTPUT)
       self->buffers[i] = new_buffer (self, b->n_bytes, error);
     else
       continue;
@@ -394,10 +408,10 @@ gpu_instance_measure (GpuInstance *self, cl_command_queue queue, gdouble *times,
   gboolean ok;
   self->queue = queue;
   gpu_pocl_begin ();
-  ok = enqueue_steps (self, TRUE, NULL, error) &&
-       gpu_cl_ok (gpu_cl.Finish (queue), "measuring kernels", error);
+  ok = enqueue_steps (self, times != NULL, NULL, error);
+  ok = gpu_cl_ok (gpu_cl.Finish (queue), "measuring kernels", error) && ok;
   gpu_pocl_end ();
-  for (guint i = 0; ok && i < self->program->plan->steps->len; i++)
+  for (guint i = 0; ok && times != NULL && i < self->program->plan->steps->len; i++)
     times[i] = self->events[i] ? microseconds (self->events[i]) : 0;
   forget_events (self);
   return ok;

@@ -17,6 +17,7 @@ gboolean gpu_instance_start (GpuInstance *instance, cl_command_queue queue, gboo
                              AxonInferRequest *request, GError **error);
 gboolean gpu_instance_finish (GpuInstance *instance, AxonInferRequest *request, GError **error);
 
-/* Runs the steps alone, on what is in memory. @times: microseconds per step. */
+/* Runs the steps alone, on what is in memory. @times (nullable): microseconds per step, of a queue
+ * that measures. */
 gboolean gpu_instance_measure (GpuInstance *instance, cl_command_queue queue, gdouble *times,
                                GError **error);

@@ -268,6 +268,22 @@ make_queues (GpuModel *self, const GpuDevice *device, AxonExecutor *executor, GE
   return TRUE;
 }
 
+/* One run on whatever is in memory: what the driver does at first use, and memory that is not
+ * there, belong to compiling and not to the first frame. */
+static gboolean
+warm_up (GpuModel *self, GpuEntry *entry, GError **error)
+{
+  GpuInstance *instance;
+  gboolean ok;
+  if (gpu_context_get_queue (self->context) != NULL) /* the application's own work is in it */
+    return TRUE;
+  instance = gpu_entry_take (entry, error);
+  ok = instance != NULL && gpu_instance_measure (instance, self->queues[0], NULL, error);
+  if (instance != NULL)
+    gpu_entry_give_back (entry, instance, ok);
+  return ok;
+}
+
 /* At compile time what can be: inputs with free dimensions wait for the first run. */
 static gboolean
 build_first (GpuModel *self, const GpuCompile *call, GError **error)
@@ -294,8 +310,11 @@ build_first (GpuModel *self, const GpuCompile *call, GError **error)
                                  call->cancellable, &own)
                 : NULL;
   if (entry != NULL) {
-    gpu_entry_unref (add_entry (self, entry, shapes, NULL));
-    return TRUE;
+    gboolean ok;
+    entry = add_entry (self, entry, shapes, NULL);
+    ok = warm_up (self, entry, error);
+    gpu_entry_unref (entry);
+    return ok;
   }
   if (known && !dynamic) {
     g_propagate_error (error, g_steal_pointer (&own));

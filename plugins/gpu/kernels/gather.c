@@ -246,6 +246,7 @@ gpu_build_reverse_sequence (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED g
   gpu_step_read (plan, step, x);
   gpu_step_read (plan, step, lengths);
   gpu_step_write (plan, step, y);
+  gpu_step_complaint (plan, step, "a length is out of range");
   return TRUE;
 }
 
