@@ -44,9 +44,9 @@ frame_buffer (GpuInstance *self, gsize n_bytes, GError **error)
 {
   g_autofree guint8 *nothing = g_malloc0 (n_bytes);
   cl_int status;
-  cl_mem mem = gpu_cl.CreateBuffer (gpu_store_get_context (self->program->store),
-                                    CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, n_bytes, nothing,
-                                    &status);
+  cl_mem mem =
+      gpu_cl.CreateBuffer (gpu_store_get_context (self->program->store),
+                           CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, n_bytes, nothing, &status);
   return gpu_cl_ok (status, "device memory of a frame", error) ? mem : NULL;
 }
 
