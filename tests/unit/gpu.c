@@ -360,7 +360,7 @@ what_was_measured_is_kept_in_an_export (void)
   g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
   g_autoptr (GBytes) bytes = NULL;
   AxonCompiledModel *compiled[2];
-  g_autofree gchar *kernels[2] = { NULL, NULL };
+  const gchar *kernels[2];
   compiled[0] = axon_core_compile_model (
       core, model, "GPU", g_variant_new_parsed ("{%s: <true>}", AXON_GPU_TUNE_KERNELS), NULL, NULL,
       NULL, &error);
@@ -372,7 +372,7 @@ what_was_measured_is_kept_in_an_export (void)
   g_assert_no_error (error);
   for (guint i = 0; i < 2; i++) {
     g_autoptr (AxonModel) runtime = axon_compiled_model_get_runtime_model (compiled[i], &error);
-    kernels[i] = g_strdup (((AxonNode *)g_ptr_array_index (runtime->nodes, 0))->exec_type);
+    kernels[i] = g_intern_string (((AxonNode *)g_ptr_array_index (runtime->nodes, 0))->exec_type);
     g_object_unref (compiled[i]);
   }
   g_assert_true (g_str_has_prefix (kernels[0], "conv"));
