@@ -28,21 +28,29 @@ typedef struct {
   const gchar *type, *least, *most, *root;
 } Accumulator;
 
+/* The limits are what a reduction of nothing gives. */
 static Accumulator
 accumulator (AxonDType dtype)
 {
-  static const Accumulator single = { "float", "(-INFINITY)", "INFINITY", "float" };
-  static const Accumulator wide = { "double", "(-INFINITY)", "INFINITY", "double" };
-  static const Accumulator whole = { "long", "LONG_MIN", "LONG_MAX", "float" };
-  static const Accumulator natural = { "ulong", "0", "ULONG_MAX", "float" };
-  if (dtype == AXON_DTYPE_F64)
-    return wide;
-  if (axon_dtype_is_float (dtype))
-    return single;
-  return dtype == AXON_DTYPE_U8 || dtype == AXON_DTYPE_U16 || dtype == AXON_DTYPE_U32 ||
-                 dtype == AXON_DTYPE_U64 || dtype == AXON_DTYPE_BOOL
-             ? natural
-             : whole;
+  static const struct {
+    AxonDType dtype;
+    Accumulator sum;
+  } rows[] = {
+    { AXON_DTYPE_F64, { "double", "(-INFINITY)", "INFINITY", "double" } },
+    { AXON_DTYPE_I8, { "long", "CHAR_MIN", "CHAR_MAX", "float" } },
+    { AXON_DTYPE_I16, { "long", "SHRT_MIN", "SHRT_MAX", "float" } },
+    { AXON_DTYPE_I32, { "long", "INT_MIN", "INT_MAX", "float" } },
+    { AXON_DTYPE_I64, { "long", "LONG_MIN", "LONG_MAX", "float" } },
+    { AXON_DTYPE_U8, { "ulong", "0", "UCHAR_MAX", "float" } },
+    { AXON_DTYPE_U16, { "ulong", "0", "USHRT_MAX", "float" } },
+    { AXON_DTYPE_U32, { "ulong", "0", "UINT_MAX", "float" } },
+    { AXON_DTYPE_U64, { "ulong", "0", "ULONG_MAX", "float" } },
+    { AXON_DTYPE_BOOL, { "ulong", "0", "1", "float" } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (rows[i].dtype == dtype)
+      return rows[i].sum;
+  return (Accumulator){ "float", "(-INFINITY)", "INFINITY", "float" };
 }
 
 static gchar *
