@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Host memory: owned (64-byte aligned) and wrapped. */
 #include "axonmemory.h"
+#include "../base/axonerror.h"
 
 #include <stdlib.h>
 
@@ -82,4 +83,13 @@ gboolean
 axon_memory_is_remote (const AxonMemory *memory)
 {
   return memory->klass->read != NULL;
+}
+
+gboolean
+axon_memory_check_range (const AxonMemory *memory, gsize offset, gsize n_bytes, GError **error)
+{
+  if (offset <= memory->n_bytes && n_bytes <= memory->n_bytes - offset)
+    return TRUE;
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the copy reaches beyond the buffer");
+  return FALSE;
 }

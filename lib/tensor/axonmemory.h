@@ -36,6 +36,9 @@ AxonMemory *axon_memory_ref (AxonMemory *memory);
 void axon_memory_unref (AxonMemory *memory);
 gboolean axon_memory_is_shared (AxonMemory *memory);
 gboolean axon_memory_is_remote (const AxonMemory *memory);
+/* For read and write of a memory class. */
+gboolean axon_memory_check_range (const AxonMemory *memory, gsize offset, gsize n_bytes,
+                                  GError **error);
 #endif
 
 G_END_DECLS

@@ -9,7 +9,6 @@
 
 #define GPU_CL_FUNCTIONS(X)                                                                        \
   X (GetPlatformIDs)                                                                               \
-  X (GetPlatformInfo)                                                                              \
   X (GetDeviceIDs)                                                                                 \
   X (GetDeviceInfo)                                                                                \
   X (CreateContext)                                                                                \

@@ -34,19 +34,10 @@ memory_map (G_GNUC_UNUSED AxonMemory *memory)
 }
 
 static gboolean
-check_range (AxonMemory *memory, gsize offset, gsize n_bytes, GError **error)
-{
-  if (offset <= memory->n_bytes && n_bytes <= memory->n_bytes - offset)
-    return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the copy reaches beyond the buffer");
-  return FALSE;
-}
-
-static gboolean
 memory_read (AxonMemory *memory, gsize offset, gpointer to, gsize n_bytes, GError **error)
 {
   AxonGpuContext *self = (AxonGpuContext *)memory->context;
-  return check_range (memory, offset, n_bytes, error) &&
+  return axon_memory_check_range (memory, offset, n_bytes, error) &&
          (n_bytes == 0 ||
           gpu_cl_ok (gpu_cl.EnqueueReadBuffer (self->copies, ((GpuMemory *)memory)->mem, CL_TRUE,
                                                offset, n_bytes, to, 0, NULL, NULL),
@@ -57,7 +48,7 @@ static gboolean
 memory_write (AxonMemory *memory, gsize offset, gconstpointer from, gsize n_bytes, GError **error)
 {
   AxonGpuContext *self = (AxonGpuContext *)memory->context;
-  return check_range (memory, offset, n_bytes, error) &&
+  return axon_memory_check_range (memory, offset, n_bytes, error) &&
          (n_bytes == 0 ||
           gpu_cl_ok (gpu_cl.EnqueueWriteBuffer (self->copies, ((GpuMemory *)memory)->mem, CL_TRUE,
                                                 offset, n_bytes, from, 0, NULL, NULL),

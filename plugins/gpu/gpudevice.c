@@ -72,7 +72,6 @@ device_new (cl_platform_id platform, cl_device_id id)
     g_free (device);
     return NULL;
   }
-  device->platform = platform;
   device->id = id;
   device->name = device_text (id, CL_DEVICE_NAME);
   device->vendor = device_text (id, CL_DEVICE_VENDOR);
@@ -80,12 +79,9 @@ device_new (cl_platform_id platform, cl_device_id id)
   device->uuid = device_uuid (id, extensions);
   device->version = device_text (id, CL_DEVICE_VERSION);
   device->memory = device_number (id, CL_DEVICE_GLOBAL_MEM_SIZE);
-  device->largest = device_number (id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
-  device->clock = (guint)device_number (id, CL_DEVICE_MAX_CLOCK_FREQUENCY);
   device->vendor_id = (guint)device_number (id, CL_DEVICE_VENDOR_ID);
   device->units = (guint)device_number (id, CL_DEVICE_MAX_COMPUTE_UNITS);
   device->align = MAX (128, (guint)device_number (id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
-  device->is_cpu = (device_number (id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
   device->unified = device_number (id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
   device->fp16 = strstr (extensions, "cl_khr_fp16") != NULL;
   device->fp64 = strstr (extensions, "cl_khr_fp64") != NULL;

@@ -5,14 +5,13 @@
 #include "gpucl.h"
 
 typedef struct {
-  cl_platform_id platform;
   cl_device_id id;
   cl_context context; /* all models of the device share it */
   gchar *name, *vendor, *driver, *version;
-  gchar *uuid;                          /* hexadecimal, or NULL: the driver does not say */
-  guint64 memory, largest;              /* bytes: all, and of one buffer */
-  guint vendor_id, units, clock, align; /* align: of sub-buffers, bytes */
-  gboolean is_cpu, fp16, fp64, correct_division, unified;
+  gchar *uuid;                   /* hexadecimal, or NULL: the driver does not say */
+  guint64 memory;                /* bytes */
+  guint vendor_id, units, align; /* align: of sub-buffers, bytes */
+  gboolean fp16, fp64, correct_division, unified;
 } GpuDevice;
 
 /* GpuDevice, GPUs first as the platforms list them; processors only where AXON_GPU_ALLOW_CPU is 1.

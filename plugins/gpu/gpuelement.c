@@ -8,9 +8,8 @@
 #define MOST_NODES 24
 
 struct _GpuExpr {
-  GPtrArray *nodes; /* in order; the last one's output is the value */
-  GPtrArray
-      *inputs; /* AxonValue that are not made by the nodes, constants of one element left out */
+  GPtrArray *nodes;  /* in order; the last one's output is the value */
+  GPtrArray *inputs; /* AxonValue from outside, but for constants of one element */
 };
 
 void
@@ -405,22 +404,4 @@ gpu_element_emit (GpuPlan *plan, AxonValue *value)
     add_kernel (plan, expr, in, &x, out);
   gpu_expr_free (expr);
   plan->node = outer;
-}
-
-/* The same elements in another buffer. */
-void
-gpu_element_copy (GpuPlan *plan, GpuTensor *from, GpuTensor *to)
-{
-  g_autofree gchar *name = g_strdup_printf ("copy_%s", gpu_type_name (from->dtype));
-  g_autofree gchar *text = g_strdup_printf (
-      "__kernel void %s(__global const int *P, int p, int n, __global const %s *x, __global %s "
-      "*y)\n"
-      "{\n  int i = get_global_id(0);\n  if (i < n)\n    y[i] = x[i];\n}\n",
-      name, from->dtype == AXON_DTYPE_F16 ? "ushort" : gpu_type_stored (from->dtype),
-      from->dtype == AXON_DTYPE_F16 ? "ushort" : gpu_type_stored (from->dtype));
-  GpuStep *step;
-  gpu_plan_text (plan, name, text);
-  step = gpu_plan_step (plan, name, 0, axon_shape_get_numel (&to->shape), 1, 1);
-  gpu_step_read (plan, step, from);
-  gpu_step_write (plan, step, to);
 }

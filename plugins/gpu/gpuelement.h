@@ -9,7 +9,6 @@ gboolean gpu_element_knows (const AxonNode *node);
 void gpu_element_add_names (GPtrArray *names);
 gboolean gpu_element_build (GpuPlan *plan, const AxonNode *node);
 void gpu_element_emit (GpuPlan *plan, AxonValue *value);
-void gpu_element_copy (GpuPlan *plan, GpuTensor *from, GpuTensor *to);
 void gpu_expr_free (GpuExpr *expr);
 
 /* The text of one node (gpuelementops.c): $0 $1 are inputs, $T the type of the result, {x} a

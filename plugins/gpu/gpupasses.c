@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The graph as the plan takes it, and what of it the device takes. */
 #include "gpumodel.h"
+#include "kernels/kernels.h"
 
 #include <axon/axon-gpu.h>
-
-/* Convolutions of whole numbers whose scales are known. */
-static gboolean
-has_integer_kernel (const AxonNode *node)
-{
-  static const guint known[] = { 1, 2, 3, 4, 5, 6, 7 };
-  if (!axon_node_is (node, "QLinearConv"))
-    return FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
-    if (axon_node_get_input (node, known[i]) != NULL && gpu_node_constant (node, known[i]) == NULL)
-      return FALSE;
-  return TRUE;
-}
 
 static gboolean
 expand_quantized (AxonModel *model, GError **error)
 {
-  return axon_expand_quantized (model, has_integer_kernel, error);
+  return axon_expand_quantized (model, gpu_has_integer_conv, error);
 }
 
 static const AxonPass passes[] = {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MOST_ELEMENTS G_MAXINT32
-#define DYNAMIC "a shape is not known before the run"
+#define DYNAMIC "a shape is " GPU_NOT_CONSTANT
 
 static GpuTensor *
 tensor_new (GpuPlan *plan, AxonDType dtype, const AxonShape *shape, GpuPlace place)
@@ -191,7 +191,7 @@ gpu_plan_template (GpuPlan *plan, const gchar *name, const gchar *family, const 
   for (guint i = 0; words != NULL && words[i] != NULL; i += 2) {
     g_autofree gchar *marked = g_strdup_printf ("@%s@", words[i]);
     g_string_replace (text, marked, words[i + 1], 0);
-    if (g_str_equal (words[i], "PIXELS"))
+    if (g_str_equal (words[i], "TILE"))
       count = (guint)g_ascii_strtoull (words[i + 1], NULL, 10);
   }
   if (count > 0)
@@ -247,7 +247,7 @@ gpu_plan_knows (const AxonNode *node)
 gboolean
 gpu_plan_is_dynamic (const gchar *why)
 {
-  return g_str_equal (why, DYNAMIC) || g_str_has_suffix (why, GPU_NOT_CONSTANT);
+  return g_str_has_suffix (why, GPU_NOT_CONSTANT);
 }
 
 static gchar *
@@ -313,7 +313,7 @@ add_outputs (GpuPlan *plan)
     GpuTensor *t = gpu_plan_value (plan, value), *out = t;
     if (t->buffer->place != GPU_ARENA) {
       out = gpu_plan_scratch (plan, t->dtype, &t->shape);
-      gpu_element_copy (plan, t, out);
+      gpu_copy (plan, t, out);
     }
     out->buffer->place = GPU_OUTPUT;
     out->buffer->index = i;

@@ -55,7 +55,7 @@ typedef struct {
 typedef struct {
   const gchar *family;
   GPtrArray *words; /* gchar, in pairs */
-  gchar *put;       /* how a result is stored; NULL: as it is, or as what is fused makes it */
+  gchar *put;       /* how a result is stored, and nothing is fused; NULL: as it is */
   GString *fused;   /* a function of the result, and of more buffers; empty: none */
   GString *more;    /* parameters of those, each begins with a comma */
   GString *names;   /* the same as arguments */
@@ -139,6 +139,8 @@ GpuTensor *gpu_plan_scratch (GpuPlan *plan, AxonDType dtype, const AxonShape *sh
 GpuTensor *gpu_plan_prepared (GpuPlan *plan, AxonDType dtype, const AxonShape *shape);
 /* n_bytes for each instance, which its host side fills. */
 GpuTensor *gpu_plan_frame_numbers (GpuPlan *plan, gsize n_bytes);
+/* The same elements in a buffer of its own, which may be written to afterwards. */
+void gpu_copy (GpuPlan *plan, const GpuTensor *from, const GpuTensor *to);
 void gpu_plan_alias (GpuPlan *plan, const AxonNode *node, guint index, GpuTensor *source);
 /* Output @index is @tensor, a constant. */
 void gpu_plan_constant (GpuPlan *plan, const AxonNode *node, guint index, AxonTensor *tensor);
@@ -158,7 +160,7 @@ void gpu_plan_text (GpuPlan *plan, const gchar *name, const gchar *text);
 /* @p: where the kernel's parameters begin. */
 GpuStep *gpu_plan_step (GpuPlan *plan, const gchar *kernel, gint32 p, gint64 x, gint64 y, gint64 z);
 /* A step of a kernel that is still a draft: @words (transfer full) lack FUSED, MORE, PUT and TY.
- * @put is what PUT is while nothing is fused; NULL: nothing may be. */
+ * @put (nullable): how a result is stored, and then nothing is fused; NULL: as it is. */
 GpuStep *gpu_plan_draft (GpuPlan *plan, const gchar *base, const gchar *family, GPtrArray *words,
                          const gchar *put, gint32 p, const gint64 *items);
 /* The step that makes @tensor, if it is a draft that nothing was fused to. */

@@ -286,7 +286,7 @@ axon_gpu_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonCon
 {
   guint id;
   const GpuDevice *device = device_of_config (plugin, config, &id, error);
-  const GpuOptions options = { .winograd = FALSE };
+  const GpuOptions options = { .winograd = FALSE }; /* none changes what is taken */
   g_autofree gchar *name = g_strdup_printf ("%s.%u", axon_plugin_get_name (plugin), id);
   g_autoptr (AxonModel) transformed = device ? transform_model (model, cancellable, error) : NULL;
   g_autoptr (AxonModel) lowered =

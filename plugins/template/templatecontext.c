@@ -25,18 +25,9 @@ memory_free (AxonMemory *memory)
 }
 
 static gboolean
-check_range (AxonMemory *memory, gsize offset, gsize n_bytes, GError **error)
-{
-  if (offset <= memory->n_bytes && n_bytes <= memory->n_bytes - offset)
-    return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the copy reaches beyond the buffer");
-  return FALSE;
-}
-
-static gboolean
 memory_read (AxonMemory *memory, gsize offset, gpointer to, gsize n_bytes, GError **error)
 {
-  if (!check_range (memory, offset, n_bytes, error))
+  if (!axon_memory_check_range (memory, offset, n_bytes, error))
     return FALSE;
   memcpy (to, (guint8 *)memory_map (memory) + offset, n_bytes);
   return TRUE;
@@ -45,7 +36,7 @@ memory_read (AxonMemory *memory, gsize offset, gpointer to, gsize n_bytes, GErro
 static gboolean
 memory_write (AxonMemory *memory, gsize offset, gconstpointer from, gsize n_bytes, GError **error)
 {
-  if (!check_range (memory, offset, n_bytes, error))
+  if (!axon_memory_check_range (memory, offset, n_bytes, error))
     return FALSE;
   memcpy ((guint8 *)memory_map (memory) + offset, from, n_bytes);
   return TRUE;

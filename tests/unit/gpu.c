@@ -467,8 +467,10 @@ the_second_device_has_its_own_name_context_and_place (void)
     g_test_trap_assert_passed ();
     return;
   }
-  if (!axon_core_has_device (core, "GPU.1", NULL)) /* another driver */
+  if (!axon_core_has_device (core, "GPU.1", NULL)) {
+    g_test_skip ("the driver makes one device only");
     return;
+  }
   model = test_relu_model ();
   name = axon_core_get_property (core, "GPU.1", "FULL_DEVICE_NAME", NULL);
   other = axon_core_get_property (core, "GPU.0", "FULL_DEVICE_NAME", NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolution as an implicit product: an item makes 8 channels of PIXELS pixels in a row; lines with a number in marks are repeated for each. Numbers: 0
+/* Convolution as an implicit product: an item makes 8 channels of TILE pixels in a row; lines with a number in marks are repeated for each. Numbers: 0
  * inputs and 1 outputs per group, 2 blocks of 8 outputs; of the three dimensions: 3 size of x, 6 of
  * the kernel, 9 stride, 12 dilation, 15 pad, 18 size of y; 21 groups. */
 #define LOAD(i) @LOAD@
@@ -14,13 +14,13 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   int i = get_global_id(0), z = get_global_id(2);
   int inputs = q[0], outputs = q[1], blocks = q[2], groups = q[21];
   int group = get_global_id(1) / blocks, block = get_global_id(1) % blocks;
-  int tiles = (q[20] + @PIXELS@ - 1) / @PIXELS@, size = q[3] * q[4] * q[5];
+  int tiles = (q[20] + @TILE@ - 1) / @TILE@, size = q[3] * q[4] * q[5];
   int pixels = q[18] * q[19] * q[20];
   if (i >= n)
     return;
-  int ox = i % tiles * @PIXELS@, oy = i / tiles % q[19], oz = i / tiles / q[19];
+  int ox = i % tiles * @TILE@, oy = i / tiles % q[19], oz = i / tiles / q[19];
   int left = ox * q[11] - q[17], y0 = oy * q[10] - q[16], z0 = oz * q[9] - q[15];
-  bool inside = left >= 0 && left + (@PIXELS@ - 1) * q[11] + (q[8] - 1) * q[14] < q[5];
+  bool inside = left >= 0 && left + (@TILE@ - 1) * q[11] + (q[8] - 1) * q[14] < q[5];
   int depth = inputs * q[6] * q[7] * q[8];
   @A@8 s@t@ = 0;
   w += (size_t)(group * blocks + block) * depth * 8;
@@ -50,13 +50,13 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
         }
       }
     }
-  @A@ sums[@PIXELS@][8];
+  @A@ sums[@TILE@][8];
   vstore8(s@t@, 0, sums[@t@]);
   int to = (z * groups + group) * outputs * pixels + (oz * q[19] + oy) * q[20] + ox;
   for (int o = 0; o < 8 && block * 8 + o < outputs; o++) {
     int channel = block * 8 + o;
     @A@ more = has_bias ? LD_@BN@(bias, group * outputs + channel) : 0;
-    for (int t = 0; t < @PIXELS@ && ox + t < q[20]; t++)
+    for (int t = 0; t < @TILE@ && ox + t < q[20]; t++)
       PUT(to + channel * pixels + t, group * outputs + channel, sums[t][o] + more);
   }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolution of every channel by itself: an item makes PIXELS pixels in a row; lines with a number in marks are repeated for each. Numbers as in conv.cl;
+/* Convolution of every channel by itself: an item makes TILE pixels in a row; lines with a number in marks are repeated for each. Numbers as in conv.cl;
  * weights as the model has them, [channel][1][taps]. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
@@ -11,13 +11,13 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
 {
   __global const int *q = P + p;
   int i = get_global_id(0), channel = get_global_id(1), z = get_global_id(2), channels = q[21];
-  int tiles = (q[20] + @PIXELS@ - 1) / @PIXELS@, size = q[3] * q[4] * q[5];
+  int tiles = (q[20] + @TILE@ - 1) / @TILE@, size = q[3] * q[4] * q[5];
   int pixels = q[18] * q[19] * q[20];
   if (i >= n)
     return;
-  int ox = i % tiles * @PIXELS@, oy = i / tiles % q[19], oz = i / tiles / q[19];
+  int ox = i % tiles * @TILE@, oy = i / tiles % q[19], oz = i / tiles / q[19];
   int left = ox * q[11] - q[17], y0 = oy * q[10] - q[16], z0 = oz * q[9] - q[15];
-  bool inside = left >= 0 && left + (@PIXELS@ - 1) * q[11] + (q[8] - 1) * q[14] < q[5];
+  bool inside = left >= 0 && left + (@TILE@ - 1) * q[11] + (q[8] - 1) * q[14] < q[5];
   @A@ s@t@ = has_bias ? LD_@BN@(bias, channel) : 0;
   int tap = channel * q[6] * q[7] * q[8];
   x += (size_t)(z * channels + channel) * size;
@@ -46,9 +46,9 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
     }
   }
   int to = (z * channels + channel) * pixels + (oz * q[19] + oy) * q[20] + ox;
-  @A@ sums[@PIXELS@];
+  @A@ sums[@TILE@];
   sums[@t@] = s@t@;
-  for (int t = 0; t < @PIXELS@ && ox + t < q[20]; t++)
+  for (int t = 0; t < @TILE@ && ox + t < q[20]; t++)
     PUT(to + t, channel, sums[t]);
 }
 #undef LOAD

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Convolution with a kernel of one pixel, without padding and strides: a product. An item makes 8
- * channels of PIXELS pixels; lines with a number in marks are repeated for each. Numbers: inputs and outputs per group, blocks of 8 outputs, pixels,
+ * channels of TILE pixels; lines with a number in marks are repeated for each. Numbers: inputs and outputs per group, blocks of 8 outputs, pixels,
  * groups. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
@@ -15,7 +15,7 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   int group = get_global_id(1) / blocks, block = get_global_id(1) % blocks;
   if (i >= n)
     return;
-  int from = i * @PIXELS@;
+  int from = i * @TILE@;
   int at@t@ = min(from + @t@, pixels - 1);
   @A@8 s@t@ = 0;
   w += (size_t)(group * blocks + block) * inputs * 8;
@@ -24,13 +24,13 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
     @A@8 v = vload8(0, w);
     s@t@ = MAC(v, LOAD(at@t@), s@t@);
   }
-  @A@ sums[@PIXELS@][8];
+  @A@ sums[@TILE@][8];
   vstore8(s@t@, 0, sums[@t@]);
   int to = (z * groups + group) * outputs * pixels + from;
   for (int o = 0; o < 8 && block * 8 + o < outputs; o++) {
     int channel = block * 8 + o;
     @A@ more = has_bias ? LD_@BN@(bias, group * outputs + channel) : 0;
-    for (int t = 0; t < @PIXELS@ && from + t < pixels; t++)
+    for (int t = 0; t < @TILE@ && from + t < pixels; t++)
       PUT(to + channel * pixels + t, group * outputs + channel, sums[t][o] + more);
   }
 }

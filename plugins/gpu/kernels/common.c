@@ -141,34 +141,48 @@ simplify (Move *m, gint rank, const gint64 *dims, const gint64 *xs, const gint64
   }
 }
 
-void
-gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, gint64 y0,
-          gint rank, const gint64 *dims, const gint64 *xs, const gint64 *ys)
+static GpuStep *
+add_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, gint64 y0, gint64 n,
+          const Move *m)
 {
-  const gint64 *columns[] = { NULL, NULL, NULL };
+  const gint64 *const columns[] = { m->dims, m->xs, m->ys };
   const gchar *type = gpu_size_type (from->dtype);
   const gchar *const words[] = { "S", type, NULL };
   g_autofree gchar *name = g_strdup_printf ("move_%s", type);
   GpuNumbers numbers = { .n = 0 };
+  GpuStep *step;
+  gpu_numbers_add (&numbers, m->rank);
+  gpu_numbers_add (&numbers, x0);
+  gpu_numbers_add (&numbers, y0);
+  for (guint c = 0; c < 3; c++)
+    for (gint d = 0; d < m->rank; d++)
+      gpu_numbers_add (&numbers, columns[c][d]);
+  gpu_plan_template (plan, name, "move", words);
+  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan), n, 1, 1);
+  gpu_step_read (plan, step, from);
+  gpu_step_write (plan, step, to);
+  return step;
+}
+
+void
+gpu_copy (GpuPlan *plan, const GpuTensor *from, const GpuTensor *to)
+{
+  gint64 n = axon_shape_get_numel (&to->shape);
+  const Move all = { .rank = 1, .dims = { n }, .xs = { 1 }, .ys = { 1 } };
+  add_move (plan, from, 0, to, 0, n, &all);
+}
+
+void
+gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, gint64 y0,
+          gint rank, const gint64 *dims, const gint64 *xs, const gint64 *ys)
+{
   gint64 n = 1;
   GpuStep *step;
   Move m;
   for (gint d = 0; d < rank; d++)
     n *= dims[d];
   simplify (&m, rank, dims, xs, ys);
-  columns[0] = m.dims;
-  columns[1] = m.xs;
-  columns[2] = m.ys;
-  gpu_numbers_add (&numbers, m.rank);
-  gpu_numbers_add (&numbers, x0);
-  gpu_numbers_add (&numbers, y0);
-  for (guint c = 0; c < 3; c++)
-    for (gint d = 0; d < m.rank; d++)
-      gpu_numbers_add (&numbers, columns[c][d]);
-  gpu_plan_template (plan, name, "move", words);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan), n, 1, 1);
-  gpu_step_read (plan, step, from);
-  gpu_step_write (plan, step, to);
+  step = add_move (plan, from, x0, to, y0, n, &m);
   if (m.rank == 0 || (m.rank == 1 && m.xs[0] == 1 && m.ys[0] == 1)) {
     gsize size = axon_dtype_get_size (from->dtype);
     step->copy_from = from->buffer;
@@ -177,4 +191,16 @@ gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, 
     step->copy_to_offset = (gsize)y0 * size;
     step->copy_bytes = (gsize)n * size;
   }
+}
+
+GpuStep *
+gpu_each_element (GpuPlan *plan, const gchar *name, const GpuNumbers *numbers, GpuTensor *const *in,
+                  guint n_in, GpuTensor *y)
+{
+  GpuStep *step = gpu_plan_step (plan, name, gpu_numbers_write (numbers, plan),
+                                 axon_shape_get_numel (&y->shape), 1, 1);
+  for (guint i = 0; i < n_in; i++)
+    gpu_step_read (plan, step, in[i]);
+  gpu_step_write (plan, step, y);
+  return step;
 }

@@ -123,7 +123,7 @@ add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, GpuTensor *x
   GPtrArray *words =
       gpu_words_for (x->dtype, "A", o->sum, "W", gpu_type_stored (w->dtype), "WN",
                      gpu_type_name (w->dtype), "B", gpu_type_stored (bias_type), "BN",
-                     gpu_type_name (bias_type), "LOAD", load, "PIXELS", pixels_text, "MAC",
+                     gpu_type_name (bias_type), "LOAD", load, "TILE", pixels_text, "MAC",
                      o->scale              ? "((a) * (b) + (c))"
                      : one_by_one (family) ? "mad(a, b, c)"
                                            : "mad(a, (float8)(b), c)",
@@ -250,18 +250,27 @@ zero_point (const AxonNode *node, guint index)
   return t ? (gint32)axon_tensor_get_value (t, 0) : 0;
 }
 
+gboolean
+gpu_has_integer_conv (const AxonNode *node)
+{
+  static const guint known[] = { 1, 2, 3, 4, 5, 6, 7 };
+  if (!axon_node_is (node, "QLinearConv"))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    if (axon_node_get_input (node, known[i]) != NULL && gpu_node_constant (node, known[i]) == NULL)
+      return FALSE;
+  return TRUE;
+}
+
 /* Sums of whole numbers. */
 gboolean
 gpu_build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   Operands o = { .x = 0, .w = 3, .w_zero = 5, .bias = 8, .sum = "int" };
-  static const guint known[] = { 1, 2, 4, 5, 6, 7 };
-  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
-    if (axon_node_get_input (node, known[i]) != NULL &&
-        gpu_node_constant (node, known[i]) == NULL) {
-      *why = g_strdup ("scales or zero points are " GPU_NOT_CONSTANT);
-      return FALSE;
-    }
+  if (!gpu_has_integer_conv (node)) {
+    *why = g_strdup ("scales, zero points or weights are " GPU_NOT_CONSTANT);
+    return FALSE;
+  }
   o.x_zero = zero_point (node, 2);
   o.y_zero = zero_point (node, 7);
   o.scale = scales (plan, node);

@@ -23,11 +23,7 @@ add_gather (GpuPlan *plan, const AxonNode *node, const gchar *family, const gcha
   GpuTensor *y = gpu_plan_output (plan, node, 0);
   g_autofree gchar *base = g_strdup_printf ("%s_%s", family, type);
   g_autofree gchar *name = gpu_kernel_for (plan, base, family, x->dtype, "I", type, NULL);
-  GpuStep *step = gpu_plan_step (plan, name, gpu_numbers_write (numbers, plan),
-                                 axon_shape_get_numel (&y->shape), 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_read (plan, step, index);
-  gpu_step_write (plan, step, y);
+  GpuStep *step = gpu_each_element (plan, name, numbers, (GpuTensor *[]){ x, index }, 2, y);
   gpu_step_complaint (plan, step, WRONG);
   return TRUE;
 }
@@ -136,7 +132,7 @@ add_scatter (GpuPlan *plan, const AxonNode *node, const gchar *family, const gch
   g_autofree gchar *name =
       gpu_kernel_for (plan, base, family, x->dtype, "I", type, "REDUCE", reduce, NULL);
   GpuStep *step;
-  gpu_element_copy (plan, x, y);
+  gpu_copy (plan, x, y);
   step = gpu_plan_step (plan, name, gpu_numbers_write (numbers, plan), n, 1, 1);
   gpu_step_read (plan, step, index);
   gpu_step_read (plan, step, updates);
@@ -198,14 +194,9 @@ gpu_build_one_hot (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **wh
       gpu_kernel_for (plan, base, "onehot", index->dtype, "I", gpu_type_stored (index->dtype), "V",
                       gpu_size_type (y->dtype), NULL);
   GpuNumbers numbers = { .n = 0 };
-  GpuStep *step;
   gpu_numbers_add (&numbers, lines.length);
   gpu_numbers_add (&numbers, lines.inner);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
-  gpu_step_read (plan, step, index);
-  gpu_step_read (plan, step, values);
-  gpu_step_write (plan, step, y);
+  gpu_each_element (plan, name, &numbers, (GpuTensor *[]){ index, values }, 2, y);
   return TRUE;
 }
 
@@ -220,11 +211,7 @@ gpu_build_trilu (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
   gpu_numbers_add (&numbers, x->shape.dims[x->shape.rank - 2]);
   gpu_numbers_add (&numbers, x->shape.dims[x->shape.rank - 1]);
   gpu_numbers_add (&numbers, axon_node_get_int (node, "upper"));
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_read (plan, step, k);
-  gpu_step_write (plan, step, y);
+  step = gpu_each_element (plan, name, &numbers, (GpuTensor *[]){ x, k }, 2, y);
   gpu_step_number (step, k != NULL);
   return TRUE;
 }
@@ -241,11 +228,7 @@ gpu_build_reverse_sequence (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED g
   gpu_numbers_add (&numbers, x->shape.dims[1]);
   gpu_numbers_add (&numbers, gpu_lines (&x->shape, 1).inner);
   gpu_numbers_add (&numbers, axon_node_get_int (node, "time_axis") == 0);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_read (plan, step, lengths);
-  gpu_step_write (plan, step, y);
+  step = gpu_each_element (plan, name, &numbers, (GpuTensor *[]){ x, lengths }, 2, y);
   gpu_step_complaint (plan, step, "a length is out of range");
   return TRUE;
 }
@@ -271,7 +254,6 @@ gpu_build_grid_sample (GpuPlan *plan, const AxonNode *node, gchar **why)
   g_autofree gchar *name = NULL;
   GpuTensor *x, *grid, *y;
   GpuNumbers numbers = { .n = 0 };
-  GpuStep *step;
   if (node->inputs[0]->type.shape.rank != 4 || mode < 0 || padding < 0 ||
       !axon_dtype_is_float (node->inputs[0]->type.dtype)) {
     *why = g_strdup ("only pictures of floating-point numbers");
@@ -289,10 +271,6 @@ gpu_build_grid_sample (GpuPlan *plan, const AxonNode *node, gchar **why)
   gpu_numbers_add (&numbers, y->shape.dims[3]);
   gpu_numbers_add (&numbers, padding);
   gpu_numbers_add (&numbers, axon_node_get_int (node, "align_corners") != 0);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_read (plan, step, grid);
-  gpu_step_write (plan, step, y);
+  gpu_each_element (plan, name, &numbers, (GpuTensor *[]){ x, grid }, 2, y);
   return TRUE;
 }

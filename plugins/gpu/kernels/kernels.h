@@ -44,6 +44,13 @@ void gpu_products (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const 
                    gint64 n, gint64 rows, gint64 depth, gint64 columns);
 gboolean gpu_add_winograd (GpuPlan *plan, const AxonNode *node, const AxonWindow *w);
 
+/* A step with an item for each element of @y: parameters @numbers, then buffers @in and @y. */
+GpuStep *gpu_each_element (GpuPlan *plan, const gchar *name, const GpuNumbers *numbers,
+                           GpuTensor *const *in, guint n_in, GpuTensor *y);
+
+/* TRUE for QLinearConv whose scales, zero points and weights are known. */
+gboolean gpu_has_integer_conv (const AxonNode *node);
+
 #define GPU_BUILDER(name) gboolean name (GpuPlan *plan, const AxonNode *node, gchar **why)
 GPU_BUILDER (gpu_build_known);
 GPU_BUILDER (gpu_build_dropout);

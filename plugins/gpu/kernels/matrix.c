@@ -32,8 +32,8 @@ add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTenso
   g_autofree gchar *base =
       m->alpha == 1 && m->beta == 1 ? g_strdup ("matmul") : g_strdup_printf ("matmul_%s", id);
   g_autofree gchar *name = g_strdup_printf ("%s_%s", base, gpu_type_name (a->dtype));
-  const gint64 head[] = { m->rows, m->columns, m->depth, m->row_step, m->depth_step,
-                          0,       0,          m->c_row, m->c_column, m->batches };
+  const gint64 head[] = { m->rows,       m->columns, m->depth,    m->row_step,
+                          m->depth_step, m->c_row,   m->c_column, m->batches };
   GpuNumbers numbers = { .n = 0 };
   gint64 batch = 1, items[3] = { (m->columns + 7) / 8, (m->rows + 7) / 8, 1 };
   GpuStep *step;
@@ -48,7 +48,7 @@ add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTenso
   items[2] = batch;
   step = gpu_plan_draft (
       plan, name, "matmul",
-      gpu_words_for (a->dtype, "ALPHA", alpha, "BETA", beta, "MAC",
+      gpu_words_for (a->dtype, "ALPHA", alpha, "BETA", beta, "TILE", "8", "MAC",
                      axon_dtype_is_float (a->dtype) ? "mad(a, b, c)" : "((a) * (b) + (c))", NULL),
       NULL, gpu_numbers_write (&numbers, plan), items);
   gpu_step_read (plan, step, a);
