@@ -9,6 +9,7 @@
 #include "ops/axonopset.h"
 #include "ops/axonwindow.h"
 #include "passes/axonpass.h"
+#include "passes/axonquant.h"
 #include "plan/axonpartition.h"
 #include "plan/axonplan.h"
 #include "plan/axonblob.h"

@@ -18,9 +18,11 @@ gboolean
 axon_window_of_node (AxonWindow *w, const AxonNode *node, GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
+  guint weights = g_str_equal (node->op->name, "QLinearConv") ? 3 : 1;
   return axon_node_find_attr (node, "kernel_shape") != NULL || node->n_inputs < 2
              ? pool_window (w, node, x, error)
-             : axon_window_init (w, node, x, node->inputs[1]->type.shape.dims + 2, FALSE, error);
+             : axon_window_init (w, node, x, node->inputs[weights]->type.shape.dims + 2, FALSE,
+                                 error);
 }
 
 gboolean

@@ -3,6 +3,8 @@
 #include "axonpass.h"
 #include "../ops/axonopset.h"
 
+#include <float.h>
+
 const AxonPass axon_common_passes[] = {
   { "expand-contrib", axon_pass_expand_contrib },
   { "fold-constants", axon_pass_fold_constants },
@@ -100,4 +102,24 @@ axon_pass_add_scalar (AxonModel *model, AxonDType dtype, gdouble value)
   g_autoptr (AxonTensor) t = axon_tensor_new (dtype, &shape, NULL);
   axon_dtype_store (dtype, axon_tensor_get_data (t), 0, value);
   return axon_model_add_constant (model, NULL, t);
+}
+
+static gboolean
+clip_bound (const AxonNode *node, guint index, const gchar *attr, gdouble fallback, gfloat *out)
+{
+  gdouble v = fallback;
+  if (node->op->max_in == 1)
+    v = axon_node_get_float (node, attr);
+  else if (axon_node_get_input (node, index) != NULL &&
+           !axon_match_scalar (node->inputs[index], &v))
+    return FALSE;
+  *out = (gfloat)CLAMP (v, -(gdouble)FLT_MAX, (gdouble)FLT_MAX);
+  return TRUE;
+}
+
+gboolean
+axon_match_clip (const AxonNode *node, gfloat *lo, gfloat *hi)
+{
+  return clip_bound (node, 1, "min", -(gdouble)FLT_MAX, lo) &&
+         clip_bound (node, 2, "max", (gdouble)FLT_MAX, hi);
 }

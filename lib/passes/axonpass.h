@@ -29,6 +29,8 @@ gboolean axon_pass_remove_dead_code (AxonModel *model, GError **error);
 gboolean axon_pass_expand_attention (AxonModel *model, GError **error);
 gboolean axon_pass_expand_quantized (AxonModel *model, GError **error);
 gboolean axon_pass_fold_dequantized (AxonModel *model, GError **error);
+gboolean axon_pass_fuse_quantized_convolutions (AxonModel *model, GError **error);
+gboolean axon_pass_fuse_quantized_sums (AxonModel *model, GError **error);
 /* As axon_pass_expand_quantized(), without those that @keeps (nullable) is TRUE for. */
 gboolean axon_expand_quantized (AxonModel *model, gboolean (*keeps) (const AxonNode *node),
                                 GError **error);
@@ -39,6 +41,8 @@ gboolean axon_node_is_in (const AxonNode *node, const gchar *domain, const gchar
 AxonNode *axon_match_input (const AxonNode *node, guint index, const gchar *name);
 AxonNode *axon_match_only_user (const AxonValue *value, const gchar *name);
 gboolean axon_match_scalar (const AxonValue *value, gdouble *scalar);
+/* Bounds of a Clip of any version; FALSE: they are not known. */
+gboolean axon_match_clip (const AxonNode *node, gfloat *lo, gfloat *hi);
 AxonNode *axon_pass_add_node (AxonModel *model, const AxonNode *like, const gchar *domain,
                               const gchar *name, gint opset, AxonValue *const *in, guint n_in,
                               AxonValue *out);

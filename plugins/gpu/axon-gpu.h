@@ -89,6 +89,16 @@
 #define AXON_GPU_EMULATE_HALF "GPU_EMULATE_HALF"
 
 /**
+ * AXON_GPU_EMULATE_LOCAL_MEMORY:
+ *
+ * Property, YES or NO: kernels with tiles in local memory are used where it is ordinary memory,
+ * too.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_EMULATE_LOCAL_MEMORY "GPU_EMULATE_LOCAL_MEMORY"
+
+/**
  * AXON_GPU_TUNE_KERNELS:
  *
  * Property, YES or NO: when a model is compiled, variants of its convolutions run on the device,

@@ -83,6 +83,8 @@ device_new (cl_platform_id platform, cl_device_id id)
   device->units = (guint)device_number (id, CL_DEVICE_MAX_COMPUTE_UNITS);
   device->align = MAX (128, (guint)device_number (id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
   device->unified = device_number (id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
+  device->local = device_number (id, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
+  device->dot = strstr (extensions, "cl_khr_integer_dot_product") != NULL;
   device->fp16 = strstr (extensions, "cl_khr_fp16") != NULL;
   device->fp64 = strstr (extensions, "cl_khr_fp64") != NULL;
   device->correct_division =

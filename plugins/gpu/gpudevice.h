@@ -12,6 +12,8 @@ typedef struct {
   guint64 memory;                /* bytes */
   guint vendor_id, units, align; /* align: of sub-buffers, bytes */
   gboolean fp16, fp64, correct_division, unified;
+  gboolean local; /* local memory is on the chip */
+  gboolean dot;   /* products of bytes in fours are one instruction */
 } GpuDevice;
 
 /* GpuDevice, GPUs first as the platforms list them; processors only where AXON_GPU_ALLOW_CPU is 1.

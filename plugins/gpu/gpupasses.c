@@ -13,6 +13,7 @@ expand_quantized (AxonModel *model, GError **error)
 
 static const AxonPass passes[] = {
   { "expand-attention", axon_pass_expand_attention },
+  { "fuse-quantized-convolutions", axon_pass_fuse_quantized_convolutions },
   { "expand-quantized", expand_quantized },
   { "fold-dequantized", axon_pass_fold_dequantized },
   { "fold-batch-norm", axon_pass_fold_batch_norm },
@@ -29,6 +30,7 @@ gpu_options_of (const GpuDevice *device, const AxonConfig *config)
       !g_str_equal (axon_config_get_string (config, "EXECUTION_MODE_HINT"), "ACCURACY");
   return (GpuOptions){
     .winograd = !axon_config_get_bool (config, AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION),
+    .local = device->local || axon_config_get_bool (config, AXON_GPU_EMULATE_LOCAL_MEMORY),
     .tune = axon_config_get_bool (config, AXON_GPU_TUNE_KERNELS),
     .half = wanted && (device->fp16 || axon_config_get_bool (config, AXON_GPU_EMULATE_HALF)),
   };

@@ -76,13 +76,18 @@ typedef struct {
 
 #define GPU_GROUP 64 /* items of a group, along x */
 
+/* Variants of convolutions and products: pixels or columns of an item; and this bit: a group shares
+ * tiles in local memory. */
+#define GPU_IN_LOCAL 16
+
 /* What properties decide. */
 typedef struct {
   gboolean winograd;
-  gboolean half; /* numbers are stored in half precision */
-  gboolean tune; /* kernels are measured when compiling */
-  gint pixels;   /* of every convolution's item, while it is measured; 0: as the others say */
-  const GHashTable *tuned; /* node name -> pixels that were fastest; may be NULL */
+  gboolean half;  /* numbers are stored in half precision */
+  gboolean tune;  /* kernels are measured when compiling */
+  gboolean local; /* local memory is fast enough for tiles */
+  gint variant;   /* of every kernel that has some, while they are measured; 0: as the others say */
+  const GHashTable *tuned; /* node name -> variant that was fastest; may be NULL */
 } GpuOptions;
 
 struct _GpuPlan {

@@ -65,6 +65,8 @@ static const AxonPropertySpec properties[] = {
     "Operators with kernels of this device, as domain:name=implementation" },
   { AXON_GPU_EMULATE_HALF, AXON_PROPERTY_BOOL, AXON_RW_HIDDEN, "NO", 0, 0, NULL,
     "Store in half precision where the device has none, too" },
+  { AXON_GPU_EMULATE_LOCAL_MEMORY, AXON_PROPERTY_BOOL, AXON_RW_HIDDEN, "NO", 0, 0, NULL,
+    "Use tiles in local memory where it is ordinary memory, too" },
   { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
   { .key = "QUERY_MODEL_RATIO", .flags = AXON_RW_HIDDEN, .default_text = "1" },
 };

@@ -10,6 +10,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+/* Before the number of a process. */
+#define WRITES "pocl-writes-"
+#define ALONE "pocl-alone-"
+
 static gchar *folder, *mark; /* set once, before the driver is loaded */
 static GMutex lock;
 static guint writers; /* lock */
@@ -29,43 +33,52 @@ remove_tree (const gchar *path)
   }
 }
 
-/* TRUE if a process that is gone left its mark; @forget removes such marks. */
+/* TRUE for @prefix and the number of a process that is gone. */
 static gboolean
-was_left_dirty (gboolean forget)
+is_left_behind (const gchar *name, const gchar *prefix)
 {
-  g_autofree gchar *parent = g_path_get_dirname (folder);
+  pid_t pid;
+  if (!g_str_has_prefix (name, prefix))
+    return FALSE;
+  pid = (pid_t)g_ascii_strtoll (name + strlen (prefix), NULL, 10);
+  return pid <= 0 || (kill (pid, 0) != 0 && errno != EPERM);
+}
+
+/* TRUE if processes that are gone left marks or folders of this @prefix; @forget removes them. */
+static gboolean
+find_left_behind (const gchar *parent, const gchar *prefix, gboolean forget)
+{
   g_autoptr (GDir) dir = g_dir_open (parent, 0, NULL);
-  gboolean dirty = FALSE;
+  gboolean found = FALSE;
   const gchar *name;
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
     g_autofree gchar *path = g_build_filename (parent, name, NULL);
-    pid_t pid;
-    if (!g_str_has_prefix (name, "pocl-writes-"))
+    if (!is_left_behind (name, prefix))
       continue;
-    pid = (pid_t)g_ascii_strtoll (name + strlen ("pocl-writes-"), NULL, 10);
-    if (pid > 0 && (kill (pid, 0) == 0 || errno == EPERM))
-      continue;
+    found = TRUE;
+    if (forget && g_file_test (path, G_FILE_TEST_IS_DIR))
+      remove_tree (path);
     if (forget)
       g_remove (path);
-    dirty = TRUE;
   }
-  return dirty;
+  return found;
 }
 
 /* Another process may be using a folder that a third left damaged: then this one stays away from
- * it, and works without a cache that lasts. */
+ * it, and works with a cache of its own, which the next one removes. */
 static void
-mend (void)
+mend (const gchar *parent)
 {
-  if (!was_left_dirty (FALSE))
+  find_left_behind (parent, ALONE, TRUE);
+  if (!find_left_behind (parent, WRITES, FALSE))
     return;
   if (flock (held, LOCK_EX | LOCK_NB) == 0) {
-    was_left_dirty (TRUE);
+    find_left_behind (parent, WRITES, TRUE);
     remove_tree (folder);
     return;
   }
   g_free (folder);
-  folder = g_dir_make_tmp ("axon-pocl-XXXXXX", NULL);
+  folder = g_strdup_printf ("%s/" ALONE "%d", parent, (gint)getpid ());
 }
 
 static void
@@ -73,15 +86,15 @@ choose_folder (void)
 {
   g_autofree gchar *parent = g_build_filename (g_get_user_cache_dir (), "axon", NULL);
   g_autofree gchar *path = g_build_filename (parent, "pocl.lock", NULL);
-  g_autofree gchar *name = g_strdup_printf ("pocl-writes-%d", (gint)getpid ());
+  g_autofree gchar *name = g_strdup_printf (WRITES "%d", (gint)getpid ());
   folder = g_build_filename (parent, "pocl", NULL);
   mark = g_build_filename (parent, name, NULL);
   if (g_mkdir_with_parents (folder, 0700) != 0 ||
       (held = open (path, O_RDWR | O_CREAT | O_CLOEXEC, 0600)) < 0)
     return;
-  mend ();
+  mend (parent);
   flock (held, LOCK_SH);
-  if (folder != NULL)
+  if (g_mkdir_with_parents (folder, 0700) == 0)
     g_setenv ("POCL_CACHE_DIR", folder, FALSE);
 }
 

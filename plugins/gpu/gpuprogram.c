@@ -99,12 +99,12 @@ gpu_store_get_tuned (GpuStore *store)
 {
   GVariantBuilder list;
   GHashTableIter iter;
-  gpointer name, pixels;
+  gpointer name, variant;
   g_variant_builder_init (&list, G_VARIANT_TYPE ("a{si}"));
   if (store->tuned != NULL) {
     g_hash_table_iter_init (&iter, store->tuned);
-    while (g_hash_table_iter_next (&iter, &name, &pixels))
-      g_variant_builder_add (&list, "{si}", (const gchar *)name, GPOINTER_TO_INT (pixels));
+    while (g_hash_table_iter_next (&iter, &name, &variant))
+      g_variant_builder_add (&list, "{si}", (const gchar *)name, GPOINTER_TO_INT (variant));
   }
   return g_variant_builder_end (&list);
 }
@@ -112,8 +112,11 @@ gpu_store_get_tuned (GpuStore *store)
 static const gchar *
 build_options (const GpuDevice *device)
 {
-  return device->correct_division ? "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"
-                                  : "-w -cl-std=CL1.2";
+  static const gchar *const options[2][2] = {
+    { "-w -cl-std=CL1.2", "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" },
+    { "-w -cl-std=CL3.0", "-w -cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt" },
+  };
+  return options[device->dot][device->correct_division];
 }
 
 /* What must be equal for a binary to be this program on this device. */

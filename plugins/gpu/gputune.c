@@ -8,12 +8,12 @@ static gboolean
 is_tuned (const GpuStep *step)
 {
   return g_str_has_prefix (step->kernel, "conv") || g_str_has_prefix (step->kernel, "pointwise") ||
-         g_str_has_prefix (step->kernel, "depthwise");
+         g_str_has_prefix (step->kernel, "depthwise") || g_str_has_prefix (step->kernel, "matmul");
 }
 
 /* @fastest: node name -> microseconds, as gdouble. */
 static void
-keep_faster (const GpuPlan *plan, const gdouble *times, gint pixels, GHashTable *fastest,
+keep_faster (const GpuPlan *plan, const gdouble *times, gint variant, GHashTable *fastest,
              GHashTable *best)
 {
   for (guint i = 0; i < plan->steps->len; i++) {
@@ -23,12 +23,12 @@ keep_faster (const GpuPlan *plan, const gdouble *times, gint pixels, GHashTable 
       continue;
     g_hash_table_insert (fastest, g_strdup (step->info.node_name),
                          g_memdup2 (&times[i], sizeof times[i]));
-    g_hash_table_insert (best, g_strdup (step->info.node_name), GINT_TO_POINTER (pixels));
+    g_hash_table_insert (best, g_strdup (step->info.node_name), GINT_TO_POINTER (variant));
   }
 }
 
 static gboolean
-measure (GpuStore *store, const GpuPlan *plan, cl_command_queue queue, gint pixels,
+measure (GpuStore *store, const GpuPlan *plan, cl_command_queue queue, gint variant,
          GHashTable *fastest, GHashTable *best, GError **error)
 {
   g_autofree gdouble *times = g_new0 (gdouble, plan->steps->len + 1);
@@ -38,7 +38,7 @@ measure (GpuStore *store, const GpuPlan *plan, cl_command_queue queue, gint pixe
   for (guint run = 0; ok && run < RUNS; run++) {
     ok = gpu_instance_measure (instance, queue, times, error);
     if (ok)
-      keep_faster (plan, times, pixels, fastest, best);
+      keep_faster (plan, times, variant, fastest, best);
   }
   g_clear_pointer (&instance, gpu_instance_free);
   g_clear_pointer (&program, gpu_program_free);
@@ -48,7 +48,9 @@ measure (GpuStore *store, const GpuPlan *plan, cl_command_queue queue, gint pixe
 gboolean
 gpu_tune (GpuStore *store, GpuMakePlan make, gpointer user_data, GHashTable *best, GError **error)
 {
-  static const gint variants[] = { 1, 2, 4, 8 };
+  static const gint variants[] = {
+    1, 2, 4, 8, GPU_IN_LOCAL | 2, GPU_IN_LOCAL | 4, GPU_IN_LOCAL | 8
+  };
   g_autoptr (GHashTable) fastest = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   cl_int status;
   cl_command_queue queue =
@@ -58,7 +60,9 @@ gpu_tune (GpuStore *store, GpuMakePlan make, gpointer user_data, GHashTable *bes
   for (guint i = 0; ok && i < G_N_ELEMENTS (variants); i++) {
     GpuOptions options = *gpu_store_get_options (store);
     GpuPlan *plan;
-    options.pixels = variants[i];
+    if ((variants[i] & GPU_IN_LOCAL) && !options.local)
+      break;
+    options.variant = variants[i];
     plan = make (&options, user_data, error);
     ok = plan != NULL && measure (store, plan, queue, variants[i], fastest, best, error);
     g_clear_pointer (&plan, gpu_plan_free);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define TOLERANCE 2e-5
+#define TO_F32 1 /* TensorProto.DataType */
+#define TO_I32 6
 
 static AxonTensor *
 special_values (void)
@@ -125,6 +127,29 @@ reductions_agree_along_all_axes (gconstpointer op)
     model = test_model_finish (&t, n->outputs[0]);
     test_compare_devices (model, input, TOLERANCE);
   }
+}
+
+/* f32 -> i32 and back: what a reduction leaves of a fraction is its business. */
+static void
+reductions_of_whole_numbers_agree (gconstpointer op)
+{
+  static const gint64 axis = 1;
+  AxonShape shape = AXON_SHAPE (3, 5, 7), scalar = { 0 };
+  const gfloat nine = 9;
+  TestModel t = test_model_new (18);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  AxonNode *n = test_model_node (&t, "Mul", 2, x, test_model_constant (&t, &scalar, &nine));
+  g_autoptr (AxonTensor) input = test_random (&shape, 11);
+  g_autoptr (AxonModel) model = NULL;
+  if (g_str_equal (op, "ReduceLogSum"))
+    n = test_model_node (&t, "Exp", 1, n->outputs[0]);
+  n = test_model_node (&t, "Cast", 1, n->outputs[0]);
+  axon_node_set_int (n, "to", TO_I32);
+  n = test_model_node (&t, op, 2, n->outputs[0], test_model_ints (&t, &axis, 1));
+  n = test_model_node (&t, "Cast", 1, n->outputs[0]);
+  axon_node_set_int (n, "to", TO_F32);
+  model = test_model_finish (&t, n->outputs[0]);
+  test_compare_devices (model, input, 0);
 }
 
 static void
@@ -310,10 +335,13 @@ main (int argc, char **argv)
   static const gchar *const reductions[] = { "ReduceMean",     "ReduceSum", "ReduceMax",
                                              "ReduceMin",      "ReduceL1",  "ReduceL2",
                                              "ReduceSumSquare" };
+  static const gchar *const whole[] = { "ReduceMean", "ReduceL2", "ReduceLogSum",
+                                        "ReduceLogSumExp" };
   static const gchar *const args[] = { "ArgMax", "ArgMin" };
   g_test_init (&argc, &argv, NULL);
   ADD_EACH (unary, unary_kernels_agree_on_special_values);
   ADD_EACH (pairs, pair_kernels_agree_with_every_broadcast);
+  ADD_EACH (whole, reductions_of_whole_numbers_agree);
   ADD_EACH (reductions, reductions_agree_along_all_axes);
   ADD_EACH (args, the_largest_is_found_along_all_axes);
   ADD (where_agrees_with_every_broadcast);

@@ -260,126 +260,6 @@ values_that_decide_shapes_are_planned_when_they_come (void)
   }
 }
 
-/* conv -> relu; conv * sigmoid (conv) + x: two kernels, no host step. */
-static void
-chains_become_part_of_the_convolution_before_them (void)
-{
-  AxonShape shape = AXON_SHAPE (1, 8, 6, 6), w = AXON_SHAPE (8, 8, 3, 3);
-  TestModel t = test_model_new (13);
-  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
-  AxonNode *a = test_model_node (&t, "Conv", 2, x, test_model_random (&t, &w, 1)), *b, *s;
-  g_autoptr (AxonTensor) input = test_random (&shape, 3);
-  g_autoptr (AxonModel) model = NULL;
-  g_autoptr (AxonCompiledModel) compiled = NULL;
-  g_autoptr (AxonInferRequest) request = NULL;
-  g_autoptr (GError) error = NULL;
-  guint n_kernels = 0;
-  axon_node_set_ints (a, "pads", (gint64[]){ 1, 1, 1, 1 }, 4);
-  a = test_model_node (&t, "Relu", 1, a->outputs[0]);
-  b = test_model_node (&t, "Conv", 2, a->outputs[0], test_model_random (&t, &w, 2));
-  axon_node_set_ints (b, "pads", (gint64[]){ 1, 1, 1, 1 }, 4);
-  s = test_model_node (&t, "Sigmoid", 1, b->outputs[0]);
-  b = test_model_node (&t, "Mul", 2, b->outputs[0], s->outputs[0]);
-  b = test_model_node (&t, "Add", 2, b->outputs[0], a->outputs[0]);
-  model = test_model_finish (&t, b->outputs[0]);
-  compiled = axon_core_compile_model (axon_core_get_default (), model, "GPU",
-                                      g_variant_new_parsed ("{'PERF_COUNT': <true>}"), NULL, NULL,
-                                      NULL, &error);
-  g_assert_no_error (error);
-  request = axon_compiled_model_create_infer_request (compiled);
-  g_assert_true (axon_infer_request_set_input_tensor (request, 0, input, &error));
-  g_assert_true (axon_infer_request_infer (request, &error));
-  for (guint i = 0; i < axon_infer_request_get_n_profiling (request); i++) {
-    const AxonProfilingInfo *row = axon_infer_request_get_profiling (request, i);
-    g_test_message ("%s %s %s", row->node_name, row->exec_type, row->node_type);
-    if (row->status != AXON_PROFILING_EXECUTED)
-      continue;
-    g_assert_true (g_str_has_prefix (row->exec_type, "conv"));
-    n_kernels++;
-  }
-  g_assert_cmpuint (n_kernels, ==, 2);
-}
-
-static gdouble
-difference_with (AxonModel *model, AxonTensor *x, const gchar *emulate, const gchar **used)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonTensor) expected = test_run (model, "GPU", NULL, x);
-  g_autoptr (AxonTensor) y = NULL;
-  g_autoptr (GVariant) hint = NULL;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "GPU",
-      g_variant_new_parsed ("{'INFERENCE_PRECISION_HINT': <'f16'>, %s: <%s>}",
-                            AXON_GPU_EMULATE_HALF, emulate),
-      NULL, NULL, NULL, &error);
-  g_autoptr (AxonInferRequest) request = NULL;
-  g_assert_no_error (error);
-  request = axon_compiled_model_create_infer_request (compiled);
-  g_assert_true (axon_infer_request_set_input_tensor (request, 0, x, &error));
-  g_assert_true (axon_infer_request_infer (request, &error));
-  hint = axon_compiled_model_get_property (compiled, "INFERENCE_PRECISION_HINT", &error);
-  *used = g_intern_string (g_variant_get_string (hint, NULL));
-  y = axon_infer_request_get_output_tensor (request, 0);
-  return test_largest_difference (expected, y);
-}
-
-static void
-half_precision_is_close_and_never_silent (void)
-{
-  AxonShape shape = AXON_SHAPE (1, 16, 9, 9), w = AXON_SHAPE (24, 16, 3, 3);
-  TestModel t = test_model_new (13);
-  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
-  AxonNode *n = test_model_node (&t, "Conv", 2, x, test_model_random (&t, &w, 1));
-  g_autoptr (AxonTensor) input = test_random (&shape, 3);
-  g_autoptr (AxonModel) model = NULL;
-  const gchar *used;
-  gdouble difference;
-  n = test_model_node (&t, "Sigmoid", 1, n->outputs[0]);
-  n = test_model_node (&t, "Softmax", 1, n->outputs[0]);
-  model = test_model_finish (&t, n->outputs[0]);
-  difference = difference_with (model, input, "YES", &used);
-  g_assert_cmpstr (used, ==, "f16");
-  g_assert_cmpfloat (difference, >, 0);
-  g_assert_cmpfloat (difference, <, 2e-3);
-  difference = difference_with (model, input, "NO", &used);
-  g_assert_true (g_str_equal (used, "f16") || difference == 0);
-}
-
-/* Two convolutions, exported after measuring; the import uses the same kernels. */
-static void
-what_was_measured_is_kept_in_an_export (void)
-{
-  AxonShape shape = AXON_SHAPE (1, 8, 20, 20), w = AXON_SHAPE (16, 8, 5, 5);
-  TestModel t = test_model_new (13);
-  AxonCore *core = axon_core_get_default ();
-  AxonNode *n = test_model_node (&t, "Conv", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
-                                 test_model_random (&t, &w, 1));
-  g_autoptr (AxonTensor) input = test_random (&shape, 3);
-  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
-  g_autoptr (GBytes) bytes = NULL;
-  AxonCompiledModel *compiled[2];
-  const gchar *kernels[2];
-  compiled[0] = axon_core_compile_model (
-      core, model, "GPU", g_variant_new_parsed ("{%s: <true>}", AXON_GPU_TUNE_KERNELS), NULL, NULL,
-      NULL, &error);
-  g_assert_no_error (error);
-  g_assert_true (axon_compiled_model_export (compiled[0], stream, NULL, &error));
-  g_output_stream_close (stream, NULL, NULL);
-  bytes = g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (stream));
-  compiled[1] = axon_core_import_model (core, bytes, "GPU", NULL, NULL, NULL, NULL, NULL, &error);
-  g_assert_no_error (error);
-  for (guint i = 0; i < 2; i++) {
-    g_autoptr (AxonModel) runtime = axon_compiled_model_get_runtime_model (compiled[i], &error);
-    kernels[i] = g_intern_string (((AxonNode *)g_ptr_array_index (runtime->nodes, 0))->exec_type);
-    g_object_unref (compiled[i]);
-  }
-  g_assert_true (g_str_has_prefix (kernels[0], "conv"));
-  g_assert_cmpstr (kernels[0], ==, kernels[1]);
-  test_compare_devices (model, input, 2e-5);
-}
-
 static void
 a_frame_may_change_its_size_between_runs (void)
 {
@@ -546,9 +426,6 @@ main (int argc, char **argv)
   ADD (a_model_is_spread_by_the_memory_that_the_device_tells);
   ADD (a_wrong_index_ends_the_run_with_an_error_and_the_next_works);
   ADD (values_that_decide_shapes_are_planned_when_they_come);
-  ADD (chains_become_part_of_the_convolution_before_them);
-  ADD (half_precision_is_close_and_never_silent);
-  ADD (what_was_measured_is_kept_in_an_export);
   ADD (a_frame_may_change_its_size_between_runs);
   ADD (memory_that_is_not_there_is_an_error_and_the_device_works_on);
   ADD (a_device_that_is_not_there_is_named);

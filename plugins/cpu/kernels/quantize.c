@@ -2,7 +2,6 @@
 /* Per-tensor QuantizeLinear, DequantizeLinear, QLinearAdd, Cast between halves and floats, and
  * HardSigmoid: loops over dense memory in whatever order it lies. */
 #include "kernels.h"
-#include "../cpuquant.h"
 #include "../onednn/cpudnn.h"
 
 #include <math.h>
@@ -136,7 +135,7 @@ cpu_build_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **
   CpuMd *md;
   CpuTensor *src;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || !(AXON_DTYPE_BIT (to) & AXON_DTYPES_BYTE) ||
-      !cpu_quant_scalar (node, 1, &scale) || !cpu_quant_scalar (node, 2, &zero) || scale == 0)
+      !axon_quant_scalar (node, 1, &scale) || !axon_quant_scalar (node, 2, &zero) || scale == 0)
     return FALSE;
   set_range (&p, to, (gfloat)zero, node);
   p.a = (gfloat)scale;
@@ -154,8 +153,8 @@ cpu_build_dequantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   CpuMd *md;
   CpuTensor *src;
   if (!(AXON_DTYPE_BIT (from) & AXON_DTYPES_BYTE) || axon_value_is_constant (node->inputs[0]) ||
-      node->outputs[0]->type.dtype != AXON_DTYPE_F32 || !cpu_quant_scalar (node, 1, &scale) ||
-      !cpu_quant_scalar (node, 2, &zero))
+      node->outputs[0]->type.dtype != AXON_DTYPE_F32 || !axon_quant_scalar (node, 1, &scale) ||
+      !axon_quant_scalar (node, 2, &zero))
     return FALSE;
   p.a = (gfloat)scale;
   p.b = (gfloat)zero;
@@ -203,7 +202,7 @@ cpu_build_qlinear_add (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError
   if (!axon_shape_equal (&node->inputs[0]->type.shape, &node->inputs[3]->type.shape))
     return FALSE;
   for (guint i = 0; i < 6; i++)
-    if (!cpu_quant_scalar (node, inputs[i], &v[i]))
+    if (!axon_quant_scalar (node, inputs[i], &v[i]))
       return FALSE;
   set_range (&p, node->outputs[0]->type.dtype, 0, node);
   p.a = (gfloat)(v[0] / v[4]);

@@ -3,7 +3,6 @@
  * on AVX-512, blocked elsewhere. An implementation called "ref" is refused and the fused work is
  * split off; only where nothing else exists is it taken, and the profile names it. */
 #include "dnn-private.h"
-#include "../cpuquant.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -217,7 +216,7 @@ cpu_dnn_build_conv_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED
 /* y = saturate (round (clip (acc + bias) * xs * ws / ys) + yz), all in the primitive's attributes.
  */
 static dnnl_primitive_attr_t
-quantized_attr (const AxonNode *node, const CpuQuant *q, gint64 channels)
+quantized_attr (const AxonNode *node, const AxonQuant *q, gint64 channels)
 {
   dnnl_primitive_attr_t attr = dnn_attr_new ();
   g_autofree gfloat *scales = g_new (gfloat, (gsize)channels);
@@ -246,15 +245,15 @@ gboolean
 cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonTensor *bias = cpu_node_constant (node, 8);
-  g_auto (CpuQuant) q = { 0 };
+  g_auto (AxonQuant) q = { 0 };
   g_autofree gint8 *weights = NULL;
   dnnl_primitive_attr_t attr;
   DnnCall call = { 0 };
   ConvShape c;
-  if (!conv_shape (&c, node, 3) || !cpu_quant_init (&q, node) ||
+  if (!conv_shape (&c, node, 3) || !axon_quant_init (&q, node) ||
       (axon_node_get_input (node, 8) && !bias))
     return FALSE;
-  weights = cpu_quant_weights (node, &q);
+  weights = axon_quant_weights (node);
   if (weights == NULL)
     return FALSE;
   c.w_type = AXON_DTYPE_I8;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpupasses.h"
-#include "../cpuquant.h"
 
 /* What has an integer kernel: QLinearAdd, and QLinearConv if its weights fit s8. */
 static gboolean
 has_integer_kernel (const AxonNode *node)
 {
-  g_auto (CpuQuant) q = { 0 };
+  g_auto (AxonQuant) q = { 0 };
   g_autofree gint8 *weights = NULL;
   if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearAdd"))
     return TRUE;
@@ -14,7 +13,7 @@ has_integer_kernel (const AxonNode *node)
     return FALSE;
   if (axon_node_find_attr (node, "axon.clip") != NULL)
     return TRUE;
-  weights = cpu_quant_init (&q, node) ? cpu_quant_weights (node, &q) : NULL;
+  weights = axon_quant_init (&q, node) ? axon_quant_weights (node) : NULL;
   return weights != NULL;
 }
 
@@ -27,7 +26,8 @@ expand_quantized (AxonModel *model, GError **error)
 const AxonPass cpu_passes[] = {
   { "half-to-float", cpu_pass_half_to_float },
   { "expand-attention", axon_pass_expand_attention },
-  { "fuse-quantized", cpu_pass_fuse_quantized },
+  { "fuse-quantized-convolutions", axon_pass_fuse_quantized_convolutions },
+  { "fuse-quantized-sums", axon_pass_fuse_quantized_sums },
   { "expand-quantized", expand_quantized },
   { "fold-dequantized", axon_pass_fold_dequantized },
   { "fold-batch-norm", axon_pass_fold_batch_norm },

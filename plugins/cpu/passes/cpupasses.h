@@ -8,5 +8,4 @@ extern const AxonPass cpu_passes[];
 extern const guint cpu_n_passes;
 
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
-gboolean cpu_pass_fuse_quantized (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);

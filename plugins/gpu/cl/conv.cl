@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolution as an implicit product: an item makes 8 channels of TILE pixels in a row; lines with a number in marks are repeated for each. Numbers: 0
- * inputs and 1 outputs per group, 2 blocks of 8 outputs; of the three dimensions: 3 size of x, 6 of
- * the kernel, 9 stride, 12 dilation, 15 pad, 18 size of y; 21 groups. */
+/* Convolution as an implicit product: an item makes 8 channels of TILE pixels in a row; lines with a
+ * number in marks are repeated for each. PADDED: what lies outside of x counts, as PADDING. Numbers:
+ * 0 inputs and 1 outputs per group, 2 blocks of 8 outputs; of the three dimensions: 3 size of x, 6
+ * of the kernel, 9 stride, 12 dilation, 15 pad, 18 size of y; 21 groups. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
                      __global const @W@ *w, __global const @B@ *bias, __global const float *scale,
-                     __global @TY@ *y, int has_bias, int x_zero, int y_zero@MORE@)
+                     __global @TY@ *restrict y, int has_bias, int x_zero, int y_zero@MORE@)
 {
   __global const int *q = P + p;
   int i = get_global_id(0), z = get_global_id(2);
@@ -31,22 +32,27 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
       for (int b = 0; b < q[7]; b++) {
         int iy = y0 + b * q[13], row = (iz * q[4] + iy) * q[5];
         if (iz < 0 || iz >= q[3] || iy < 0 || iy >= q[4]) {
-          w += 8 * q[8];
+          for (int k = 0; k < q[8]; k++, w += 8) {
+            if (!@PADDED@)
+              continue;
+            @W@8 v = vload8(0, w);
+            s@t@ = MAC(v, @PADDING@, s@t@);
+          }
           continue;
         }
         if (inside) {
           int from = row + left;
           for (int k = 0; k < q[8]; k++, w += 8, from += q[14]) {
-            @A@8 v = vload8(0, w);
+            @W@8 v = vload8(0, w);
             s@t@ = MAC(v, LOAD(from + @t@ * q[11]), s@t@);
           }
           continue;
         }
         for (int k = 0; k < q[8]; k++, w += 8) {
           int from = left + k * q[14];
-          @A@8 v = vload8(0, w);
+          @W@8 v = vload8(0, w);
           int x@t@ = from + @t@ * q[11];
-          s@t@ = MAC(v, (x@t@ >= 0 && x@t@ < q[5] ? LOAD(row + x@t@) : 0), s@t@);
+          s@t@ = MAC(v, (x@t@ >= 0 && x@t@ < q[5] ? LOAD(row + x@t@) : @PADDING@), s@t@);
         }
       }
     }

@@ -7,7 +7,7 @@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
                      __global const @W@ *w, __global const @B@ *bias, __global const float *scale,
-                     __global @TY@ *y, int has_bias, int x_zero, int y_zero@MORE@)
+                     __global @TY@ *restrict y, int has_bias, int x_zero, int y_zero@MORE@)
 {
   __global const int *q = P + p;
   int i = get_global_id(0), z = get_global_id(2);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolution of every channel by itself: an item makes TILE pixels in a row; lines with a number in marks are repeated for each. Numbers as in conv.cl;
- * weights as the model has them, [channel][1][taps]. */
+/* Convolution of every channel by itself: an item makes TILE pixels in a row; lines with a
+ * number in marks are repeated for each. Numbers as in conv.cl; weights as the model has them,
+ * [channel][1][taps]. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
                      __global const @W@ *w, __global const @B@ *bias, __global const float *scale,
-                     __global @TY@ *y, int has_bias, int x_zero, int y_zero@MORE@)
+                     __global @TY@ *restrict y, int has_bias, int x_zero, int y_zero@MORE@)
 {
   __global const int *q = P + p;
   int i = get_global_id(0), channel = get_global_id(1), z = get_global_id(2), channels = q[21];

@@ -7,7 +7,7 @@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *a,
-                     __global const @T@ *b, __global const @T@ *c, __global @TY@ *y, int has_c@MORE@)
+                     __global const @T@ *b, __global const @T@ *c, __global @TY@ *restrict y, int has_c@MORE@)
 {
   __global const int *q = P + p;
   int rows = q[0], columns = q[1], depth = q[2], row_step = q[3], depth_step = q[4];

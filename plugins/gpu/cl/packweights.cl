@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Weights [group][output][depth], or transposed ones, as [group][block of 8 outputs][depth][8].
  * Numbers: outputs per group, depth, taps, steps of group, output, input and tap. */
-__kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *w, __global @A@ *y,
-                     __global const @T@ *zero, int zeros)
+__kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *w, __global @A@ *y)
 {
   int i = get_global_id(0);
   __global const int *q = P + p;
@@ -12,9 +11,7 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *w,
   int k = i / 8 % depth, block = i / 8 / depth % blocks, group = i / 8 / depth / blocks;
   int o = block * 8 + i % 8;
   @A@ v = 0;
-  if (o < outputs) {
+  if (o < outputs)
     v = LD_@N@(w, group * q[3] + o * q[4] + k / taps * q[5] + k % taps * q[6]);
-    v -= zeros == 0 ? 0 : LD_@N@(zero, zeros == 1 ? 0 : group * outputs + o);
-  }
   y[i] = v;
 }

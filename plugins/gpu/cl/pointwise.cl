@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Convolution with a kernel of one pixel, without padding and strides: a product. An item makes 8
- * channels of TILE pixels; lines with a number in marks are repeated for each. Numbers: inputs and outputs per group, blocks of 8 outputs, pixels,
- * groups. */
+ * channels of TILE pixels; lines with a number in marks are repeated for each. Numbers: inputs and
+ * outputs per group, blocks of 8 outputs, pixels, groups. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
                      __global const @W@ *w, __global const @B@ *bias, __global const float *scale,
-                     __global @TY@ *y, int has_bias, int x_zero, int y_zero@MORE@)
+                     __global @TY@ *restrict y, int has_bias, int x_zero, int y_zero@MORE@)
 {
   int i = get_global_id(0), z = get_global_id(2);
   int inputs = P[p], outputs = P[p + 1], blocks = P[p + 2], pixels = P[p + 3], groups = P[p + 4];
@@ -21,7 +21,7 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   w += (size_t)(group * blocks + block) * inputs * 8;
   x += (size_t)(z * groups + group) * inputs * pixels;
   for (int c = 0; c < inputs; c++, x += pixels, w += 8) {
-    @A@8 v = vload8(0, w);
+    @W@8 v = vload8(0, w);
     s@t@ = MAC(v, LOAD(at@t@), s@t@);
   }
   @A@ sums[@TILE@][8];

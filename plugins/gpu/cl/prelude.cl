@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifdef cl_khr_integer_dot_product
+#pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable
+#endif
 /* Element types: LD and ST are how one is read and written; half and bfloat16 are computed as float. */
 /* 8-bit results hang on ties: what is not said to be one operation is two. */
 #pragma OPENCL FP_CONTRACT OFF
@@ -62,6 +65,28 @@ inline float round_f16(float v)
   ushort h[1];
   vstore_half_rte(v, 0, (half *)h);
   return vload_half(0, (half *)h);
+}
+
+/* Half to even, of numbers below 2^22: rint is a call on some devices. */
+inline int nearest(float v)
+{
+  return as_int(v + 12582912.0f) - as_int(12582912.0f);
+}
+
+/* Products of four signed bytes each, eight times. */
+inline int8 dot8(uint8 a, uint b, int8 c)
+{
+#if defined(cl_khr_integer_dot_product)
+  return c + (int8)(dot_4x8packed_ss_int(a.s0, b), dot_4x8packed_ss_int(a.s1, b),
+                    dot_4x8packed_ss_int(a.s2, b), dot_4x8packed_ss_int(a.s3, b),
+                    dot_4x8packed_ss_int(a.s4, b), dot_4x8packed_ss_int(a.s5, b),
+                    dot_4x8packed_ss_int(a.s6, b), dot_4x8packed_ss_int(a.s7, b));
+#else
+  int8 w = as_int8(a);
+  int x = as_int(b);
+  return c + (w << 24 >> 24) * (x << 24 >> 24) + (w << 16 >> 24) * (x << 16 >> 24) +
+         (w << 8 >> 24) * (x << 8 >> 24) + (w >> 24) * (x >> 24);
+#endif
 }
 
 inline long whole_power(long x, long n)

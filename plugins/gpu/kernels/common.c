@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#define LEAST_TILE_ROWS 32 /* half of a tile's */
+#define TILE_DEPTH 8
+#define TILES_OF_A_UNIT 2 /* that are worth it */
+
 void
 gpu_numbers_add (GpuNumbers *numbers, gint64 value)
 {
@@ -17,6 +21,15 @@ gpu_numbers_add_float (GpuNumbers *numbers, gdouble value)
   gint32 bits;
   memcpy (&bits, &single, sizeof bits);
   gpu_numbers_add (numbers, bits);
+}
+
+void
+gpu_numbers_add_window (GpuNumbers *numbers, const AxonWindow *w)
+{
+  const gint64 *const rows[] = { w->in, w->kernel, w->stride, w->dilation, w->pad, w->out };
+  for (guint r = 0; r < G_N_ELEMENTS (rows); r++)
+    for (guint d = 0; d < 3; d++)
+      gpu_numbers_add (numbers, rows[r][d]);
 }
 
 gint32
@@ -84,6 +97,36 @@ gpu_kernel_for (GpuPlan *plan, const gchar *name, const gchar *family, AxonDType
   g_ptr_array_add (words, NULL);
   gpu_plan_template (plan, full, family, (const gchar *const *)words->pdata);
   return full;
+}
+
+gint
+gpu_wanted_variant (const GpuPlan *plan)
+{
+  if (plan->options.variant != 0 || plan->options.tuned == NULL)
+    return plan->options.variant;
+  return GPOINTER_TO_INT (
+      g_hash_table_lookup ((GHashTable *)plan->options.tuned, plan->node->name));
+}
+
+gint
+gpu_choose_tile (const GpuPlan *plan, gint64 rows, gint64 columns, gint64 depth, gint64 batch)
+{
+  gint64 strips = (rows + GPU_TILE_ROWS - 1) / GPU_TILE_ROWS * batch;
+  gint wanted = gpu_wanted_variant (plan);
+  if (!plan->options.local || rows < LEAST_TILE_ROWS || depth < TILE_DEPTH)
+    return 0;
+  if (wanted != 0)
+    return wanted & GPU_IN_LOCAL ? wanted & ~GPU_IN_LOCAL : 0;
+  for (gint width = 8; width > 1; width /= 2)
+    if (strips * gpu_tiles (columns, width) >= (gint64)plan->device->units * TILES_OF_A_UNIT)
+      return width;
+  return 0;
+}
+
+gint64
+gpu_tiles (gint64 columns, gint width)
+{
+  return (columns + 8 * width - 1) / (8 * width);
 }
 
 GpuLines

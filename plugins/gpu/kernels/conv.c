@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolutions, pooling and resizing: windows over one to three dimensions. */
-#include "kernels.h"
+/* Convolutions over one to three dimensions: which kernel makes them, and of what. */
+#include "conv.h"
 
 #define MOST_PIXELS 4
 #define ITEMS_OF_A_UNIT 512 /* that hide the latency of memory */
+
+/* Sum in a register, value of x, how both meet weights, what stands outside of x, and whether that
+ * counts. */
+static const struct {
+  const gchar *sum, *value, *load, *mac, *padding, *padded;
+} kinds[] = {
+  [GPU_CONV_REAL] = { "float", "float", "LD_%s(x, i)", "mad(a, (float8)(b), c)", "0", "0" },
+  [GPU_CONV_WHOLE] = { "int", "int", "(LD_%s(x, i) - x_zero)", "((a) * (b) + (c))", "0", "0" },
+  [GPU_CONV_DOT] = { "int", "uint", "x[i]", "dot8(a, b, c)", "as_uint(x_zero)", "1" },
+};
 
 static gboolean
 has_conv_type (const AxonNode *node, gchar **why)
@@ -15,126 +25,101 @@ has_conv_type (const AxonNode *node, gchar **why)
   return FALSE;
 }
 
-static void
-add_window (GpuNumbers *numbers, const AxonWindow *w)
-{
-  const gint64 *const rows[] = { w->in, w->kernel, w->stride, w->dilation, w->pad, w->out };
-  for (guint r = 0; r < G_N_ELEMENTS (rows); r++)
-    for (guint d = 0; d < 3; d++)
-      gpu_numbers_add (numbers, rows[r][d]);
-}
-
 /* How a node's weights lie, and how many there are. */
 typedef struct {
   gint64 groups, inputs, outputs, taps; /* inputs and outputs of a group */
   gint64 group_step, output_step, input_step;
 } Weights;
 
-/* Inputs of the node, and what is different where it is quantised. */
-typedef struct {
-  guint x, w, w_zero, bias; /* G_MAXUINT: the operator has none */
-  const gchar *sum;         /* type that is summed in */
-  gint32 x_zero, y_zero;
-  GpuTensor *scale; /* NULL: not quantised */
-} Operands;
-
-static const Operands real = { 0, 1, G_MAXUINT, 2, "float", 0, 0, NULL };
-
+/* As blocks of 8 outputs, in the type of the sum: constants are packed once, and dot products come
+ * packed. */
 static GpuTensor *
-operand (GpuPlan *plan, const AxonNode *node, guint index)
-{
-  return index == G_MAXUINT ? NULL : gpu_plan_input (plan, node, index);
-}
-
-/* As blocks of 8 outputs, in the type of the sum: constants are packed once. */
-static GpuTensor *
-pack (GpuPlan *plan, const AxonNode *node, const Weights *w, const Operands *o)
+pack (GpuPlan *plan, const Weights *w, const GpuConvOperands *o)
 {
   gint64 depth = w->inputs * w->taps, blocks = (w->outputs + 7) / 8;
   gint64 n = w->groups * blocks * depth * 8;
   const AxonShape shape = AXON_SHAPE (n);
   const gint64 numbers[] = { w->outputs,     depth,         w->taps, w->group_step,
                              w->output_step, w->input_step, 1 };
-  AxonDType dtype = o->scale ? AXON_DTYPE_I32 : AXON_DTYPE_F32;
-  GpuTensor *x = gpu_plan_input (plan, node, o->w), *zero = operand (plan, node, o->w_zero);
-  GpuTensor *y = x->buffer->place == GPU_CONSTANT ? gpu_plan_prepared (plan, dtype, &shape)
-                                                  : gpu_plan_scratch (plan, dtype, &shape);
-  g_autofree gchar *base = g_strdup_printf ("packweights_%s", o->sum);
-  g_autofree gchar *name = gpu_kernel_for (plan, base, "packweights", x->dtype, "A", o->sum, NULL);
+  AxonDType dtype = o->kind == GPU_CONV_REAL ? AXON_DTYPE_F32 : AXON_DTYPE_I32;
+  const gchar *sum = kinds[o->kind].sum;
+  GpuTensor *y;
+  if (o->kind == GPU_CONV_DOT)
+    return o->w;
+  y = o->w->buffer->place == GPU_CONSTANT ? gpu_plan_prepared (plan, dtype, &shape)
+                                          : gpu_plan_scratch (plan, dtype, &shape);
+  g_autofree gchar *base = g_strdup_printf ("packweights_%s", sum);
+  g_autofree gchar *name = gpu_kernel_for (plan, base, "packweights", o->w->dtype, "A", sum, NULL);
   GpuStep *step = gpu_plan_step (
       plan, name, gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)), n, 1, 1);
-  gpu_step_read (plan, step, x);
+  gpu_step_read (plan, step, o->w);
   gpu_step_write (plan, step, y);
-  gpu_step_read (plan, step, zero);
-  gpu_step_number (step, zero == NULL ? 0 : axon_shape_get_numel (&zero->shape) == 1 ? 1 : 2);
   return y;
 }
 
-/* Kernels that sum single numbers; the others sum eight at once. */
-static gboolean
-one_by_one (const gchar *family)
-{
-  return g_str_equal (family, "depthwise");
-}
-
-/* What a kernel has to make: @rows of @row pixels, of so many blocks of channels, in a batch. */
+/* What a kernel has to make: @rows of @row pixels, of so many channels of each group, in a batch.
+ */
 typedef struct {
-  gint64 row, rows, blocks, batch;
+  gint64 row, rows, outputs, groups, batch;
 } Grid;
+
+static gint64
+blocks_of (const Grid *grid)
+{
+  return (grid->outputs + 7) / 8;
+}
 
 /* Pixels of an item: what was measured, else as many as reuse a weight well, as long as all units
  * have enough items. */
-static gint64
+static gint
 choose_pixels (const GpuPlan *plan, const Grid *grid)
 {
-  gint64 pixels = MOST_PIXELS, wanted = (gint64)plan->device->units * ITEMS_OF_A_UNIT;
-  gint measured = plan->options.tuned ? GPOINTER_TO_INT (g_hash_table_lookup (
-                                            (GHashTable *)plan->options.tuned, plan->node->name))
-                                      : 0;
-  if (plan->options.pixels != 0 || measured != 0)
-    return plan->options.pixels != 0 ? plan->options.pixels : measured;
-  while (pixels > 1 &&
-         (grid->row + pixels - 1) / pixels * grid->rows * grid->blocks * grid->batch < wanted)
+  gint64 others = grid->rows * blocks_of (grid) * grid->groups * grid->batch;
+  gint64 wanted = (gint64)plan->device->units * ITEMS_OF_A_UNIT;
+  gint pixels = MOST_PIXELS, variant = gpu_wanted_variant (plan);
+  if (variant != 0 && !(variant & GPU_IN_LOCAL))
+    return variant;
+  while (pixels > 1 && (grid->row + pixels - 1) / pixels * others < wanted)
     pixels /= 2;
   return pixels;
 }
 
-static void
-add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, GpuTensor *x, GpuTensor *w,
-          const Operands *o, gint32 p, const Grid *grid)
+static GPtrArray *
+conv_words (const GpuConvOperands *o, const GpuTensor *w, AxonDType bias_type, const gchar *family,
+            const gchar *pixels)
 {
-  gint64 pixels = g_str_equal (family, "deconv") ? 1 : choose_pixels (plan, grid);
-  const gint64 items[] = { (grid->row + pixels - 1) / pixels * grid->rows, grid->blocks,
-                           grid->batch };
-  g_autofree gchar *pixels_text = g_strdup_printf ("%d", (gint)pixels);
-  GpuTensor *bias = operand (plan, node, o->bias);
+  g_autofree gchar *load = g_strdup_printf (kinds[o->kind].load, gpu_type_name (o->x->dtype));
+  gboolean one_by_one = g_str_equal (family, "depthwise") && o->kind == GPU_CONV_REAL;
+  return gpu_words_for (o->x->dtype, "A", kinds[o->kind].sum, "X", kinds[o->kind].value, "W",
+                        gpu_type_stored (w->dtype), "WN", gpu_type_name (w->dtype), "B",
+                        gpu_type_stored (bias_type), "BN", gpu_type_name (bias_type), "LOAD", load,
+                        "TILE", pixels, "MAC", one_by_one ? "mad(a, b, c)" : kinds[o->kind].mac,
+                        "PADDING", kinds[o->kind].padding, "PADDED", kinds[o->kind].padded, NULL);
+}
+
+static void
+add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, gint pixels,
+          const GpuConvOperands *o, GpuTensor *w, gint32 p, const gint64 *items)
+{
+  g_autofree gchar *pixels_text = g_strdup_printf ("%d", pixels);
   GpuTensor *y = gpu_plan_output (plan, node, 0);
-  const gchar *type = gpu_type_name (x->dtype);
-  AxonDType bias_type = bias ? bias->dtype : x->dtype;
-  g_autofree gchar *name =
-      g_strdup_printf ("%s%s_%s_%s_%s_%s", family, pixels_text, type, gpu_type_name (w->dtype),
-                       gpu_type_name (bias_type), gpu_type_name (y->dtype));
-  g_autofree gchar *load =
-      g_strdup_printf (o->scale ? "(LD_%s(x, i) - x_zero)" : "LD_%s(x, i)", type);
+  AxonDType bias_type = o->bias ? o->bias->dtype : o->x->dtype;
+  g_autofree gchar *name = g_strdup_printf ("%s%s_%s_%s_%s_%s", family, pixels_text,
+                                            gpu_type_name (o->x->dtype), gpu_type_name (w->dtype),
+                                            gpu_type_name (bias_type), gpu_type_name (y->dtype));
   g_autofree gchar *put =
-      o->scale ? g_strdup_printf ("(y[i] = convert_%s_sat(rint((v) * scale[c]) + y_zero))",
+      o->scale ? g_strdup_printf ("(y[i] = (%s)(nearest(min(max((v) * scale[(c) + 2], scale[0]), "
+                                  "scale[1])) + y_zero))",
                                   gpu_type_stored (y->dtype))
                : NULL;
-  GPtrArray *words =
-      gpu_words_for (x->dtype, "A", o->sum, "W", gpu_type_stored (w->dtype), "WN",
-                     gpu_type_name (w->dtype), "B", gpu_type_stored (bias_type), "BN",
-                     gpu_type_name (bias_type), "LOAD", load, "TILE", pixels_text, "MAC",
-                     o->scale              ? "((a) * (b) + (c))"
-                     : one_by_one (family) ? "mad(a, b, c)"
-                                           : "mad(a, (float8)(b), c)",
-                     NULL);
-  GpuStep *step = gpu_plan_draft (plan, name, family, words, put, p, items);
-  gpu_step_read (plan, step, x);
+  GpuStep *step = gpu_plan_draft (plan, name, family,
+                                  conv_words (o, w, bias_type, family, pixels_text), put, p, items);
+  gpu_step_read (plan, step, o->x);
   gpu_step_read (plan, step, w);
-  gpu_step_read (plan, step, bias);
+  gpu_step_read (plan, step, o->bias);
   gpu_step_read (plan, step, o->scale);
   gpu_step_write (plan, step, y);
-  gpu_step_number (step, bias != NULL);
+  gpu_step_number (step, o->bias != NULL);
   gpu_step_number (step, o->x_zero);
   gpu_step_number (step, o->y_zero);
 }
@@ -146,7 +131,7 @@ conv_numbers (GpuPlan *plan, const Weights *w, const AxonWindow *window)
   gpu_numbers_add (&numbers, w->inputs);
   gpu_numbers_add (&numbers, w->outputs);
   gpu_numbers_add (&numbers, (w->outputs + 7) / 8);
-  add_window (&numbers, window);
+  gpu_numbers_add_window (&numbers, window);
   gpu_numbers_add (&numbers, w->groups);
   return gpu_numbers_write (&numbers, plan);
 }
@@ -184,97 +169,83 @@ read_pixels (GpuPlan *plan, GpuTensor *x, const AxonWindow *w)
   return y;
 }
 
-static gboolean
-build_conv (GpuPlan *plan, const AxonNode *node, const Operands *o)
+static void
+add_in_local (GpuPlan *plan, const AxonNode *node, const GpuConvOperands *o, const Weights *w,
+              const AxonWindow *window, const Grid *grid, gint pixels)
 {
-  const AxonShape *ws = &node->inputs[o->w]->type.shape, *xs = &node->inputs[o->x]->type.shape;
-  gint64 groups = axon_node_get_int (node, "group"), batch = xs->dims[0];
+  const gint64 items[] = { gpu_tiles (grid->row * grid->rows, pixels) * GPU_GROUP,
+                           (grid->outputs + GPU_TILE_ROWS - 1) / GPU_TILE_ROWS * grid->groups,
+                           grid->batch };
+  add_conv (plan, node, "convtile", pixels, o, pack (plan, w, o), conv_numbers (plan, w, window),
+            items);
+}
+
+static void
+add_pointwise (GpuPlan *plan, const AxonNode *node, const GpuConvOperands *o, const Weights *w,
+               const AxonWindow *window, const Grid *grid, gint pixels)
+{
+  gint64 n = grid->row * grid->rows;
+  const gint64 numbers[] = { w->inputs, w->outputs, blocks_of (grid), n, w->groups };
+  const gint64 items[] = { (n + pixels - 1) / pixels, blocks_of (grid) * grid->groups,
+                           grid->batch };
+  GpuConvOperands dense = *o;
+  dense.x = read_pixels (plan, o->x, window);
+  add_conv (plan, node, "pointwise", pixels, &dense, pack (plan, w, o),
+            gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)), items);
+}
+
+gboolean
+gpu_add_convolution (GpuPlan *plan, const AxonNode *node, const AxonShape *ws,
+                     const GpuConvOperands *o)
+{
+  gint64 groups = axon_node_get_int (node, "group");
   Weights w = { .groups = groups, .inputs = ws->dims[1], .outputs = ws->dims[0] / groups };
-  gint64 blocks = (w.outputs + 7) / 8;
+  gboolean depthwise = w.inputs == 1 && w.outputs == 1 && o->kind != GPU_CONV_DOT;
   AxonWindow window;
+  gint pixels, tile;
   if (!axon_window_of_node (&window, node, NULL))
     return FALSE;
+  if (!depthwise && o->kind == GPU_CONV_REAL && gpu_add_winograd (plan, node, &window))
+    return TRUE;
   w.taps = volume (window.kernel);
   w.input_step = w.taps;
   w.output_step = w.inputs * w.taps;
   w.group_step = w.outputs * w.output_step;
-  Grid grid = { window.out[2], window.out[1] * window.out[0], groups * blocks, batch };
-  if (w.inputs == 1 && w.outputs == 1 && o->w_zero == G_MAXUINT) {
-    grid.blocks = groups;
-    add_conv (plan, node, "depthwise", gpu_plan_input (plan, node, o->x),
-              gpu_plan_input (plan, node, o->w), o, conv_numbers (plan, &w, &window), &grid);
-  } else if (o->scale == NULL && gpu_add_winograd (plan, node, &window)) {
-    return TRUE;
-  } else if (is_pointwise (&window)) {
-    const gint64 numbers[] = { w.inputs, w.outputs, blocks, volume (window.out), groups };
-    grid.row = volume (window.out);
-    grid.rows = 1;
-    add_conv (plan, node, "pointwise",
-              read_pixels (plan, gpu_plan_input (plan, node, o->x), &window),
-              pack (plan, node, &w, o), o,
-              gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)), &grid);
-  } else {
-    add_conv (plan, node, "conv", gpu_plan_input (plan, node, o->x), pack (plan, node, &w, o), o,
-              conv_numbers (plan, &w, &window), &grid);
-  }
+  const Grid grid = { window.out[2], window.out[1] * window.out[0], w.outputs, groups,
+                      o->x->shape.dims[0] };
+  pixels = choose_pixels (plan, &grid);
+  tile = gpu_choose_tile (plan, w.outputs, grid.row * grid.rows, w.inputs, groups * grid.batch);
+  gint64 per_row = (grid.row + pixels - 1) / pixels * grid.rows;
+  const gint64 items[] = { per_row, blocks_of (&grid) * groups, grid.batch };
+  if (depthwise)
+    add_conv (plan, node, "depthwise", pixels, o, o->w, conv_numbers (plan, &w, &window), items);
+  else if (tile > 0)
+    add_in_local (plan, node, o, &w, &window, &grid, tile);
+  else if (is_pointwise (&window))
+    add_pointwise (plan, node, o, &w, &window, &grid, pixels);
+  else
+    add_conv (plan, node, "conv", pixels, o, pack (plan, &w, o), conv_numbers (plan, &w, &window),
+              items);
   return TRUE;
+}
+
+static GpuConvOperands
+real_operands (GpuPlan *plan, const AxonNode *node)
+{
+  return (GpuConvOperands){ .kind = GPU_CONV_REAL,
+                            .x = gpu_plan_input (plan, node, 0),
+                            .w = gpu_plan_input (plan, node, 1),
+                            .bias = gpu_plan_input (plan, node, 2) };
 }
 
 gboolean
 gpu_build_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
-  return has_conv_type (node, why) && build_conv (plan, node, &real);
-}
-
-/* x_scale * w_scale / y_scale, of every output. */
-static GpuTensor *
-scales (GpuPlan *plan, const AxonNode *node)
-{
-  const AxonTensor *w = gpu_node_constant (node, 4);
-  gint64 n = node->outputs[0]->type.shape.dims[1];
-  const AxonShape shape = AXON_SHAPE (n);
-  g_autoptr (AxonTensor) t = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
-  gfloat x = (gfloat)axon_tensor_get_value (gpu_node_constant (node, 1), 0);
-  gfloat y = (gfloat)axon_tensor_get_value (gpu_node_constant (node, 6), 0);
-  gfloat *data = axon_tensor_get_data (t);
-  for (gint64 i = 0; i < n; i++)
-    data[i] =
-        x * (gfloat)axon_tensor_get_value (w, axon_tensor_get_numel (w) > 1 ? (gsize)i : 0) / y;
-  return gpu_plan_constant_tensor (plan, t);
-}
-
-static gint32
-zero_point (const AxonNode *node, guint index)
-{
-  const AxonTensor *t = gpu_node_constant (node, index);
-  return t ? (gint32)axon_tensor_get_value (t, 0) : 0;
-}
-
-gboolean
-gpu_has_integer_conv (const AxonNode *node)
-{
-  static const guint known[] = { 1, 2, 3, 4, 5, 6, 7 };
-  if (!axon_node_is (node, "QLinearConv"))
+  GpuConvOperands o;
+  if (!has_conv_type (node, why))
     return FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
-    if (axon_node_get_input (node, known[i]) != NULL && gpu_node_constant (node, known[i]) == NULL)
-      return FALSE;
-  return TRUE;
-}
-
-/* Sums of whole numbers. */
-gboolean
-gpu_build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
-{
-  Operands o = { .x = 0, .w = 3, .w_zero = 5, .bias = 8, .sum = "int" };
-  if (!gpu_has_integer_conv (node)) {
-    *why = g_strdup ("scales, zero points or weights are " GPU_NOT_CONSTANT);
-    return FALSE;
-  }
-  o.x_zero = zero_point (node, 2);
-  o.y_zero = zero_point (node, 7);
-  o.scale = scales (plan, node);
-  return build_conv (plan, node, &o);
+  o = real_operands (plan, node);
+  return gpu_add_convolution (plan, node, &o.w->shape, &o);
 }
 
 gboolean
@@ -284,122 +255,16 @@ gpu_build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
   gint64 groups = axon_node_get_int (node, "group");
   Weights w = { .groups = groups, .inputs = ws->dims[0] / groups, .outputs = ws->dims[1] };
   AxonWindow window;
+  GpuConvOperands o;
   if (!has_conv_type (node, why) || !axon_window_of_transposed (&window, node, NULL))
     return FALSE;
+  o = real_operands (plan, node);
   w.taps = volume (window.kernel);
   w.output_step = w.taps;
   w.input_step = w.outputs * w.taps;
   w.group_step = w.inputs * w.input_step;
-  const Grid grid = { volume (window.in), 1, groups * ((w.outputs + 7) / 8), xs->dims[0] };
-  add_conv (plan, node, "deconv", gpu_plan_input (plan, node, 0), pack (plan, node, &w, &real),
-            &real, conv_numbers (plan, &w, &window), &grid);
-  return TRUE;
-}
-
-static const struct {
-  const gchar *name, *body, *result;
-} pools[] = {
-  { "MaxPool", "if (best < 0 || v > a) { a = v; best = o; }", "a" },
-  { "AveragePool", "a += v;", "a / count" },
-  { "LpPool", "a += pow(fabs(v), (@A@)q[22]);", "pow(a, (@A@)1 / q[22])" },
-};
-
-gboolean
-gpu_build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
-{
-  AxonDType dtype = node->inputs[0]->type.dtype;
-  const gchar *type = gpu_type_computed (dtype);
-  gboolean most = g_str_equal (node->op->name, "MaxPool");
-  gboolean counts = axon_node_find_attr (node, "count_include_pad") != NULL &&
-                    axon_node_get_int (node, "count_include_pad") != 0;
-  gboolean by_column = axon_node_find_attr (node, "storage_order") != NULL &&
-                       axon_node_get_int (node, "storage_order") != 0;
-  GpuNumbers numbers = { .n = 0 };
-  g_autofree gchar *name = NULL;
-  GpuTensor *x, *y, *index;
-  AxonWindow w;
-  GpuStep *step;
-  guint row = 0;
-  if (!axon_window_of_node (&w, node, NULL) || (!most && !axon_dtype_is_float (dtype))) {
-    *why = g_strdup ("no kernel for this type");
-    return FALSE;
-  }
-  while (!g_str_equal (pools[row].name, node->op->name))
-    row++;
-  x = gpu_plan_input (plan, node, 0);
-  y = gpu_plan_output (plan, node, 0);
-  index = gpu_plan_output (plan, node, 1);
-  name = gpu_kernel_for (plan, pools[row].name, "pool", dtype, "BODY", pools[row].body, "FIN",
-                         pools[row].result, "A", type, NULL);
-  for (guint i = 0; i < 3; i++)
-    gpu_numbers_add (&numbers, 0);
-  add_window (&numbers, &w);
-  gpu_numbers_add (&numbers, counts);
-  gpu_numbers_add (&numbers, row == 2 ? axon_node_get_int (node, "p") : 0);
-  for (guint d = 0; d < 3; d++)
-    gpu_numbers_add (&numbers, w.pad_end[d]);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_write (plan, step, y);
-  gpu_step_read (plan, step, index);
-  gpu_step_number (step, index == NULL ? 0 : by_column ? 2 : 1);
-  return TRUE;
-}
-
-static gint32
-resize_numbers (GpuPlan *plan, const AxonResizeAxis *axis, gint64 inner, gdouble extrapolation)
-{
-  GpuNumbers numbers = { .n = 0 };
-  gint32 p;
-  gpu_numbers_add (&numbers, inner);
-  gpu_numbers_add (&numbers, axis->n_in);
-  gpu_numbers_add (&numbers, axis->n_out);
-  gpu_numbers_add (&numbers, axis->n);
-  gpu_numbers_add_float (&numbers, extrapolation);
-  p = gpu_numbers_write (&numbers, plan);
-  gpu_plan_params (plan, axis->index, (guint)axis->n_out * (guint)axis->n);
-  gpu_plan_floats (plan, axis->weight, (guint)axis->n_out * (guint)axis->n);
-  return p;
-}
-
-/* Axis by axis; between them the type of the tensor. */
-gboolean
-gpu_build_resize (GpuPlan *plan, const AxonNode *node, gchar **why)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GArray) axes = axon_resize_axes (node, &error);
-  gboolean whole = !axon_dtype_is_float (node->inputs[0]->type.dtype);
-  gdouble outside = axon_node_find_attr (node, "extrapolation_value") != NULL
-                        ? axon_node_get_float (node, "extrapolation_value")
-                        : 0;
-  g_autofree gchar *name = NULL;
-  GpuTensor *x;
-  for (guint i = 0; axes != NULL && i < axes->len; i++)
-    if (whole && g_array_index (axes, AxonResizeAxis, i).n > 1)
-      error = g_error_new (AXON_ERROR, AXON_ERROR_UNSUPPORTED, "whole numbers are interpolated");
-  if (error != NULL || axes == NULL) {
-    *why = g_strdup (error ? error->message : "scales or sizes are " GPU_NOT_CONSTANT);
-    return FALSE;
-  }
-  if (axes->len == 0)
-    return gpu_build_view (plan, node, why);
-  x = gpu_plan_input (plan, node, 0);
-  name = gpu_kernel_for (plan, "resize", "resize", x->dtype, NULL);
-  for (guint i = 0; i < axes->len; i++) {
-    const AxonResizeAxis *axis = &g_array_index (axes, AxonResizeAxis, i);
-    AxonShape shape = x->shape;
-    GpuTensor *y;
-    GpuStep *step;
-    shape.dims[axis->axis] = axis->n_out;
-    y = i + 1 == axes->len ? gpu_plan_output (plan, node, 0)
-                           : gpu_plan_scratch (plan, x->dtype, &shape);
-    step = gpu_plan_step (
-        plan, name, resize_numbers (plan, axis, gpu_lines (&shape, axis->axis).inner, outside),
-        axon_shape_get_numel (&shape), 1, 1);
-    gpu_step_read (plan, step, x);
-    gpu_step_write (plan, step, y);
-    x = y;
-  }
+  const gint64 items[] = { volume (window.in), groups * ((w.outputs + 7) / 8), xs->dims[0] };
+  add_conv (plan, node, "deconv", 1, &o, pack (plan, &w, &o), conv_numbers (plan, &w, &window),
+            items);
   return TRUE;
 }

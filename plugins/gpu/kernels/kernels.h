@@ -13,6 +13,8 @@ typedef struct {
 
 void gpu_numbers_add (GpuNumbers *numbers, gint64 value);
 void gpu_numbers_add_float (GpuNumbers *numbers, gdouble value);
+/* Three of each: size, kernel, stride, dilation, pad, size of the result. */
+void gpu_numbers_add_window (GpuNumbers *numbers, const AxonWindow *w);
 gint32 gpu_numbers_write (const GpuNumbers *numbers, GpuPlan *plan);
 
 /* A kernel made of @family for the type of @t: words N, T, C and S; @name gets the suffix of the
@@ -25,6 +27,15 @@ GPtrArray *gpu_words_for (AxonDType dtype, ...) G_GNUC_NULL_TERMINATED;
 
 /* Elements of any kind: unsigned integer of so many bytes. */
 const gchar *gpu_size_type (AxonDType dtype);
+
+/* What was measured, or is now, for the node; 0: nothing. */
+gint gpu_wanted_variant (const GpuPlan *plan);
+
+/* Kernels in local memory: a group makes 64 rows by 8 * width columns. */
+#define GPU_TILE_ROWS 64
+/* The width for such a product; 0: it is none for local memory. */
+gint gpu_choose_tile (const GpuPlan *plan, gint64 rows, gint64 columns, gint64 depth, gint64 batch);
+gint64 gpu_tiles (gint64 columns, gint width);
 
 /* Around an axis of a shape. */
 typedef struct {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MatMul and Gemm: one kernel, which reads b row by row; a transposed b is turned first. */
+/* MatMul and Gemm: kernels that read b row by row; a transposed b is turned first. */
 #include "kernels.h"
 
 #include <string.h>
+
+#define ROWS_OF_AN_ITEM 8
 
 typedef struct {
   gint64 rows, columns, depth;
@@ -21,36 +23,67 @@ number_text (gdouble value)
   return g_strdup (digits);
 }
 
-static void
-add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTensor *b,
-             const GpuTensor *c, const GpuTensor *y)
+/* matmul, or matmultile<width>, with its scales and type */
+static gchar *
+kernel_name (const Product *m, AxonDType dtype, gint tile)
 {
   g_autofree gchar *alpha = number_text (m->alpha);
   g_autofree gchar *beta = number_text (m->beta);
   g_autofree gchar *scales = g_strdup_printf ("%s %s", alpha, beta);
   g_autofree gchar *id = gpu_text_id (scales);
-  g_autofree gchar *base =
-      m->alpha == 1 && m->beta == 1 ? g_strdup ("matmul") : g_strdup_printf ("matmul_%s", id);
-  g_autofree gchar *name = g_strdup_printf ("%s_%s", base, gpu_type_name (a->dtype));
+  GString *name = g_string_new ("matmul");
+  if (tile > 0)
+    g_string_append_printf (name, "tile%d", tile);
+  if (m->alpha != 1 || m->beta != 1)
+    g_string_append_printf (name, "_%s", id);
+  g_string_append_printf (name, "_%s", gpu_type_name (dtype));
+  return g_string_free (name, FALSE);
+}
+
+static GPtrArray *
+product_words (const Product *m, AxonDType dtype, gint tile)
+{
+  g_autofree gchar *alpha = number_text (m->alpha);
+  g_autofree gchar *beta = number_text (m->beta);
+  g_autofree gchar *count = g_strdup_printf ("%d", tile > 0 ? tile : ROWS_OF_AN_ITEM);
+  return gpu_words_for (dtype, "ALPHA", alpha, "BETA", beta, "TILE", count, "MAC",
+                        axon_dtype_is_float (dtype) ? "mad(a, b, c)" : "((a) * (b) + (c))", NULL);
+}
+
+static gint32
+product_numbers (GpuPlan *plan, const Product *m)
+{
   const gint64 head[] = { m->rows,       m->columns, m->depth,    m->row_step,
                           m->depth_step, m->c_row,   m->c_column, m->batches };
   GpuNumbers numbers = { .n = 0 };
-  gint64 batch = 1, items[3] = { (m->columns + 7) / 8, (m->rows + 7) / 8, 1 };
-  GpuStep *step;
   for (guint i = 0; i < G_N_ELEMENTS (head); i++)
     gpu_numbers_add (&numbers, head[i]);
   for (gint d = 0; d < m->batches; d++) {
     gpu_numbers_add (&numbers, m->size[d]);
     gpu_numbers_add (&numbers, m->a_step[d]);
     gpu_numbers_add (&numbers, m->b_step[d]);
-    batch *= m->size[d];
   }
-  items[2] = batch;
-  step = gpu_plan_draft (
-      plan, name, "matmul",
-      gpu_words_for (a->dtype, "ALPHA", alpha, "BETA", beta, "TILE", "8", "MAC",
-                     axon_dtype_is_float (a->dtype) ? "mad(a, b, c)" : "((a) * (b) + (c))", NULL),
-      NULL, gpu_numbers_write (&numbers, plan), items);
+  return gpu_numbers_write (&numbers, plan);
+}
+
+static void
+add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTensor *b,
+             const GpuTensor *c, const GpuTensor *y)
+{
+  gint64 batch = 1;
+  gint tile;
+  GpuStep *step;
+  for (gint d = 0; d < m->batches; d++)
+    batch *= m->size[d];
+  tile = gpu_choose_tile (plan, m->rows, m->columns, m->depth, batch);
+  g_autofree gchar *name = kernel_name (m, a->dtype, tile);
+  const gint64 whole[] = { (m->columns + 7) / 8, (m->rows + ROWS_OF_AN_ITEM - 1) / ROWS_OF_AN_ITEM,
+                           batch };
+  const gint64 tiled[] = { gpu_tiles (m->columns, MAX (tile, 1)) * GPU_GROUP,
+                           (m->rows + GPU_TILE_ROWS - 1) / GPU_TILE_ROWS, batch };
+  step = gpu_plan_draft (plan, name, tile > 0 ? "matmultile" : "matmul",
+                         product_words (m, a->dtype, tile), NULL, product_numbers (plan, m),
+                         tile > 0 ? tiled : whole);
   gpu_step_read (plan, step, a);
   gpu_step_read (plan, step, b);
   gpu_step_read (plan, step, c);

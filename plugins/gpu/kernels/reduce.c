@@ -109,11 +109,18 @@ reduce_numbers (GpuPlan *plan, const AxonShape *shape, const gboolean *reduced, 
   return gpu_numbers_write (&numbers, plan);
 }
 
+static AxonDType
+widest_float (const GpuPlan *plan)
+{
+  return plan->device->fp64 ? AXON_DTYPE_F64 : AXON_DTYPE_F32;
+}
+
 static void
 add_reduce (GpuPlan *plan, const Reduction *row, const GpuTensor *x, const GpuTensor *y,
             const gboolean *reduced)
 {
-  const Accumulator acc = accumulator (x->dtype);
+  gboolean exponential = row->shifts && !axon_dtype_is_float (x->dtype);
+  const Accumulator acc = accumulator (exponential ? widest_float (plan) : x->dtype);
   g_autofree gchar *init = with_limits (row->init, &acc);
   g_autofree gchar *add = with_limits (row->add, &acc);
   g_autofree gchar *result = with_limits (row->result, &acc);

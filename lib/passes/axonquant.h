@@ -2,7 +2,9 @@
 /* Parameters of quantised nodes, read once when building. */
 #pragma once
 
-#include "cpuplan.h"
+#include "../model/axongraph.h"
+
+G_BEGIN_DECLS
 
 /* Of QLinearConv: x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero. */
 typedef struct {
@@ -10,13 +12,16 @@ typedef struct {
   gint32 x_zero, y_zero;
   gfloat *w_scale;
   guint n_w;
-} CpuQuant;
+} AxonQuant;
 
 /* FALSE where a parameter is no constant. */
-gboolean cpu_quant_init (CpuQuant *q, const AxonNode *node);
-void cpu_quant_clear (CpuQuant *q);
+gboolean axon_quant_init (AxonQuant *q, const AxonNode *node);
+void axon_quant_clear (AxonQuant *q);
 /* Weights minus zero point as s8, or NULL where they do not fit. */
-gint8 *cpu_quant_weights (const AxonNode *node, const CpuQuant *q);
-gboolean cpu_quant_scalar (const AxonNode *node, guint index, gdouble *value);
+gint8 *axon_quant_weights (const AxonNode *node);
+/* A missing optional input counts as 0. */
+gboolean axon_quant_scalar (const AxonNode *node, guint index, gdouble *value);
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CpuQuant, cpu_quant_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AxonQuant, axon_quant_clear)
+
+G_END_DECLS

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cpuquant.h"
+#include "axonquant.h"
+#include "axonpass.h"
 
 #include <string.h>
 
-/* A missing optional input counts as 0. */
+static const AxonTensor *
+constant (const AxonNode *node, guint index)
+{
+  const AxonValue *value = axon_node_get_input (node, index);
+  return value ? value->type.value : NULL;
+}
+
 gboolean
-cpu_quant_scalar (const AxonNode *node, guint index, gdouble *value)
+axon_quant_scalar (const AxonNode *node, guint index, gdouble *value)
 {
   *value = 0;
   return axon_node_get_input (node, index) == NULL ||
@@ -13,13 +20,13 @@ cpu_quant_scalar (const AxonNode *node, guint index, gdouble *value)
 }
 
 gboolean
-cpu_quant_init (CpuQuant *q, const AxonNode *node)
+axon_quant_init (AxonQuant *q, const AxonNode *node)
 {
-  const AxonTensor *scale = cpu_node_constant (node, 4);
+  const AxonTensor *scale = constant (node, 4);
   gdouble xs, xz, ys, yz;
-  if (scale == NULL || cpu_node_constant (node, 3) == NULL || !cpu_quant_scalar (node, 1, &xs) ||
-      !cpu_quant_scalar (node, 2, &xz) || !cpu_quant_scalar (node, 6, &ys) ||
-      !cpu_quant_scalar (node, 7, &yz) || ys == 0)
+  if (scale == NULL || constant (node, 3) == NULL || !axon_quant_scalar (node, 1, &xs) ||
+      !axon_quant_scalar (node, 2, &xz) || !axon_quant_scalar (node, 6, &ys) ||
+      !axon_quant_scalar (node, 7, &yz) || ys == 0)
     return FALSE;
   q->x_scale = (gfloat)xs;
   q->x_zero = (gint32)xz;
@@ -33,7 +40,7 @@ cpu_quant_init (CpuQuant *q, const AxonNode *node)
 }
 
 void
-cpu_quant_clear (CpuQuant *q)
+axon_quant_clear (AxonQuant *q)
 {
   g_clear_pointer (&q->w_scale, g_free);
 }
@@ -49,9 +56,9 @@ is_zero (const AxonTensor *zero)
 }
 
 gint8 *
-cpu_quant_weights (const AxonNode *node, G_GNUC_UNUSED const CpuQuant *q)
+axon_quant_weights (const AxonNode *node)
 {
-  const AxonTensor *w = cpu_node_constant (node, 3), *zero = cpu_node_constant (node, 5);
+  const AxonTensor *w = constant (node, 3), *zero = constant (node, 5);
   gsize n = axon_tensor_get_numel (w), n_zero = zero ? axon_tensor_get_numel (zero) : 0;
   gsize inner = n / (gsize)MAX (axon_tensor_get_dim (w, 0), 1);
   g_autofree gint8 *out = g_new (gint8, n + 1);

@@ -2,9 +2,7 @@
 /* DequantizeLinear, operator, QuantizeLinear become one quantised node: Conv with its activation a
  * QLinearConv, Add a QLinearAdd. A clamp before quantising is a clamp of the quantised numbers, for
  * rounding keeps order: it becomes the attribute axon.clip. */
-#include "cpupasses.h"
-#include "../cpueltwise.h"
-#include "../cpuquant.h"
+#include "axonpass.h"
 
 #include <float.h>
 #include <math.h>
@@ -42,7 +40,7 @@ match_tail (const AxonNode *node, Tail *t)
     t->act = next;
     if (axon_node_is (next, "Relu"))
       t->lo = 0;
-    else if (!cpu_eltwise_args (next, &t->lo, &t->hi))
+    else if (!axon_match_clip (next, &t->lo, &t->hi))
       return FALSE;
     next = axon_match_only_user (next->outputs[0], NULL);
   }
@@ -181,16 +179,27 @@ fuse_add (AxonModel *model, AxonNode *add)
   return TRUE;
 }
 
-gboolean
-cpu_pass_fuse_quantized (AxonModel *model, GError **error)
+static gboolean
+fuse_all (AxonModel *model, const gchar *name, gboolean (*fuse) (AxonModel *, AxonNode *),
+          GError **error)
 {
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);
-    if (axon_node_is (node, "Conv"))
-      fuse_conv (model, node);
-    else if (axon_node_is (node, "Add"))
-      fuse_add (model, node);
+    if (axon_node_is (node, name))
+      fuse (model, node);
   }
   return axon_model_sort (model, error) && axon_pass_remove_dead_code (model, error) &&
          axon_model_infer_shapes (model, error);
+}
+
+gboolean
+axon_pass_fuse_quantized_convolutions (AxonModel *model, GError **error)
+{
+  return fuse_all (model, "Conv", fuse_conv, error);
+}
+
+gboolean
+axon_pass_fuse_quantized_sums (AxonModel *model, GError **error)
+{
+  return fuse_all (model, "Add", fuse_add, error);
 }
