@@ -2,10 +2,14 @@
 #include "gpucontext.h"
 
 #include <axon/axon-gpu.h>
+#include <stdlib.h>
+
+#define PAGE 4096
 
 typedef struct {
   AxonMemory parent;
   cl_mem mem;
+  gpointer data; /* of the host, which the buffer stands on, or NULL */
 } GpuMemory;
 
 typedef struct {
@@ -14,6 +18,7 @@ typedef struct {
   cl_context context;
   cl_command_queue queue;  /* the application's, or NULL */
   cl_command_queue copies; /* for what the host reads and writes */
+  gboolean unified;        /* the device works in the host's memory */
 } AxonGpuContext;
 
 typedef AxonRemoteContextClass AxonGpuContextClass;
@@ -24,6 +29,7 @@ static void
 memory_free (AxonMemory *memory)
 {
   gpu_cl.ReleaseMemObject (((GpuMemory *)memory)->mem);
+  free (((GpuMemory *)memory)->data);
   g_free (memory);
 }
 
@@ -31,6 +37,12 @@ static gpointer
 memory_map (G_GNUC_UNUSED AxonMemory *memory)
 {
   return NULL;
+}
+
+static gpointer
+shared_map (AxonMemory *memory)
+{
+  return ((GpuMemory *)memory)->data;
 }
 
 static gboolean
@@ -60,6 +72,9 @@ static const AxonMemoryClass memory_class = { .name = "opencl",
                                               .free = memory_free,
                                               .read = memory_read,
                                               .write = memory_write };
+static const AxonMemoryClass shared_class = { .name = "opencl-host",
+                                              .map = shared_map,
+                                              .free = memory_free };
 
 /* FALSE with @error; *handle stays where @params lack the key. */
 static gboolean
@@ -105,22 +120,56 @@ get_mem (AxonGpuContext *self, GVariant *params, gsize n_bytes, GError **error)
   return given;
 }
 
+/* Takes @mem and @data. */
+static AxonMemory *
+memory_new (const AxonMemoryClass *klass, AxonRemoteContext *context, cl_mem mem, gsize n_bytes,
+            gpointer data)
+{
+  GpuMemory *memory = g_new0 (GpuMemory, 1);
+  memory->parent.klass = klass;
+  memory->parent.n_bytes = n_bytes;
+  memory->parent.context = g_object_ref (G_OBJECT (context));
+  g_atomic_ref_count_init (&memory->parent.ref_count);
+  memory->mem = mem;
+  memory->data = data;
+  return &memory->parent;
+}
+
 static AxonTensor *
 axon_gpu_context_create_tensor (AxonRemoteContext *context, AxonDType dtype, const AxonShape *shape,
                                 GVariant *params, GError **error)
 {
   gsize n_bytes = (gsize)MAX (axon_shape_get_numel (shape), 0) * axon_dtype_get_size (dtype);
   cl_mem mem = get_mem ((AxonGpuContext *)context, params, n_bytes, error);
-  GpuMemory *memory;
   if (mem == NULL)
     return NULL;
-  memory = g_new0 (GpuMemory, 1);
-  memory->parent.klass = &memory_class;
-  memory->parent.n_bytes = n_bytes;
-  memory->parent.context = g_object_ref (G_OBJECT (context));
-  g_atomic_ref_count_init (&memory->parent.ref_count);
-  memory->mem = mem;
-  return axon_tensor_new_with_memory (dtype, shape, &memory->parent, error);
+  return axon_tensor_new_with_memory (
+      dtype, shape, memory_new (&memory_class, context, mem, n_bytes, NULL), error);
+}
+
+/* Whole pages: what drivers ask for to work in it. */
+static AxonTensor *
+create_shared_tensor (AxonRemoteContext *context, AxonDType dtype, const AxonShape *shape,
+                      gsize n_bytes, GError **error)
+{
+  AxonGpuContext *self = (AxonGpuContext *)context;
+  gsize padded = (MAX (n_bytes, 1) + PAGE - 1) / PAGE * PAGE;
+  gpointer data = NULL;
+  cl_int status;
+  cl_mem mem;
+  if (posix_memalign (&data, PAGE, padded) != 0) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
+                 "no memory for a tensor of %" G_GSIZE_FORMAT " bytes", n_bytes);
+    return NULL;
+  }
+  mem = gpu_cl.CreateBuffer (self->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, padded, data,
+                             &status);
+  if (!gpu_cl_ok (status, "memory that the device shares", error)) {
+    free (data);
+    return NULL;
+  }
+  return axon_tensor_new_with_memory (
+      dtype, shape, memory_new (&shared_class, context, mem, n_bytes, data), error);
 }
 
 /* A buffer in memory that the driver reaches by itself, mapped as long as it lives. */
@@ -150,8 +199,11 @@ axon_gpu_context_create_host_tensor (AxonRemoteContext *context, AxonDType dtype
   gsize n_bytes = (gsize)MAX (axon_shape_get_numel (shape), 0) * axon_dtype_get_size (dtype);
   cl_int status;
   Pinned *p;
-  cl_mem mem = gpu_cl.CreateBuffer (self->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
-                                    MAX (n_bytes, 8), NULL, &status);
+  cl_mem mem;
+  if (self->unified)
+    return create_shared_tensor (context, dtype, shape, n_bytes, error);
+  mem = gpu_cl.CreateBuffer (self->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
+                             MAX (n_bytes, 8), NULL, &status);
   if (!gpu_cl_ok (status, "pinned memory", error))
     return NULL;
   p = g_new0 (Pinned, 1);
@@ -264,6 +316,7 @@ gpu_context_new (const gchar *name, const GpuDevice *device, GObject *keep, GVar
   if (queue != NULL)
     gpu_cl.RetainCommandQueue (queue);
   self->queue = queue;
+  self->unified = device->unified;
   self->copies = gpu_cl.CreateCommandQueue (context, device->id, 0, &status);
   return gpu_cl_ok (status, "clCreateCommandQueue", error) ? g_steal_pointer (&result) : NULL;
 }
@@ -285,6 +338,17 @@ gpu_tensor_get_mem (const AxonTensor *tensor, gsize *offset)
 {
   AxonMemory *memory = axon_tensor_get_memory (tensor, offset);
   return memory != NULL && memory->klass == &memory_class ? ((GpuMemory *)memory)->mem : NULL;
+}
+
+cl_mem
+gpu_tensor_get_shared (const AxonTensor *tensor, cl_context context)
+{
+  gsize offset = 0;
+  AxonMemory *memory = axon_tensor_get_memory (tensor, &offset);
+  return memory != NULL && memory->klass == &shared_class && offset == 0 &&
+                 ((AxonGpuContext *)memory->context)->context == context
+             ? ((GpuMemory *)memory)->mem
+             : NULL;
 }
 
 gboolean

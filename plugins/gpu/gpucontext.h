@@ -17,5 +17,7 @@ cl_command_queue gpu_context_get_queue (AxonRemoteContext *context); /* NULL: no
 
 /* NULL: not in OpenCL memory. *offset: bytes in front of the tensor. */
 cl_mem gpu_tensor_get_mem (const AxonTensor *tensor, gsize *offset);
+/* Host memory that this context's device works in, from its beginning; NULL: it is none. */
+cl_mem gpu_tensor_get_shared (const AxonTensor *tensor, cl_context context);
 /* Memory of another OpenCL context is an error. */
 gboolean gpu_tensor_check_place (const AxonTensor *tensor, cl_context context, GError **error);

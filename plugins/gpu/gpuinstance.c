@@ -1,26 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gpuinstance.h"
-#include "gpucontext.h"
+#include "gpuinstance-private.h"
 #include "gpuframe.h"
 #include "gpupocl.h"
 
-struct _GpuInstance {
-  const GpuProgram *program;
-  cl_mem arena, status;
-  cl_mem *buffers;   /* by id of the plan's buffer; of inputs and outputs: our own */
-  cl_mem *bound;     /* by id: what the kernels have at the moment; not owned */
-  gsize *capacity;   /* by id: bytes of inputs of any size */
-  GPtrArray *frames; /* GpuFrameState */
-  cl_kernel *kernels;
-  cl_event *events; /* by step, while a profiled run is in flight */
-  cl_event last;
-  cl_command_queue queue; /* of the run in flight */
-  gint32 complaint;
-  gboolean ran;
-};
-
-static cl_mem
-new_buffer (GpuInstance *self, gsize n_bytes, GError **error)
+cl_mem
+gpu_instance_new_buffer (GpuInstance *self, gsize n_bytes, GError **error)
 {
   cl_int status;
   cl_mem mem = gpu_cl.CreateBuffer (gpu_store_get_context (self->program->store), CL_MEM_READ_WRITE,
@@ -54,10 +38,11 @@ static gboolean
 make_buffers (GpuInstance *self, GError **error)
 {
   const GpuPlan *plan = self->program->plan;
-  self->status = new_buffer (self, sizeof self->complaint, error);
+  self->status = gpu_instance_new_buffer (self, sizeof self->complaint, error);
   if (self->status == NULL)
     return FALSE;
-  if (plan->arena_size > 0 && (self->arena = new_buffer (self, plan->arena_size, error)) == NULL)
+  if (plan->arena_size > 0 &&
+      (self->arena = gpu_instance_new_buffer (self, plan->arena_size, error)) == NULL)
     return FALSE;
   for (guint i = 0; i < plan->buffers->len; i++) {
     const GpuBuffer *b = g_ptr_array_index (plan->buffers, i);
@@ -67,7 +52,7 @@ make_buffers (GpuInstance *self, GError **error)
     else if (b->place == GPU_FRAME)
       self->buffers[i] = frame_buffer (self, b->n_bytes, error);
     else if (b->place == GPU_INPUT || b->place == GPU_OUTPUT)
-      self->buffers[i] = new_buffer (self, b->n_bytes, error);
+      self->buffers[i] = gpu_instance_new_buffer (self, b->n_bytes, error);
     else
       continue;
     if (self->buffers[i] == NULL)
@@ -174,40 +159,6 @@ gpu_instance_free (GpuInstance *self)
   g_free (self);
 }
 
-/* Kernels that use @b get @mem, unless they have it. */
-static gboolean
-bind (GpuInstance *self, const GpuBuffer *b, cl_mem mem, GError **error)
-{
-  const GpuPlan *plan = self->program->plan;
-  cl_int status = CL_SUCCESS;
-  if (self->bound[b->id] == mem)
-    return TRUE;
-  for (guint i = 0; i < plan->steps->len; i++) {
-    const GpuStep *step = g_ptr_array_index (plan->steps, i);
-    for (guint k = 0; k < step->args->len && status == CL_SUCCESS && !step->once; k++)
-      if (g_array_index (step->args, GpuArg, k).buffer == b)
-        status = gpu_cl.SetKernelArg (self->kernels[i], k, sizeof mem, &mem);
-  }
-  self->bound[b->id] = mem;
-  return gpu_cl_ok (status, "clSetKernelArg", error);
-}
-
-/* A buffer of our own that holds @n_bytes. */
-static gboolean
-grow (GpuInstance *self, const GpuBuffer *b, gsize n_bytes, GError **error)
-{
-  cl_mem mem;
-  if (!b->any_size || self->capacity[b->id] >= n_bytes)
-    return TRUE;
-  mem = new_buffer (self, n_bytes, error);
-  if (mem == NULL)
-    return FALSE;
-  gpu_cl.ReleaseMemObject (self->buffers[b->id]);
-  self->buffers[b->id] = mem;
-  self->capacity[b->id] = n_bytes;
-  return TRUE;
-}
-
 static gboolean
 enqueue_frames (GpuInstance *self, AxonInferRequest *request, GError **error)
 {
@@ -224,87 +175,6 @@ enqueue_frames (GpuInstance *self, AxonInferRequest *request, GError **error)
       return FALSE;
   }
   return TRUE;
-}
-
-/* Memory of the device is used as it is where the tensor begins with it; what the host has is
- * copied, from its address. */
-static gboolean
-enqueue_input (GpuInstance *self, const GpuBuffer *b, AxonInferRequest *request, GError **error)
-{
-  AxonTensor *tensor = axon_infer_request_peek_input (request, b->index);
-  gsize offset = 0, n_bytes = axon_tensor_get_n_bytes (tensor);
-  cl_mem own, mem;
-  cl_int status;
-  if (b->first == G_MAXUINT || axon_tensor_get_numel (tensor) == 0)
-    return TRUE;
-  if (!grow (self, b, n_bytes, error))
-    return FALSE;
-  own = self->buffers[b->id];
-  if (!gpu_tensor_check_place (tensor, gpu_store_get_context (self->program->store), error))
-    return FALSE;
-  mem = gpu_tensor_get_mem (tensor, &offset);
-  if (!bind (self, b, mem && offset == 0 ? mem : own, error))
-    return FALSE;
-  if (mem != NULL && offset == 0)
-    return TRUE;
-  status = mem ? gpu_cl.EnqueueCopyBuffer (self->queue, mem, own, offset, 0, n_bytes, 0, NULL, NULL)
-               : gpu_cl.EnqueueWriteBuffer (self->queue, own, CL_FALSE, 0, n_bytes,
-                                            axon_tensor_get_data (tensor), 0, NULL, NULL);
-  return gpu_cl_ok (status, "copy of an input", error);
-}
-
-static gboolean
-enqueue_output (GpuInstance *self, const GpuBuffer *b, AxonInferRequest *request, GError **error)
-{
-  AxonTensor *tensor = axon_infer_request_peek_output (request, b->index);
-  gsize offset = 0;
-  cl_mem own = self->buffers[b->id], mem = gpu_tensor_get_mem (tensor, &offset);
-  cl_int status;
-  if (axon_tensor_get_numel (tensor) == 0 || self->bound[b->id] != own)
-    return TRUE;
-  status =
-      mem ? gpu_cl.EnqueueCopyBuffer (self->queue, own, mem, 0, offset, b->n_bytes, 0, NULL, NULL)
-          : gpu_cl.EnqueueReadBuffer (self->queue, own, CL_FALSE, 0, b->n_bytes,
-                                      axon_tensor_get_data (tensor), 0, NULL, NULL);
-  return gpu_cl_ok (status, "copy of an output", error);
-}
-
-static gboolean
-prepare_outputs (GpuInstance *self, AxonInferRequest *request, GError **error)
-{
-  const GpuPlan *plan = self->program->plan;
-  for (guint i = 0; i < plan->buffers->len; i++) {
-    const GpuBuffer *b = g_ptr_array_index (plan->buffers, i);
-    const AxonValue *value;
-    AxonTensor *tensor;
-    gsize offset = 0;
-    cl_mem mem;
-    if (b->place != GPU_OUTPUT)
-      continue;
-    value = g_ptr_array_index (plan->model->outputs, b->index);
-    tensor = axon_infer_request_prepare_output (request, b->index, &value->type.shape, error);
-    if (tensor == NULL ||
-        !gpu_tensor_check_place (tensor, gpu_store_get_context (self->program->store), error))
-      return FALSE;
-    mem = gpu_tensor_get_mem (tensor, &offset);
-    if (!bind (self, b, mem && offset == 0 ? mem : self->buffers[i], error))
-      return FALSE;
-  }
-  return TRUE;
-}
-
-static gboolean
-enqueue_ports (GpuInstance *self, GpuPlace place, AxonInferRequest *request, GError **error)
-{
-  const GpuPlan *plan = self->program->plan;
-  gboolean ok = TRUE;
-  for (guint i = 0; ok && i < plan->buffers->len; i++) {
-    const GpuBuffer *b = g_ptr_array_index (plan->buffers, i);
-    if (b->place == place)
-      ok = place == GPU_INPUT ? enqueue_input (self, b, request, error)
-                              : enqueue_output (self, b, request, error);
-  }
-  return ok;
 }
 
 static gboolean
@@ -348,9 +218,10 @@ static gboolean
 enqueue (GpuInstance *self, gboolean profile, AxonInferRequest *request, GError **error)
 {
   return enqueue_status (self, FALSE, error) && enqueue_frames (self, request, error) &&
-         enqueue_ports (self, GPU_INPUT, request, error) &&
+         gpu_instance_enqueue_ports (self, GPU_INPUT, request, error) &&
          enqueue_steps (self, profile, request, error) &&
-         enqueue_ports (self, GPU_OUTPUT, request, error) && enqueue_status (self, TRUE, error) &&
+         gpu_instance_enqueue_ports (self, GPU_OUTPUT, request, error) &&
+         enqueue_status (self, TRUE, error) &&
          gpu_cl_ok (gpu_cl.EnqueueMarkerWithWaitList (self->queue, 0, NULL, &self->last),
                     "clEnqueueMarkerWithWaitList", error) &&
          gpu_cl_ok (gpu_cl.Flush (self->queue), "clFlush", error);
@@ -365,7 +236,8 @@ gpu_instance_start (GpuInstance *self, cl_command_queue queue, gboolean profile,
   self->complaint = 0;
   if (!self->ran) /* the driver may compile what it runs first */
     gpu_pocl_begin ();
-  ok = prepare_outputs (self, request, error) && enqueue (self, profile, request, error);
+  ok = gpu_instance_prepare_outputs (self, request, error) &&
+       enqueue (self, profile, request, error);
   if (ok)
     return TRUE;
   gpu_cl.Finish (queue);

@@ -5,6 +5,7 @@
 #include "gpumodel.h"
 #include "gpucontext.h"
 #include "gpuentry.h"
+#include "gputune.h"
 
 #define MOST_ENTRIES 8
 
@@ -333,7 +334,7 @@ take_stored (GpuModel *self, const GpuStored *stored)
   GVariantIter iter;
   const gchar *key;
   GVariant *bytes;
-  gint pixels;
+  gint variant;
   g_variant_iter_init (&iter, stored->binaries);
   while (g_variant_iter_next (&iter, "(&s@ay)", &key, &bytes)) {
     g_autoptr (GBytes) binary = g_variant_get_data_as_bytes (bytes);
@@ -341,9 +342,9 @@ take_stored (GpuModel *self, const GpuStored *stored)
     g_variant_unref (bytes);
   }
   g_variant_iter_init (&iter, stored->tuned);
-  while (g_variant_iter_next (&iter, "{&si}", &key, &pixels))
-    if (pixels == 1 || pixels == 2 || pixels == 4 || pixels == 8)
-      g_hash_table_insert (tuned, g_strdup (key), GINT_TO_POINTER (pixels));
+  while (g_variant_iter_next (&iter, "{&si}", &key, &variant))
+    if (gpu_is_variant (variant))
+      g_hash_table_insert (tuned, g_strdup (key), GINT_TO_POINTER (variant));
   if (g_hash_table_size (tuned) > 0)
     gpu_store_set_tuned (self->store, g_steal_pointer (&tuned));
 }
@@ -376,6 +377,8 @@ gpu_model_new (AxonPlugin *plugin, const GpuDevice *device, AxonModel *original,
     self->any_size[i] = axon_model_input_is_any_size (transformed, i);
   self->context = g_object_ref (context);
   axon_compiled_model_set_context (compiled, context);
+  if (device->unified)
+    axon_compiled_model_set_host_context (compiled, context);
   self->store = gpu_store_new (device, gpu_context_get_cl (context), &options);
   self->profile = axon_config_get_bool (config, "PERF_COUNT") && !gpu_context_get_queue (context);
   self->waits_apart = axon_executor_get_n_streams (executor) > 0;

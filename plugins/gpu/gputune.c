@@ -4,6 +4,17 @@
 
 #define RUNS 4 /* the fastest counts; the first one may compile */
 
+static const gint variants[] = { 1, 2, 4, 8, GPU_IN_LOCAL | 2, GPU_IN_LOCAL | 4, GPU_IN_LOCAL | 8 };
+
+gboolean
+gpu_is_variant (gint variant)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (variants); i++)
+    if (variants[i] == variant)
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 is_tuned (const GpuStep *step)
 {
@@ -48,9 +59,6 @@ measure (GpuStore *store, const GpuPlan *plan, cl_command_queue queue, gint vari
 gboolean
 gpu_tune (GpuStore *store, GpuMakePlan make, gpointer user_data, GHashTable *best, GError **error)
 {
-  static const gint variants[] = {
-    1, 2, 4, 8, GPU_IN_LOCAL | 2, GPU_IN_LOCAL | 4, GPU_IN_LOCAL | 8
-  };
   g_autoptr (GHashTable) fastest = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   cl_int status;
   cl_command_queue queue =

@@ -5,7 +5,10 @@
 
 #include "gpuprogram.h"
 
-/* Node name -> pixels of an item, added to @best. @make gives a plan with the options. */
+/* TRUE for what an export may say. */
+gboolean gpu_is_variant (gint variant);
+
+/* Node name -> variant, added to @best. @make gives a plan with the options. */
 typedef GpuPlan *(*GpuMakePlan) (const GpuOptions *options, gpointer user_data, GError **error);
 gboolean gpu_tune (GpuStore *store, GpuMakePlan make, gpointer user_data, GHashTable *best,
                    GError **error);

@@ -185,6 +185,55 @@ host_tensors_of_a_context_are_inputs_and_outputs (void)
     g_assert_cmpfloat (axon_tensor_get_value (y, i), ==, MAX (four[i], 0));
 }
 
+static const gchar *
+memory_class (const AxonTensor *tensor)
+{
+  return axon_tensor_get_memory (tensor, NULL)->klass->name;
+}
+
+/* In host memory that the device shares, where it does, nothing is copied: contents that change
+ * between runs, and tensors in several roles, are what goes wrong then. */
+static void
+what_the_host_writes_between_runs_is_seen (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 4);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonModel) model = test_relu_model ();
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, "GPU", NULL, NULL, NULL, NULL, &error);
+  g_autoptr (AxonRemoteContext) context = axon_compiled_model_get_context (compiled, &error);
+  g_autoptr (AxonTensor) own =
+      axon_remote_context_create_host_tensor (context, AXON_DTYPE_F32, &shape, &error);
+  g_autoptr (AxonTensor) x = NULL;
+  AxonInferRequest *requests[2];
+  for (guint r = 0; r < 2; r++)
+    requests[r] = axon_compiled_model_create_infer_request (compiled);
+  x = axon_infer_request_get_input_tensor (requests[0], 0);
+  g_assert_cmpstr (memory_class (x), ==, memory_class (own));
+  g_assert_true (axon_infer_request_set_input_tensor (requests[1], 0, x, &error));
+  for (gint run = -3; run < 3; run++) {
+    for (guint i = 0; i < 4; i++)
+      ((gfloat *)axon_tensor_get_data (x))[i] = (gfloat)(run * (gint)(i + 1));
+    for (guint r = 0; r < 2; r++)
+      g_assert_true (axon_infer_request_start_async (requests[r], &error));
+    for (guint r = 0; r < 2; r++) {
+      g_autoptr (AxonTensor) y = NULL;
+      g_assert_true (axon_infer_request_wait (requests[r], &error));
+      y = axon_infer_request_get_output_tensor (requests[r], 0);
+      g_assert_cmpstr (memory_class (y), ==, memory_class (own));
+      for (guint i = 0; i < 4; i++)
+        g_assert_cmpfloat (axon_tensor_get_value (y, i), ==, MAX (run * (gint)(i + 1), 0));
+    }
+  }
+  g_assert_true (axon_infer_request_set_output_tensor (requests[0], 0, x, &error));
+  memcpy (axon_tensor_get_data (x), four, sizeof four);
+  g_assert_true (axon_infer_request_infer (requests[0], &error));
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpfloat (axon_tensor_get_value (x, i), ==, MAX (four[i], 0));
+  for (guint r = 0; r < 2; r++)
+    g_object_unref (requests[r]);
+}
+
 /* The device tells its memory, and takes what fits. */
 static void
 a_model_is_spread_by_the_memory_that_the_device_tells (void)
@@ -423,6 +472,7 @@ main (int argc, char **argv)
   ADD (a_buffer_that_is_too_small_or_no_handle_is_refused);
   ADD (a_tensor_of_another_context_is_refused);
   ADD (host_tensors_of_a_context_are_inputs_and_outputs);
+  ADD (what_the_host_writes_between_runs_is_seen);
   ADD (a_model_is_spread_by_the_memory_that_the_device_tells);
   ADD (a_wrong_index_ends_the_run_with_an_error_and_the_next_works);
   ADD (values_that_decide_shapes_are_planned_when_they_come);

@@ -25,23 +25,24 @@ is_plain (const AxonTensor *tensor)
 
 /* b->dense of @shape, kept from run to run. */
 static AxonTensor *
-dense_for (AxonBinding *b, AxonDType dtype, const AxonShape *shape, GError **error)
+dense_for (AxonInferRequest *r, AxonBinding *b, AxonDType dtype, const AxonShape *shape,
+           GError **error)
 {
   if (b->dense == NULL || !axon_shape_equal (axon_tensor_get_shape (b->dense), shape)) {
     g_clear_pointer (&b->dense, axon_tensor_unref);
-    b->dense = axon_tensor_new (dtype, shape, error);
+    b->dense = axon_compiled_model_new_tensor (r->compiled, dtype, shape, error);
   }
   return b->dense;
 }
 
 static gboolean
-gather_batch (AxonBinding *b, GError **error)
+gather_batch (AxonInferRequest *r, AxonBinding *b, GError **error)
 {
   AxonTensor *first = g_ptr_array_index (b->batch, 0);
   AxonShape shape = *axon_tensor_get_shape (first), begin = { .rank = shape.rank }, size = shape;
   AxonTensor *dense;
   shape.dims[0] = b->batch->len;
-  dense = dense_for (b, axon_tensor_get_dtype (first), &shape, error);
+  dense = dense_for (r, b, axon_tensor_get_dtype (first), &shape, error);
   for (guint i = 0; dense != NULL && i < b->batch->len; i++) {
     g_autoptr (AxonTensor) part = NULL;
     begin.dims[0] = i;
@@ -64,7 +65,7 @@ reach_input (AxonInferRequest *r, AxonBinding *b, GError **error)
     if (b->dense != NULL)
       return TRUE;
   }
-  return dense_for (b, axon_tensor_get_dtype (t), axon_tensor_get_shape (t), error) != NULL &&
+  return dense_for (r, b, axon_tensor_get_dtype (t), axon_tensor_get_shape (t), error) != NULL &&
          axon_tensor_copy_to (t, b->dense, error);
 }
 
@@ -74,7 +75,7 @@ axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error)
 {
   for (guint i = 0; i < r->n_inputs; i++) {
     AxonBinding *b = &r->inputs[i];
-    if (b->batch != NULL ? !gather_batch (b, error)
+    if (b->batch != NULL ? !gather_batch (r, b, error)
                          : !is_plain (b->tensor) && !reach_input (r, b, error))
       return FALSE;
   }
@@ -145,11 +146,11 @@ axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const
     return b->tensor;
   }
   if (b->is_own)
-    return dense_for (b, dtype, shape, error);
+    return dense_for (request, b, dtype, shape, error);
   if (fits && !axon_tensor_is_shared (b->tensor))
     return b->tensor;
   g_clear_pointer (&b->tensor, axon_tensor_unref);
-  b->tensor = axon_tensor_new (dtype, shape, error);
+  b->tensor = axon_compiled_model_new_tensor (request->compiled, dtype, shape, error);
   return b->tensor;
 }
 
@@ -183,9 +184,9 @@ axon_infer_request_get_own_input (AxonInferRequest *request, guint index, GError
 {
   AxonBinding *b = &request->inputs[index];
   if (b->tensor == NULL)
-    b->tensor =
-        axon_tensor_new (axon_compiled_model_get_input_dtype (request->compiled, index),
-                         axon_compiled_model_get_input_shape (request->compiled, index), error);
+    b->tensor = axon_compiled_model_new_tensor (
+        request->compiled, axon_compiled_model_get_input_dtype (request->compiled, index),
+        axon_compiled_model_get_input_shape (request->compiled, index), error);
   if (b->tensor != NULL && !b->is_own)
     memset (axon_tensor_get_data (b->tensor), 0, axon_tensor_get_n_bytes (b->tensor));
   b->is_own = TRUE;

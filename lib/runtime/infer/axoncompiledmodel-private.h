@@ -21,8 +21,9 @@ typedef struct {
   AxonConfig *config;
   GArray *stages; /* AxonStage */
   gchar *model_name;
-  AxonRemoteContext *context; /* compiled with, or NULL */
-  GArray *inputs, *outputs;   /* AxonPort */
+  AxonRemoteContext *context;      /* compiled with, or NULL */
+  AxonRemoteContext *host_context; /* of tensors that requests make, or NULL */
+  GArray *inputs, *outputs;        /* AxonPort */
   gboolean loaded_from_cache;
 
   /* with PERF_COUNT */

@@ -59,6 +59,7 @@ axon_compiled_model_finalize (GObject *object)
   g_free (priv->model_name);
   axon_compiled_model_clear_profile (AXON_COMPILED_MODEL (object));
   g_clear_object (&priv->context);
+  g_clear_object (&priv->host_context);
   g_clear_object (&priv->plugin);
   G_OBJECT_CLASS (axon_compiled_model_parent_class)->finalize (object);
 }
@@ -171,6 +172,23 @@ axon_compiled_model_set_context (AxonCompiledModel *compiled, AxonRemoteContext 
 {
   AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
   g_set_object (&priv->context, context);
+}
+
+void
+axon_compiled_model_set_host_context (AxonCompiledModel *compiled, AxonRemoteContext *context)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  g_set_object (&priv->host_context, context);
+}
+
+AxonTensor *
+axon_compiled_model_new_tensor (AxonCompiledModel *compiled, AxonDType dtype,
+                                const AxonShape *shape, GError **error)
+{
+  AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
+  return priv->host_context
+             ? axon_remote_context_create_host_tensor (priv->host_context, dtype, shape, error)
+             : axon_tensor_new (dtype, shape, error);
 }
 
 /**

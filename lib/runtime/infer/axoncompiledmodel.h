@@ -109,6 +109,10 @@ guint axon_compiled_model_get_n_stages (AxonCompiledModel *compiled);
 AxonExecutor *axon_compiled_model_get_stage (AxonCompiledModel *compiled, guint index,
                                              AxonStageFunc *func);
 void axon_compiled_model_set_context (AxonCompiledModel *compiled, AxonRemoteContext *context);
+/* Requests make their own tensors as host tensors of @context. */
+void axon_compiled_model_set_host_context (AxonCompiledModel *compiled, AxonRemoteContext *context);
+AxonTensor *axon_compiled_model_new_tensor (AxonCompiledModel *compiled, AxonDType dtype,
+                                            const AxonShape *shape, GError **error);
 #endif
 
 G_END_DECLS

@@ -299,8 +299,9 @@ axon_infer_request_get_input_tensor (AxonInferRequest *request, guint index)
     return NULL;
   shape = axon_compiled_model_get_input_shape (request->compiled, index);
   if (b->tensor == NULL && axon_shape_is_static (shape)) {
-    b->tensor = axon_tensor_new (axon_compiled_model_get_input_dtype (request->compiled, index),
-                                 shape, NULL);
+    b->tensor = axon_compiled_model_new_tensor (
+        request->compiled, axon_compiled_model_get_input_dtype (request->compiled, index), shape,
+        NULL);
     if (b->tensor != NULL)
       memset (axon_tensor_get_data (b->tensor), 0, axon_tensor_get_n_bytes (b->tensor));
   }
