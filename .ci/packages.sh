@@ -5,7 +5,7 @@ BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config gettext libglib2.0-de
   libgstreamer-plugins-base1.0-dev libjson-glib-dev libcairo2-dev libpango1.0-dev libgdk-pixbuf-2.0-dev
   libgirepository1.0-dev gobject-introspection libsysprof-4-dev fonts-dejavu-core
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good"
-TEST_PACKAGES="pocl-opencl-icd gstreamer1.0-libav libonnx-testdata python3 python3-numpy python3-onnx python3-gi clang-format cppcheck
+TEST_PACKAGES="pocl-opencl-icd gstreamer1.0-libav libonnx-testdata libonnx-dev libonnxifi python3 python3-numpy python3-onnx python3-gi clang-format cppcheck
   gir1.2-gstreamer-1.0"
 
 install_packages() {

@@ -2,7 +2,59 @@
 /* The error domain, and near-miss suggestions for messages. */
 #include "axonerror.h"
 
-G_DEFINE_QUARK (axon - error - quark, axon_error)
+typedef struct {
+  AxonErrorReason reason;
+} AxonErrorPrivate;
+
+static void
+axon_error_private_init (AxonErrorPrivate *priv)
+{
+  priv->reason = AXON_REASON_UNKNOWN;
+}
+
+static void
+axon_error_private_copy (const AxonErrorPrivate *from, AxonErrorPrivate *to)
+{
+  *to = *from;
+}
+
+static void
+axon_error_private_clear (G_GNUC_UNUSED AxonErrorPrivate *priv)
+{
+}
+
+G_DEFINE_EXTENDED_ERROR (AxonError, axon_error)
+
+/**
+ * axon_error_get_reason:
+ * @error: (nullable): an error of any domain
+ *
+ * Returns: what it is about; %AXON_REASON_UNKNOWN where that was not said
+ *
+ * Since: 1.0
+ */
+AxonErrorReason
+axon_error_get_reason (const GError *error)
+{
+  return g_error_matches (error, AXON_ERROR, error ? error->code : 0)
+             ? axon_error_get_private (error)->reason
+             : AXON_REASON_UNKNOWN;
+}
+
+/**
+ * axon_error_set_reason: (skip)
+ * @error: (nullable): where an error of domain %AXON_ERROR was returned
+ * @reason: what it is about; one that was said before stays
+ *
+ * Since: 1.0
+ */
+void
+axon_error_set_reason (GError **error, AxonErrorReason reason)
+{
+  if (error != NULL && *error != NULL && (*error)->domain == AXON_ERROR &&
+      axon_error_get_private (*error)->reason == AXON_REASON_UNKNOWN)
+    axon_error_get_private (*error)->reason = reason;
+}
 
 static guint
 edit_distance (const gchar *a, const gchar *b)

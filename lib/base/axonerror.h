@@ -31,8 +31,34 @@ typedef enum {
   AXON_ERROR_CANCELLED,
 } AxonError;
 
+/**
+ * AxonErrorReason:
+ * @AXON_REASON_UNKNOWN: the message says all
+ * @AXON_REASON_ENCODING: the bytes are no protobuf message
+ * @AXON_REASON_VERSION: a version of the format
+ * @AXON_REASON_OPERATOR: an operator that is not there, or not in this version
+ * @AXON_REASON_ATTRIBUTE: an operator's attribute has a value that is not there
+ * @AXON_REASON_SHAPE: a shape or rank
+ * @AXON_REASON_DTYPE: an element type
+ *
+ * What an error is about, where programs choose by it.
+ *
+ * Since: 1.0
+ */
+typedef enum {
+  AXON_REASON_UNKNOWN,
+  AXON_REASON_ENCODING,
+  AXON_REASON_VERSION,
+  AXON_REASON_OPERATOR,
+  AXON_REASON_ATTRIBUTE,
+  AXON_REASON_SHAPE,
+  AXON_REASON_DTYPE,
+} AxonErrorReason;
+
 #define AXON_ERROR (axon_error_quark ())
 GQuark axon_error_quark (void);
+AxonErrorReason axon_error_get_reason (const GError *error);
+void axon_error_set_reason (GError **error, AxonErrorReason reason);
 
 gchar *axon_nearest_name (const gchar *name, const gchar *const *names);
 

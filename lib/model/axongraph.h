@@ -57,8 +57,9 @@ struct _AxonModel {
   GPtrArray *outputs; /* AxonValue, not owned */
   GHashTable *by_name;
   GHashTable *metadata;
-  GPtrArray *external; /* files besides the model's own that weights came from; may be NULL */
-  gboolean quantized;  /* had quantised nodes when it was read */
+  GPtrArray *external;  /* files besides the model's own that weights came from; may be NULL */
+  gboolean quantized;   /* had quantised nodes when it was read */
+  guint n_initializers; /* of the file it was read from */
 };
 
 /* Values and nodes */

@@ -12,6 +12,7 @@ check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
   if (op->types != 0 && !(op->types & AXON_DTYPE_BIT (first))) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "input 0 of type %s is not supported",
                  axon_dtype_get_name (first));
+    axon_error_set_reason (error, AXON_REASON_DTYPE);
     return FALSE;
   }
   for (guint i = 1; i < MIN (op->same, node->n_inputs); i++)
@@ -38,6 +39,8 @@ axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
     }
   if (!ok) {
     g_autofree gchar *what = axon_node_describe (node);
+    if (error != NULL && g_error_matches (*error, AXON_ERROR, AXON_ERROR_UNSUPPORTED))
+      axon_error_set_reason (error, AXON_REASON_ATTRIBUTE); /* what is left */
     g_prefix_error (error, "%s: ", what);
     for (guint i = 0; i < node->n_outputs; i++)
       g_clear_pointer (&out[i].value, axon_tensor_unref);
@@ -120,5 +123,55 @@ axon_model_reshape (AxonModel *model, guint input, const AxonShape *shape, GErro
     return FALSE;
   }
   value->type.shape = *shape;
+  return axon_model_infer_shapes (model, error);
+}
+
+static gboolean
+check_fixed (const AxonValue *value, const AxonTensor *tensor, GError **error)
+{
+  const AxonShape *shape = axon_tensor_get_shape (tensor);
+  g_autofree gchar *expected = axon_shape_to_string (&value->type.shape);
+  g_autofree gchar *got = axon_shape_to_string (shape);
+  gboolean fits = value->type.dtype == axon_tensor_get_dtype (tensor) &&
+                  (value->type.shape.rank < 0 || value->type.shape.rank == shape->rank);
+  for (gint i = 0; fits && i < value->type.shape.rank; i++)
+    fits = value->type.shape.dims[i] < 0 || value->type.shape.dims[i] == shape->dims[i];
+  if (!fits)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\": expected %s%s, got %s%s",
+                 value->name, axon_dtype_get_name (value->type.dtype), expected,
+                 axon_dtype_get_name (axon_tensor_get_dtype (tensor)), got);
+  else if (value->is_output)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 "input \"%s\" is an output, too: it cannot become a constant", value->name);
+  return fits && !value->is_output;
+}
+
+/**
+ * axon_model_fix_input:
+ * @model: a model
+ * @input: index of an input
+ * @tensor: its value in every run; kept, do not change it
+ * @error: return location
+ *
+ * Makes a constant of an input, which is no input any more: those behind it move up. For weights
+ * that a file lists as inputs only, and for inputs that never change.
+ *
+ * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where type or shape differ, %AXON_ERROR_MODEL
+ * where an operator does not accept the value: drop the model then
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_model_fix_input (AxonModel *model, guint input, AxonTensor *tensor, GError **error)
+{
+  AxonValue *value;
+  g_return_val_if_fail (input < model->inputs->len, FALSE);
+  value = g_ptr_array_index (model->inputs, input);
+  if (!check_fixed (value, tensor, error))
+    return FALSE;
+  value->is_input = FALSE;
+  value->type.value = axon_tensor_ref (tensor);
+  value->type.shape = *axon_tensor_get_shape (tensor);
+  g_ptr_array_remove_index (model->inputs, input);
   return axon_model_infer_shapes (model, error);
 }

@@ -15,6 +15,41 @@ G_BEGIN_DECLS
  *
  * Since: 1.0
  */
+/**
+ * AXON_MODEL_MIN_IR_VERSION:
+ *
+ * The oldest version of the ONNX file format that is read.
+ *
+ * Since: 1.0
+ */
+#define AXON_MODEL_MIN_IR_VERSION 3
+
+/**
+ * AXON_MODEL_MAX_IR_VERSION:
+ *
+ * The newest version of the ONNX file format that is read.
+ *
+ * Since: 1.0
+ */
+#define AXON_MODEL_MAX_IR_VERSION 14
+
+/**
+ * AxonWriteFlags:
+ * @AXON_WRITE_DEFAULT: weights within the file
+ * @AXON_WRITE_WEIGHTS_AS_INPUTS: weights are inputs of the graph, too, as the oldest version of the
+ *   format has them, which the file says it is
+ * @AXON_WRITE_WITHOUT_WEIGHTS: their values are left out: they are inputs only
+ *
+ * How weights are written.
+ *
+ * Since: 1.0
+ */
+typedef enum {
+  AXON_WRITE_DEFAULT = 0,
+  AXON_WRITE_WEIGHTS_AS_INPUTS = 1 << 0,
+  AXON_WRITE_WITHOUT_WEIGHTS = 1 << 1,
+} AxonWriteFlags;
+
 #define AXON_TYPE_MODEL (axon_model_get_type ())
 G_DECLARE_FINAL_TYPE (AxonModel, axon_model, AXON, MODEL, GObject)
 
@@ -32,6 +67,7 @@ const AxonShape *axon_model_get_output_shape (AxonModel *model, guint index);
 const gchar *axon_model_get_metadata (AxonModel *model, const gchar *key);
 gchar **axon_model_get_metadata_keys (AxonModel *model);
 guint64 axon_model_get_n_parameters (AxonModel *model);
+guint axon_model_get_n_initializers (AxonModel *model);
 guint axon_model_get_n_nodes (AxonModel *model);
 gdouble axon_model_get_flops (AxonModel *model);
 guint64 axon_model_get_memory (AxonModel *model);
@@ -40,6 +76,7 @@ GVariant *axon_model_dup_nodes (AxonModel *model);
 gboolean axon_model_set_affinity (AxonModel *model, const gchar *node, const gchar *device);
 gboolean axon_model_is_quantized (AxonModel *model);
 gboolean axon_model_reshape (AxonModel *model, guint input, const AxonShape *shape, GError **error);
+gboolean axon_model_fix_input (AxonModel *model, guint input, AxonTensor *tensor, GError **error);
 gboolean axon_model_verify (AxonModel *model, GError **error);
 gchar *axon_model_to_text (AxonModel *model);
 gchar *axon_model_to_dot (AxonModel *model);

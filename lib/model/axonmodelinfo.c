@@ -206,6 +206,20 @@ axon_model_get_n_parameters (AxonModel *model)
 }
 
 /**
+ * axon_model_get_n_initializers:
+ * @model: a model
+ *
+ * Returns: the number of weights that the file held which it was read from
+ *
+ * Since: 1.0
+ */
+guint
+axon_model_get_n_initializers (AxonModel *model)
+{
+  return model->n_initializers;
+}
+
+/**
  * axon_model_get_n_nodes:
  * @model: a model
  *

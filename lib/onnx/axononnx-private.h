@@ -8,6 +8,10 @@
 /* The largest file that is read whole. */
 #define AXON_ONNX_MAX_FILE ((goffset)4 * 1024 * 1024 * 1024)
 
+/* FALSE: a string in it is not UTF-8. The message came through axon_wire_scan(), so it is not deep.
+ */
+gboolean axon_onnx_check_text (const ProtobufCMessage *message, GError **error);
+
 /* Makes a tensor of @proto. @directory (nullable) is where external data may lie: beneath it, no
  * links followed. Takes raw_data out of @proto instead of copying it. */
 AxonTensor *axon_onnx_sparse_tensor (Onnx__SparseTensor *proto, AxonWireAllocator *allocator,

@@ -10,9 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MIN_IR 3
-#define MAX_IR 14
-
 GBytes *
 axon_onnx_load_file (const gchar *path, GError **error)
 {
@@ -103,6 +100,7 @@ check_operators (Reader *r, GError **error)
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
                "%u unsupported operator%s: %s (axon-inspect --operators lists what is there)", n,
                n > 1 ? "s" : "", list);
+  axon_error_set_reason (error, AXON_REASON_OPERATOR);
   return FALSE;
 }
 
@@ -116,10 +114,12 @@ read_header (Reader *r, GError **error)
                  proto->graph == NULL ? "no graph" : "no opset_import");
     return FALSE;
   }
-  if (proto->ir_version < MIN_IR || proto->ir_version > MAX_IR) {
+  if (proto->ir_version < AXON_MODEL_MIN_IR_VERSION ||
+      proto->ir_version > AXON_MODEL_MAX_IR_VERSION) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
                  "ONNX IR version %" G_GINT64_FORMAT " (supported: %d to %d)", proto->ir_version,
-                 MIN_IR, MAX_IR);
+                 AXON_MODEL_MIN_IR_VERSION, AXON_MODEL_MAX_IR_VERSION);
+    axon_error_set_reason (error, AXON_REASON_VERSION);
     return FALSE;
   }
   r->versions = axon_onnx_read_versions (proto->opset_import, proto->n_opset_import);
@@ -149,18 +149,22 @@ axon_onnx_read_bytes (GBytes *bytes, const gchar *directory, AxonOpSet *opset,
   Reader r = { .opset = opset, .directory = directory };
   g_autoptr (AxonModel) model = NULL;
   gboolean ok;
-  if (!axon_wire_scan (data, n, AXON_WIRE_MODEL, error))
+  if (!axon_wire_scan (data, n, AXON_WIRE_MODEL, error)) {
+    axon_error_set_reason (error, AXON_REASON_ENCODING);
     return NULL;
+  }
   axon_wire_allocator_init (&r.allocator, n);
   r.proto = onnx__model__unpack (&r.allocator.allocator, n, data);
   if (r.proto == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
                  "not a valid ONNX file, or it unpacks to more than %" G_GSIZE_FORMAT " bytes",
                  r.allocator.cap);
+    axon_error_set_reason (error, AXON_REASON_ENCODING);
     return NULL;
   }
   model = r.model = axon_model_new (r.proto->graph ? r.proto->graph->name : NULL);
-  ok = read_header (&r, error) && read_model (&r, cancellable, error);
+  ok = axon_onnx_check_text (&r.proto->base, error) && read_header (&r, error) &&
+       read_model (&r, cancellable, error);
   g_clear_pointer (&r.versions, g_hash_table_unref);
   onnx__model__free_unpacked (r.proto, &r.allocator.allocator);
   return ok ? g_steal_pointer (&model) : NULL;

@@ -17,7 +17,8 @@ AxonTensor *axon_onnx_read_value_file (const gchar *path, AxonDType kind, GError
 gboolean axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar *path,
                                       GError **error);
 
-/* The graph as an ONNX file; weights within it. */
-GBytes *axon_onnx_write_bytes (AxonModel *model, AxonOpSet *opset, GError **error);
+/* The graph as an ONNX file. */
+GBytes *axon_onnx_write_bytes (AxonModel *model, AxonOpSet *opset, AxonWriteFlags flags,
+                               GError **error);
 
 G_END_DECLS

@@ -163,6 +163,7 @@ read_attribute (Scope *at, AxonNode *node, const gchar *name, const Onnx__Attrib
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
                  "%s: attribute \"%s\" has an unsupported type (%d)", what, name ? name : "",
                  proto->type);
+    axon_error_set_reason (error, AXON_REASON_ATTRIBUTE);
     return FALSE;
   }
   attr = axon_node_add_attr (node, name, (AxonAttrType)type);

@@ -136,8 +136,10 @@ note_external (Reader *r, const Onnx__Tensor *proto)
 static gboolean
 add_initializer (Scope *scope, const gchar *name, AxonTensor *tensor, GError **error)
 {
-  if (name != NULL && axon_model_add_constant (scope->model, name, tensor) != NULL)
+  if (name != NULL && axon_model_add_constant (scope->model, name, tensor) != NULL) {
+    scope->model->n_initializers++;
     return TRUE;
+  }
   g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "initializer \"%s\" is defined twice",
                name ? name : "");
   return FALSE;

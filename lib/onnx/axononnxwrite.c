@@ -7,8 +7,10 @@
 #define IR_VERSION 10
 
 typedef struct {
-  GPtrArray *blocks;    /* what messages stand on */
-  GHashTable *versions; /* domain -> opset */
+  GPtrArray *blocks;      /* what messages stand on */
+  GHashTable *versions;   /* domain -> opset */
+  const AxonModel *model; /* the outermost */
+  AxonWriteFlags flags;   /* its */
 } Writer;
 
 static gpointer
@@ -207,6 +209,22 @@ write_node (Writer *w, const AxonNode *node, GError **error)
   return proto;
 }
 
+static void
+write_weights (Writer *w, Onnx__Graph *graph, const AxonModel *model)
+{
+  AxonWriteFlags flags = model == w->model ? w->flags : AXON_WRITE_DEFAULT;
+  graph->initializer = list (w, model->values->len);
+  for (guint i = 0; i < model->values->len; i++) {
+    const AxonValue *value = g_ptr_array_index (model->values, i);
+    if (value->type.value == NULL)
+      continue;
+    if (flags != AXON_WRITE_DEFAULT)
+      graph->input[graph->n_input++] = write_port (w, value);
+    if (!(flags & AXON_WRITE_WITHOUT_WEIGHTS))
+      graph->initializer[graph->n_initializer++] = write_tensor (w, value->type.value, value->name);
+  }
+}
+
 static Onnx__Graph *
 write_graph (Writer *w, AxonModel *model, guint n_captured, GError **error)
 {
@@ -218,16 +236,11 @@ write_graph (Writer *w, AxonModel *model, guint n_captured, GError **error)
     if (graph->node[i] == NULL)
       return NULL;
   }
-  graph->initializer = list (w, model->values->len);
-  for (guint i = 0; i < model->values->len; i++) {
-    const AxonValue *value = g_ptr_array_index (model->values, i);
-    if (value->type.value != NULL)
-      graph->initializer[graph->n_initializer++] = write_tensor (w, value->type.value, value->name);
-  }
   graph->n_input = model->inputs->len - n_captured;
-  graph->input = list (w, graph->n_input);
+  graph->input = list (w, graph->n_input + model->values->len);
   for (gsize i = 0; i < graph->n_input; i++)
     graph->input[i] = write_port (w, model->inputs->pdata[i]);
+  write_weights (w, graph, model);
   graph->n_output = model->outputs->len;
   graph->output = list (w, graph->n_output);
   for (gsize i = 0; i < graph->n_output; i++)
@@ -261,7 +274,7 @@ write_header (Writer *w, Onnx__Model *proto, AxonModel *model)
   GHashTableIter iter;
   gpointer key, value;
   proto->has_ir_version = TRUE;
-  proto->ir_version = IR_VERSION;
+  proto->ir_version = w->flags == AXON_WRITE_DEFAULT ? IR_VERSION : AXON_MODEL_MIN_IR_VERSION;
   proto->producer_name = (char *)"axon";
   proto->opset_import = list (w, g_hash_table_size (w->versions));
   g_hash_table_iter_init (&iter, w->versions);
@@ -283,10 +296,10 @@ write_header (Writer *w, Onnx__Model *proto, AxonModel *model)
 }
 
 GBytes *
-axon_onnx_write_bytes (AxonModel *model, AxonOpSet *opset, GError **error)
+axon_onnx_write_bytes (AxonModel *model, AxonOpSet *opset, AxonWriteFlags flags, GError **error)
 {
-  Writer w = { g_ptr_array_new_with_free_func (g_free),
-               g_hash_table_new (g_str_hash, g_str_equal) };
+  Writer w = { g_ptr_array_new_with_free_func (g_free), g_hash_table_new (g_str_hash, g_str_equal),
+               model, flags };
   Onnx__Model *proto = MESSAGE (&w, Model, MODEL);
   GBytes *bytes = NULL;
   if (model->nodes->len == 0) /* a file without an opset is none */

@@ -98,7 +98,7 @@ nms_rules (const AxonNode *node, AxonTensor *const *in, NmsRules *rules, GError 
   if (!(rules->iou >= 0 && rules->iou <= 1))
     FAIL (MODEL, "iou_threshold %g is outside [0, 1]", rules->iou);
   if (rules->n > G_MAXINT32)
-    FAIL (UNSUPPORTED, "more than %d boxes", G_MAXINT32);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "more than %d boxes", G_MAXINT32);
   return TRUE;
 }
 

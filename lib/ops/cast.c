@@ -40,7 +40,7 @@ infer_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
     return TRUE;
   }
   if (axon_dtype_get_size (to) == 0 || to >= AXON_DTYPE_SEQUENCE)
-    FAIL (UNSUPPORTED, "cast to type %d", (int)to);
+    FAIL_FOR (DTYPE, UNSUPPORTED, "cast to type %d", (int)to);
   out[0].dtype = to;
   out[0].shape = in[0].shape;
   return TRUE;

@@ -214,7 +214,7 @@ axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
   gint64 pads[6] = { 0 };
   const gchar *auto_pad = axon_node_get_string (node, "auto_pad");
   if (n < 1 || n > 3)
-    FAIL (UNSUPPORTED, "expected input 0 of rank 3 to 5, got %d", x->rank);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "expected input 0 of rank 3 to 5, got %d", x->rank);
   *w = (AxonWindow){ .rank = n };
   for (gint i = 0; i < 3; i++)
     w->in[i] = w->kernel[i] = w->stride[i] = w->dilation[i] = w->out[i] = 1;

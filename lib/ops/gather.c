@@ -17,7 +17,7 @@ infer_gather (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
   if (!axon_check_axis (axon_node_get_int (node, "axis"), r, &axis, error))
     return FALSE;
   if (r + q - 1 > AXON_MAX_RANK)
-    FAIL (UNSUPPORTED, "rank %d", r + q - 1);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "rank %d", r + q - 1);
   out[0].shape.rank = r + q - 1;
   for (gint i = 0; i < out[0].shape.rank; i++)
     out[0].shape.dims[i] = i < axis       ? in[0].shape.dims[i]
@@ -110,7 +110,7 @@ infer_gather_nd (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
           " indices do not fit rank %d with batch_dims %" G_GINT64_FORMAT,
           k, x->rank, batch);
   if (at->rank - 1 + x->rank - batch - k > AXON_MAX_RANK)
-    FAIL (UNSUPPORTED, "rank %" G_GINT64_FORMAT, at->rank - 1 + x->rank - batch - k);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "rank %" G_GINT64_FORMAT, at->rank - 1 + x->rank - batch - k);
   for (gint d = 0; d < at->rank - 1; d++)
     shape.dims[shape.rank++] = at->dims[d];
   for (gint64 d = batch + k; d < x->rank; d++)

@@ -61,7 +61,7 @@ infer_one_hot (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
   if (rank < 0)
     return TRUE;
   if (rank + 1 > AXON_MAX_RANK)
-    FAIL (UNSUPPORTED, "rank %d", rank + 1);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "rank %d", rank + 1);
   if (!axon_check_axis (axis, rank + 1, &at, error))
     return FALSE;
   out[0].shape.rank = rank + 1;

@@ -99,7 +99,7 @@ infer_eye_like (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
   if (dtype != 0)
     out[0].dtype = (AxonDType)dtype;
   if (!(AXON_DTYPE_BIT (out[0].dtype & 31) & AXON_DTYPES_ALL) || out[0].dtype > 31)
-    FAIL (UNSUPPORTED, "dtype %d", (int)out[0].dtype);
+    FAIL_FOR (DTYPE, UNSUPPORTED, "dtype %d", (int)out[0].dtype);
   return TRUE;
 }
 

@@ -5,10 +5,12 @@
 #include "axonopset.h"
 #include "axonwindow.h"
 
-#define FAIL(code, ...)                                                                            \
+#define FAIL(code, ...) FAIL_FOR (UNKNOWN, code, __VA_ARGS__)
+#define FAIL_FOR(reason, code, ...)                                                                \
   G_STMT_START                                                                                     \
   {                                                                                                \
     g_set_error (error, AXON_ERROR, AXON_ERROR_##code, __VA_ARGS__);                               \
+    axon_error_set_reason (error, AXON_REASON_##reason);                                           \
     return FALSE;                                                                                  \
   }                                                                                                \
   G_STMT_END

@@ -54,7 +54,7 @@ infer_quantize (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
   out[0].dtype = zero ? zero : wanted ? (AxonDType)wanted : AXON_DTYPE_U8;
   out[0].shape = in[0].shape;
   if (!(AXON_DTYPE_BIT (out[0].dtype) & QUANTIZED))
-    FAIL (UNSUPPORTED, "quantising to %s", axon_dtype_get_name (out[0].dtype));
+    FAIL_FOR (DTYPE, UNSUPPORTED, "quantising to %s", axon_dtype_get_name (out[0].dtype));
   return check_parameters (node, in, error);
 }
 

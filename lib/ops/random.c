@@ -21,7 +21,7 @@ infer_random (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
     return TRUE;
   }
   if (n > AXON_MAX_RANK)
-    FAIL (UNSUPPORTED, "rank %u", n);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "rank %u", n);
   out[0].shape.rank = (gint)n;
   for (guint i = 0; i < n; i++) {
     out[0].shape.dims[i] = shape[i];

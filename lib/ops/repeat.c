@@ -14,7 +14,7 @@ shape_from_input (const AxonTypeInfo *in, guint index, AxonShape *shape, GError 
   if (in[index].value == NULL)
     return TRUE;
   if (!axon_const_ints (&in[index], dims, AXON_MAX_RANK, &n))
-    FAIL (UNSUPPORTED, "a shape of more than %d dimensions", AXON_MAX_RANK);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "a shape of more than %d dimensions", AXON_MAX_RANK);
   shape->rank = (gint)n;
   for (guint i = 0; i < n; i++) {
     if (dims[i] < 0)

@@ -59,7 +59,7 @@ infer_reshape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
   out[0].dtype = in[0].dtype;
   if (!wanted_dims (node, in, dims, &n)) {
     if (node->op->max_in == 1 || in[1].value != NULL)
-      FAIL (UNSUPPORTED, "reshape to more than %d dimensions", AXON_MAX_RANK);
+      FAIL_FOR (SHAPE, UNSUPPORTED, "reshape to more than %d dimensions", AXON_MAX_RANK);
     if (axon_shape_is_static (&in[1].shape) && in[1].shape.rank == 1 &&
         in[1].shape.dims[0] <= AXON_MAX_RANK) {
       out[0].shape.rank = (gint)in[1].shape.dims[0];
@@ -155,7 +155,7 @@ infer_unsqueeze (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
     return TRUE;
   shape.rank = in[0].shape.rank + (gint)n;
   if (shape.rank > AXON_MAX_RANK)
-    FAIL (UNSUPPORTED, "rank %d", shape.rank);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "rank %d", shape.rank);
   if (!mark_axes (axes, n, shape.rank, marks, error))
     return FALSE;
   for (gint i = 0; i < shape.rank; i++)
@@ -229,7 +229,7 @@ infer_constant (const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in, Axon
   for (guint i = 0; attr == NULL && i < G_N_ELEMENTS (names); i++)
     attr = axon_node_find_attr (node, names[i]);
   if (attr == NULL)
-    FAIL (UNSUPPORTED, "expected a numeric value attribute");
+    FAIL_FOR (DTYPE, UNSUPPORTED, "expected a numeric value attribute");
   if (attr->type == AXON_ATTR_TENSOR) {
     out[0].value = axon_tensor_ref (attr->tensor);
   } else {

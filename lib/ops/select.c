@@ -181,7 +181,7 @@ run_unique (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GErro
     return FALSE;
   s.lines = axon_lines (&shape, axis);
   if (s.lines.n > G_MAXINT32)
-    FAIL (UNSUPPORTED, "more than %d elements", G_MAXINT32);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "more than %d elements", G_MAXINT32);
   g_autofree gint64 *buffers = g_new (gint64, (gsize)s.lines.n * 7 + 1);
   gint64 n = s.lines.n, *first = buffers, *count = buffers + n, *group = buffers + 2 * n;
   gint64 *order = buffers + 3 * n, *place = buffers + 4 * n, *tmp = buffers + 5 * n;
@@ -262,7 +262,7 @@ eval_top_k (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
     return FALSE;
   AxonLines lines = axon_lines (x, axis);
   if (lines.n > G_MAXINT32)
-    FAIL (UNSUPPORTED, "more than %d elements", G_MAXINT32);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "more than %d elements", G_MAXINT32);
   k = axon_tensor_get_dim (out[0] ? out[0] : out[1], (guint)axis);
   g_autofree gdouble *v = axon_load_doubles (in[0]);
   g_autofree gint64 *order = g_new (gint64, (gsize)lines.n + 1);

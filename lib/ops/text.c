@@ -243,7 +243,7 @@ infer_split (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTyp
     out[i].shape = in[0].shape;
   }
   if (in[0].shape.rank + 1 > AXON_MAX_RANK)
-    FAIL (UNSUPPORTED, "rank %d", in[0].shape.rank + 1);
+    FAIL_FOR (SHAPE, UNSUPPORTED, "rank %d", in[0].shape.rank + 1);
   if (in[0].shape.rank >= 0)
     out[0].shape.dims[out[0].shape.rank++] = -1;
   return TRUE;

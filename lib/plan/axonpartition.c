@@ -142,3 +142,13 @@ axon_partition (AxonModel *model, GError **error)
   }
   return g_steal_pointer (&parts);
 }
+
+AxonModel *
+axon_partition_node (const AxonModel *model, const AxonNode *node, GError **error)
+{
+  g_autoptr (AxonModel) alone = axon_model_new (model->name);
+  copy_node (alone, node, G_MAXUINT);
+  if (alone->outputs->len == 0) /* nobody reads them */
+    axon_model_add_output (alone, ((AxonNode *)alone->nodes->pdata[0])->outputs[0]);
+  return axon_model_infer_shapes (alone, error) ? g_steal_pointer (&alone) : NULL;
+}

@@ -16,6 +16,8 @@ typedef struct {
 /* AxonPart, in order. Every node must have an affinity. Constants are copied to where they are
  * used; outputs that no node makes (inputs, constants) belong to no part. */
 GPtrArray *axon_partition (AxonModel *model, GError **error);
+/* A model of @node alone. */
+AxonModel *axon_partition_node (const AxonModel *model, const AxonNode *node, GError **error);
 #endif
 
 G_END_DECLS

@@ -40,6 +40,7 @@ struct _AxonCore {
 AxonOpSet *axon_core_get_op_set (AxonCore *core);
 AxonRegistryEntry *axon_core_get_entry (AxonCore *core, const gchar *name, gboolean create);
 void axon_registry_entry_free (gpointer data);
+const AxonPluginInfo *axon_core_get_plugin_info (AxonCore *core, const gchar *name);
 AxonPlugin *axon_core_get_plugin (AxonCore *core, const gchar *name, const AxonPluginInfo **info,
                                   GError **error);
 gboolean axon_core_owns_key (AxonCore *core, const gchar *key);

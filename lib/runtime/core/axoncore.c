@@ -183,13 +183,35 @@ axon_core_write_model (AxonCore *core, AxonModel *model, const gchar *path, GErr
   const gchar *data;
   gsize n;
   g_return_val_if_fail (AXON_IS_CORE (core) && AXON_IS_MODEL (model) && path != NULL, FALSE);
-  bytes = axon_onnx_write_bytes (model, axon_core_get_op_set (core), error);
+  bytes = axon_core_write_model_to_bytes (core, model, AXON_WRITE_DEFAULT, error);
   if (bytes == NULL) {
     g_prefix_error (error, "%s: ", path);
     return FALSE;
   }
   data = g_bytes_get_data (bytes, &n);
   return g_file_set_contents (path, data, (gssize)n, error);
+}
+
+/**
+ * axon_core_write_model_to_bytes:
+ * @core: a core
+ * @model: a model
+ * @flags: how weights are written
+ * @error: return location
+ *
+ * As axon_core_write_model(), into memory.
+ *
+ * Returns: (transfer full) (nullable): the file's bytes; %NULL with %AXON_ERROR_UNSUPPORTED for a
+ *   graph that no one opset describes
+ *
+ * Since: 1.0
+ */
+GBytes *
+axon_core_write_model_to_bytes (AxonCore *core, AxonModel *model, AxonWriteFlags flags,
+                                GError **error)
+{
+  g_return_val_if_fail (AXON_IS_CORE (core) && AXON_IS_MODEL (model), NULL);
+  return axon_onnx_write_bytes (model, axon_core_get_op_set (core), flags, error);
 }
 
 /**
@@ -286,10 +308,11 @@ list_devices (AxonCore *core, guint without)
   g_autoptr (GPtrArray) names = known_names (core);
   g_autoptr (GStrvBuilder) devices = g_strv_builder_new ();
   for (guint i = 0; i < names->len; i++) {
-    const AxonPluginInfo *info;
     const gchar *name = g_ptr_array_index (names, i);
-    g_autoptr (AxonPlugin) plugin = axon_core_get_plugin (core, name, &info, NULL);
-    if (plugin != NULL && !(info->flags & without))
+    const AxonPluginInfo *info = axon_core_get_plugin_info (core, name);
+    g_autoptr (AxonPlugin) plugin =
+        info && !(info->flags & without) ? axon_core_get_plugin (core, name, NULL, NULL) : NULL;
+    if (plugin != NULL)
       add_ids (plugin, name, devices);
   }
   return g_strv_builder_end (devices);
@@ -323,7 +346,7 @@ axon_core_list_all_devices (AxonCore *core)
 gchar **
 axon_core_get_candidate_devices (AxonCore *core)
 {
-  return list_devices (core, AXON_PLUGIN_VIRTUAL | AXON_PLUGIN_REFERENCE);
+  return list_devices (core, AXON_PLUGIN_VIRTUAL | AXON_PLUGIN_REFERENCE | AXON_PLUGIN_FOREIGN);
 }
 
 gboolean

@@ -33,6 +33,8 @@ AxonModel *axon_core_read_model_from_bytes (AxonCore *core, GBytes *bytes,
                                             GCancellable *cancellable, GError **error);
 gboolean axon_core_write_model (AxonCore *core, AxonModel *model, const gchar *path,
                                 GError **error);
+GBytes *axon_core_write_model_to_bytes (AxonCore *core, AxonModel *model, AxonWriteFlags flags,
+                                        GError **error);
 AxonTensor *axon_core_read_tensor (AxonCore *core, const gchar *path, AxonDType kind,
                                    GError **error);
 gchar **axon_core_get_available_devices (AxonCore *core);

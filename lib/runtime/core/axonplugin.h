@@ -128,6 +128,7 @@ GVariant *axon_property_list (const gchar *first, ...) G_GNUC_NULL_TERMINATED;
 typedef enum {
   AXON_PLUGIN_VIRTUAL = 1 << 0,   /* stands for other devices: takes a list behind its name */
   AXON_PLUGIN_REFERENCE = 1 << 1, /* for tests: never chosen automatically */
+  AXON_PLUGIN_FOREIGN = 1 << 2,   /* devices of other libraries: never chosen automatically */
 } AxonPluginFlags;
 
 /* What the exported symbol `axon_plugin_entry` returns; never changes in size without @abi. */

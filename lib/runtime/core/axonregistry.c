@@ -95,15 +95,23 @@ apply_extensions (AxonCore *core, AxonRegistryEntry *entry, AxonPlugin *plugin)
 }
 
 /* entry->lock held */
+/* entry->lock held */
+static gboolean
+load_library (AxonRegistryEntry *entry, GError **error)
+{
+  if (entry->info == NULL)
+    entry->info = entry->library ? axon_loader_open_library (entry->library, error)
+                                 : axon_loader_open (entry->name, error);
+  return entry->info != NULL;
+}
+
 static AxonPlugin *
 load_plugin (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 {
-  const AxonPluginInfo *info = entry->library ? axon_loader_open_library (entry->library, error)
-                                              : axon_loader_open (entry->name, error);
   g_autoptr (AxonPlugin) plugin = NULL;
-  if (info == NULL)
+  if (!load_library (entry, error))
     return NULL;
-  plugin = info->create (entry->name, error);
+  plugin = entry->info->create (entry->name, error);
   if (plugin == NULL) {
     g_prefix_error (error, "device %s cannot be used: ", entry->name);
     return NULL;
@@ -112,8 +120,20 @@ load_plugin (AxonCore *core, AxonRegistryEntry *entry, GError **error)
   if (!apply_defaults (plugin, entry->defaults, error) || !apply_globals (core, plugin, error))
     return NULL;
   apply_extensions (core, entry, plugin);
-  entry->info = info;
   return g_steal_pointer (&plugin);
+}
+
+/* What the library of device @name says of itself, which makes no plugin; NULL: it cannot be
+ * loaded. */
+const AxonPluginInfo *
+axon_core_get_plugin_info (AxonCore *core, const gchar *name)
+{
+  AxonRegistryEntry *entry = axon_core_get_entry (core, name, TRUE);
+  const AxonPluginInfo *info;
+  g_mutex_lock (&entry->lock);
+  info = load_library (entry, NULL) ? entry->info : NULL;
+  g_mutex_unlock (&entry->lock);
+  return info;
 }
 
 /* The plugin of device @name, without id; loaded at first use (transfer full). */
