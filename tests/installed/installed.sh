@@ -17,6 +17,7 @@ export AXON_PLUGIN_PATH=$plugins GST_PLUGIN_PATH_1_0=$(dirname "$pc")/gstreamer-
 export GI_TYPELIB_PATH=$(dirname "$pc")/girepository-1.0
 cp -r "$source/docs/examples" "$dest/examples"
 cd "$dest/examples"
+model=$source/pipelines/quickstart/ball.onnx
 fail=0
 check() { # sentence, command...
   local what=$1; shift
@@ -34,9 +35,13 @@ check "an extension builds against the installed headers" make -C extension CC='
 check "the extension's operator is listed" bash -c \
   'axon-inspect --extension ./extension/libaddconstant.so --operators | grep -q com.example'
 check "an application builds against the installed headers" make -C application CC='cc -Werror'
+if [ -e "$(dirname "$pc")"/libonnxifi-axon.so ]; then
+  check "the twelve steps of ONNXIFI build against the installed header" make -C onnxifi CC='cc -Werror'
+  check "and run on the installed vendor library" bash -c \
+    "./onnxifi/twelvesteps $(dirname "$pc")/libonnxifi-axon.so $model image=1,3,96,128 scores=1,192,1 boxes=1,192,4 | tee /dev/stderr | grep -q '^boxes: 768 values from'"
+fi
 check "marks for the profiler are there" bash -c \
   '! grep -q "define HAVE_SYSPROF 1" '"$build"'/config.h || strings -n 5 '"$(dirname "$pc")"'/libaxon-1.0.so | grep -q SYSPROF_CONTROL_FD'
-model=$source/pipelines/quickstart/ball.onnx
 check "the application finds the ball" bash -c "./application/detect $model CPU | tee /dev/stderr | grep -qE '^[0-9]{2} detections in 30 frames'"
 check "a model is compiled ahead of time" axon-compile "$model" -o "$dest/ball.axon"
 check "and can be inspected" axon-inspect "$dest/ball.axon"
