@@ -63,14 +63,17 @@ typedef struct {
 } GpuDraft;
 
 /* Every kernel takes: the parameters; where its own begin; items along x; then args. */
+#define GPU_PARAMS_ARGUMENT 1
 typedef struct {
   gchar *kernel;
   GArray *args;                   /* GpuArg, all */
   gsize global[3];                /* items, x rounded up to whole groups; an empty step has 0 */
   GpuBuffer *copy_from, *copy_to; /* of a copy of elements in order; else NULL */
   gsize copy_from_offset, copy_to_offset, copy_bytes;
-  GpuDraft *draft; /* while building, or NULL */
-  gboolean once;   /* when the program is made, not when it runs */
+  GpuDraft *draft;        /* while building, or NULL */
+  gboolean once;          /* when the program is made, not when it runs */
+  GpuBuffer *makes;       /* of such a step: what it prepares */
+  guint params, n_params; /* its numbers among the plan's */
   AxonProfilingInfo info;
 } GpuStep;
 

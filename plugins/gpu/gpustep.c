@@ -36,6 +36,8 @@ gpu_plan_step (GpuPlan *plan, const gchar *kernel, gint32 p, gint64 x, gint64 y,
   step->info = (AxonProfilingInfo){ .node_name = plan->node->name,
                                     .node_type = plan->node->op->name,
                                     .exec_type = step->kernel };
+  step->params = (guint)p;
+  step->n_params = plan->params->len - (guint)p; /* they were written last */
   g_ptr_array_add (plan->steps, step);
   gpu_step_read (plan, step, NULL);
   gpu_step_number (step, p);
@@ -99,7 +101,10 @@ gpu_step_read (GpuPlan *plan, GpuStep *step, const GpuTensor *tensor)
 void
 gpu_step_write (GpuPlan *plan, GpuStep *step, const GpuTensor *tensor)
 {
-  step->once |= tensor->buffer->place == GPU_PREPARED;
+  if (tensor->buffer->place == GPU_PREPARED) {
+    step->once = TRUE;
+    step->makes = tensor->buffer;
+  }
   if (step->draft != NULL)
     step->draft->result = tensor;
   add_buffer (step, tensor);

@@ -375,6 +375,45 @@ quantized_convolutions_sum_bytes_and_agree (void)
   }
 }
 
+/* Plans of other sizes take the weights that the first one packed. */
+static void
+weights_of_every_kind_serve_all_sizes (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 16, -1, -1);
+  const AxonShape three = AXON_SHAPE (16, 16, 3, 3), five = AXON_SHAPE (8, 16, 5, 5);
+  const AxonShape one = AXON_SHAPE (8, 8, 1, 1), bias = AXON_SHAPE (8);
+  TestModel t = test_model_new (13);
+  AxonNode *n = test_model_node (&t, "Conv", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                                 test_model_random (&t, &three, 1));
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonInferRequest) request = NULL;
+  g_autoptr (GError) error = NULL;
+  n = test_model_node (&t, "Relu", 1, n->outputs[0]);
+  n = test_model_node (&t, "Conv", 3, n->outputs[0], test_model_random (&t, &five, 2),
+                       test_model_random (&t, &bias, 3));
+  n = test_model_node (&t, "ConvTranspose", 2, n->outputs[0], test_model_random (&t, &one, 4));
+  model = test_model_finish (&t, n->outputs[0]);
+  compiled = axon_core_compile_model (axon_core_get_default (), model, "GPU", NULL, NULL, NULL,
+                                      NULL, &error);
+  g_assert_no_error (error);
+  request = axon_compiled_model_create_infer_request (compiled);
+  for (gint size = 9; size < 30; size += 10) {
+    g_autoptr (AxonTensor) x = NULL;
+    g_autoptr (AxonTensor) y = NULL;
+    g_autoptr (AxonTensor) expected = NULL;
+    shape.dims[2] = size;
+    shape.dims[3] = size + 3;
+    x = test_random (&shape, (guint32)size);
+    expected = test_run (model, "TEMPLATE",
+                         g_variant_new_parsed ("{'DISABLE_TRANSFORMATIONS': <true>}"), x);
+    g_assert_true (axon_infer_request_set_input_tensor (request, 0, x, &error));
+    g_assert_true (axon_infer_request_infer (request, &error));
+    y = axon_infer_request_get_output_tensor (request, 0);
+    g_assert_cmpfloat (test_largest_difference (expected, y), <, 5e-4);
+  }
+}
+
 #define ADD(test) g_test_add_func ("/gpukernels/" #test, test)
 
 int
@@ -387,6 +426,7 @@ main (int argc, char **argv)
   ADD (convolutions_in_local_memory_agree);
   ADD (products_in_local_memory_agree);
   ADD (a_scaled_product_of_turned_matrices_agrees_in_local_memory);
+  ADD (weights_of_every_kind_serve_all_sizes);
   ADD (quantized_convolutions_sum_bytes_and_agree);
   return g_test_run ();
 }
