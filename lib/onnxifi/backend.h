@@ -27,8 +27,6 @@ AxonCore *onnxifi_core (void);
 /* The device behind a handle that was given (transfer full); NULL: it is none. */
 BackendID *backend_id_find (onnxBackendID id);
 gboolean backend_id_is_gpu (const BackendID *id);
-/* A number of the device's own, such as its memory; 0: it does not say. */
-guint64 backend_id_get_number (const BackendID *id, const gchar *key);
 
 /* FALSE: a part runs in reference kernels or in pieces. */
 gboolean backend_runs_in_own_kernels (const BackendID *id, AxonModel *model);

@@ -94,8 +94,9 @@ backend_id_is_gpu (const BackendID *id)
   return g_str_has_prefix (id->device, "GPU");
 }
 
-guint64
-backend_id_get_number (const BackendID *id, const gchar *key)
+/* 0: the device does not say. */
+static guint64
+device_number (const BackendID *id, const gchar *key)
 {
   g_autoptr (GVariant) value = axon_core_get_property (onnxifi_core (), id->device, key, NULL);
   return value && g_variant_is_of_type (value, G_VARIANT_TYPE_UINT64) ? g_variant_get_uint64 (value)
@@ -199,7 +200,7 @@ static guint64
 get_memory_size (const BackendID *id)
 {
   return backend_id_is_gpu (id)
-             ? backend_id_get_number (id, "GPU_DEVICE_TOTAL_MEM_SIZE")
+             ? device_number (id, "GPU_DEVICE_TOTAL_MEM_SIZE")
              : (guint64)sysconf (_SC_PHYS_PAGES) * (guint64)sysconf (_SC_PAGESIZE);
 }
 
