@@ -121,6 +121,20 @@ test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *i
   return output;
 }
 
+void
+test_cancel_until_it_ends (AxonInferRequest *request)
+{
+  gboolean done = FALSE;
+  for (guint ms = 20; !done; ms *= 4) {
+    g_autoptr (GError) error = NULL;
+    g_assert_true (axon_infer_request_start_async (request, NULL));
+    g_assert_true (axon_infer_request_wait_for (request, ms, &done, NULL));
+    axon_infer_request_cancel (request);
+    if (!axon_infer_request_wait (request, &error))
+      g_assert_error (error, AXON_ERROR, AXON_ERROR_CANCELLED);
+  }
+}
+
 gdouble
 test_largest_difference (const AxonTensor *a, const AxonTensor *b)
 {
