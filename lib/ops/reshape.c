@@ -211,8 +211,9 @@ eval_inferred (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *o
   }
   if (!axon_node_infer (node, &info, &result, error))
     return FALSE;
-  memcpy (axon_tensor_get_data (out[0]), axon_tensor_get_data (result.value),
-          axon_tensor_get_n_bytes (out[0]));
+  if (axon_tensor_get_numel (out[0]) > 0)
+    memcpy (axon_tensor_get_data (out[0]), axon_tensor_get_data (result.value),
+            axon_tensor_get_n_bytes (out[0]));
   axon_tensor_unref (result.value);
   return TRUE;
 }

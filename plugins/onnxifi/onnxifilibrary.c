@@ -68,13 +68,13 @@ load (const gchar *path, GString *problems)
     return NULL;
   }
   g_module_make_resident (module); /* it may have threads */
-  library = g_new0 (OnnxifiLibrary, 1);
+  library = g_atomic_rc_box_new0 (OnnxifiLibrary);
 #define LOAD(name) ok &= g_module_symbol (module, "onnx" #name, (gpointer *)&library->name);
   ONNXIFI_FUNCTIONS (LOAD)
 #undef LOAD
   if (!ok) {
     g_string_append_printf (problems, "; %s lacks functions of ONNXIFI 1.0", path);
-    g_clear_pointer (&library, g_free);
+    g_atomic_rc_box_release (library);
     return NULL;
   }
   library->path = g_strdup (path);
@@ -105,10 +105,17 @@ get_number (const OnnxifiLibrary *library, onnxBackendID id, onnxBackendInfo wha
 }
 
 static void
+library_clear (gpointer data)
+{
+  g_free (((OnnxifiLibrary *)data)->path);
+}
+
+static void
 device_free (gpointer data)
 {
   OnnxifiDevice *device = data;
   device->library->ReleaseBackendID (device->id);
+  g_atomic_rc_box_release_full ((gpointer)device->library, library_clear);
   g_free (device->name);
   g_free (device->vendor);
   g_free (device->version);
@@ -121,7 +128,7 @@ static OnnxifiDevice *
 device_new (const OnnxifiLibrary *library, onnxBackendID id)
 {
   OnnxifiDevice *device = g_new0 (OnnxifiDevice, 1);
-  device->library = library;
+  device->library = g_atomic_rc_box_acquire ((gpointer)library);
   device->id = id;
   device->name = get_text (library, id, ONNXIFI_BACKEND_NAME);
   device->vendor = get_text (library, id, ONNXIFI_BACKEND_VENDOR);
@@ -185,8 +192,10 @@ onnxifi_devices_find (GError **error)
     add_files (files, g_ptr_array_index (dirs, i));
   for (guint i = 0; i < files->len; i++) {
     OnnxifiLibrary *library = load (g_ptr_array_index (files, i), problems);
-    if (library != NULL)
-      add_devices (library, devices, problems);
+    if (library == NULL)
+      continue;
+    add_devices (library, devices, problems);
+    g_atomic_rc_box_release_full (library, library_clear);
   }
   if (devices->len > 0)
     return g_steal_pointer (&devices);

@@ -23,6 +23,7 @@
   X (RunGraph)                                                                                     \
   X (ReleaseGraph)
 
+/* Counted: devices hold it. */
 typedef struct {
   gchar *path;
 #define FIELD(name) onnx##name##Function name;

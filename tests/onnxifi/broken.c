@@ -81,10 +81,12 @@ onnxStatus
 onnxInitBackend (G_GNUC_UNUSED onnxBackendID id, G_GNUC_UNUSED const uint64_t *properties,
                  onnxBackend *backend)
 {
-  Backend *b = g_new0 (Backend, 1);
-  b->thread = g_thread_self ();
+  onnxStatus status = answer (G_STRFUNC);
+  Backend *b = status == ONNXIFI_STATUS_SUCCESS ? g_new0 (Backend, 1) : NULL;
+  if (b != NULL)
+    b->thread = g_thread_self ();
   *backend = b;
-  return answer (G_STRFUNC);
+  return status;
 }
 
 onnxStatus
