@@ -1,21 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "onnxifisession.h"
 
+typedef struct {
+  OnnxifiTask func; /* NULL: the thread ends */
+  gpointer data;
+  gboolean is_done; /* lock */
+} Task;
+
 struct _OnnxifiSession {
   const OnnxifiDevice *device;
   GObject *keep;
   onnxBackend backend;
-  GThread *thread;    /* NULL: any */
-  GAsyncQueue *tasks; /* Task */
+  GThread *thread; /* NULL: any */
+  GMutex lock;
+  GCond changed;
+  GQueue tasks; /* lock: Task, of those who wait for them */
 };
 
-typedef struct {
-  OnnxifiTask func; /* NULL: the thread ends */
-  gpointer data;
-  GMutex lock;
-  GCond done;
-  gboolean is_done; /* lock */
-} Task;
+static Task *
+wait_for_task (OnnxifiSession *self)
+{
+  Task *task;
+  g_mutex_lock (&self->lock);
+  while ((task = g_queue_pop_head (&self->tasks)) == NULL)
+    g_cond_wait (&self->changed, &self->lock);
+  g_mutex_unlock (&self->lock);
+  return task;
+}
 
 static gpointer
 run_tasks (gpointer data)
@@ -23,14 +34,14 @@ run_tasks (gpointer data)
   OnnxifiSession *self = data;
   gboolean more = TRUE;
   while (more) {
-    Task *task = g_async_queue_pop (self->tasks);
+    Task *task = wait_for_task (self);
     more = task->func != NULL;
     if (more)
       task->func (task->data);
-    g_mutex_lock (&task->lock);
+    g_mutex_lock (&self->lock);
     task->is_done = TRUE;
-    g_cond_signal (&task->done);
-    g_mutex_unlock (&task->lock);
+    g_cond_broadcast (&self->changed);
+    g_mutex_unlock (&self->lock);
   }
   return NULL;
 }
@@ -39,15 +50,12 @@ static void
 hand_over (OnnxifiSession *self, OnnxifiTask func, gpointer data)
 {
   Task task = { .func = func, .data = data };
-  g_mutex_init (&task.lock);
-  g_cond_init (&task.done);
-  g_async_queue_push (self->tasks, &task);
-  g_mutex_lock (&task.lock);
+  g_mutex_lock (&self->lock);
+  g_queue_push_tail (&self->tasks, &task);
+  g_cond_broadcast (&self->changed);
   while (!task.is_done)
-    g_cond_wait (&task.done, &task.lock);
-  g_mutex_unlock (&task.lock);
-  g_cond_clear (&task.done);
-  g_mutex_clear (&task.lock);
+    g_cond_wait (&self->changed, &self->lock);
+  g_mutex_unlock (&self->lock);
 }
 
 void
@@ -108,7 +116,8 @@ onnxifi_session_free (OnnxifiSession *self)
     hand_over (self, NULL, NULL);
     g_thread_join (self->thread);
   }
-  g_clear_pointer (&self->tasks, g_async_queue_unref);
+  g_cond_clear (&self->changed);
+  g_mutex_clear (&self->lock);
   g_object_unref (self->keep);
   g_free (self);
 }
@@ -134,10 +143,11 @@ onnxifi_session_new (const OnnxifiDevice *device, GObject *keep, const AxonConfi
   Init call = { self, properties, ONNXIFI_STATUS_SUCCESS };
   self->device = device;
   self->keep = g_object_ref (keep);
-  if (!(device->capabilities & ONNXIFI_CAPABILITY_THREAD_SAFE)) {
-    self->tasks = g_async_queue_new ();
+  g_mutex_init (&self->lock);
+  g_cond_init (&self->changed);
+  g_queue_init (&self->tasks);
+  if (!(device->capabilities & ONNXIFI_CAPABILITY_THREAD_SAFE))
     self->thread = g_thread_new ("onnxifi", run_tasks, self);
-  }
   choose_properties (device, config, properties);
   onnxifi_session_call (self, init, &call);
   if (onnxifi_check (device->library, "InitBackend", call.status, error))
