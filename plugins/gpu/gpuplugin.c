@@ -95,16 +95,6 @@ device_of_config (AxonPlugin *plugin, const AxonConfig *config, guint *id, GErro
 }
 
 static GVariant *
-list_ids (const AxonGpuPlugin *self)
-{
-  GVariantBuilder ids;
-  g_variant_builder_init (&ids, G_VARIANT_TYPE_STRING_ARRAY);
-  for (guint i = 0; i < self->devices->len; i++)
-    g_variant_builder_add_value (&ids, g_variant_new_take_string (g_strdup_printf ("%u", i)));
-  return g_variant_builder_end (&ids);
-}
-
-static GVariant *
 list_kernels (void)
 {
   GVariantBuilder b;
@@ -145,7 +135,7 @@ plugin_metric (AxonGpuPlugin *self, const gchar *key, guint id)
 {
   g_autofree gchar *name = g_strdup_printf ("GPU.%u", id);
   if (g_str_equal (key, "AVAILABLE_DEVICES"))
-    return list_ids (self);
+    return axon_property_ids (self->devices->len);
   if (g_str_equal (key, "RANGE_FOR_ASYNC_INFER_REQUESTS"))
     return g_variant_new ("(iii)", 1, 2, 1);
   if (g_str_equal (key, "RANGE_FOR_STREAMS"))
@@ -177,16 +167,6 @@ axon_gpu_plugin_get_device_metric (AxonPlugin *plugin, const gchar *id, const gc
   if (value == NULL)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
   return value;
-}
-
-/* Of the device that DEVICE_ID names at the moment. */
-static GVariant *
-axon_gpu_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
-{
-  g_autoptr (GVariant) id = axon_plugin_get_property (plugin, "DEVICE_ID", error);
-  return id ? axon_gpu_plugin_get_device_metric (plugin, g_variant_get_string (id, NULL), key,
-                                                 error)
-            : NULL;
 }
 
 static AxonRemoteContext *
@@ -316,7 +296,6 @@ axon_gpu_plugin_class_init (AxonGpuPluginClass *klass)
   klass->compile_model = axon_gpu_plugin_compile_model;
   klass->import_model = axon_gpu_plugin_import_model;
   klass->query_model = axon_gpu_plugin_query_model;
-  klass->get_metric = axon_gpu_plugin_get_metric;
   klass->get_device_metric = axon_gpu_plugin_get_device_metric;
   klass->create_context = axon_gpu_plugin_create_context;
   klass->get_default_context = axon_gpu_plugin_get_default_context;

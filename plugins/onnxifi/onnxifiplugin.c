@@ -66,16 +66,6 @@ id_of (const AxonConfig *config)
 }
 
 static GVariant *
-list_ids (const AxonOnnxifiPlugin *self)
-{
-  GVariantBuilder ids;
-  g_variant_builder_init (&ids, G_VARIANT_TYPE_STRING_ARRAY);
-  for (guint i = 0; i < self->devices->len; i++)
-    g_variant_builder_add_value (&ids, g_variant_new_take_string (g_strdup_printf ("%u", i)));
-  return g_variant_builder_end (&ids);
-}
-
-static GVariant *
 list_capabilities (const OnnxifiDevice *device)
 {
   static const struct {
@@ -142,7 +132,7 @@ plugin_metric (const AxonOnnxifiPlugin *self, const gchar *key, guint id)
 {
   g_autofree gchar *name = g_strdup_printf ("ONNXIFI.%u", id);
   if (g_str_equal (key, "AVAILABLE_DEVICES"))
-    return list_ids (self);
+    return axon_property_ids (self->devices->len);
   if (g_str_equal (key, "RANGE_FOR_ASYNC_INFER_REQUESTS"))
     return g_variant_new ("(iii)", 1, 2, 1);
   if (g_str_equal (key, "RANGE_FOR_STREAMS"))
@@ -170,15 +160,6 @@ axon_onnxifi_plugin_get_device_metric (AxonPlugin *plugin, const gchar *id, cons
   if (value == NULL)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
   return value;
-}
-
-static GVariant *
-axon_onnxifi_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
-{
-  g_autoptr (GVariant) id = axon_plugin_get_property (plugin, "DEVICE_ID", error);
-  return id ? axon_onnxifi_plugin_get_device_metric (plugin, g_variant_get_string (id, NULL), key,
-                                                     error)
-            : NULL;
 }
 
 static AxonCompiledModel *
@@ -278,7 +259,6 @@ axon_onnxifi_plugin_class_init (AxonOnnxifiPluginClass *klass)
   G_OBJECT_CLASS (klass)->finalize = axon_onnxifi_plugin_finalize;
   klass->compile_model = axon_onnxifi_plugin_compile_model;
   klass->query_model = axon_onnxifi_plugin_query_model;
-  klass->get_metric = axon_onnxifi_plugin_get_metric;
   klass->get_device_metric = axon_onnxifi_plugin_get_device_metric;
 }
 

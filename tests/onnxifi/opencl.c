@@ -1,25 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The ONNXIFI vendor library on OpenCL buffers of the client. */
 #include "onnxifitest.h"
+#include "testcl.h"
 
-#include <gmodule.h>
 #include <string.h>
-
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
-static gpointer
-cl_function (const gchar *name)
-{
-  static GModule *loader;
-  gpointer function = NULL;
-  if (loader == NULL)
-    loader = g_module_open ("libOpenCL.so.1", G_MODULE_BIND_LAZY);
-  g_assert_true (loader != NULL && g_module_symbol (loader, name, &function));
-  return function;
-}
-
-#define CL(name) ((__typeof__ (&name))cl_function (#name))
 
 static onnxBackendID
 find_gpu (const Client *c)

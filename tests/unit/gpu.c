@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What only device GPU has: OpenCL handles, checks on the device, plans that follow values. */
 #include "axontest.h"
+#include "testcl.h"
 
 #include <axon/axon-gpu.h>
-#include <gmodule.h>
 #include <glib/gstdio.h>
 #include <string.h>
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
 static const gfloat four[] = { -1, 2, -3, 4 };
-
-static gpointer
-cl_function (const gchar *name)
-{
-  static GModule *loader;
-  gpointer function = NULL;
-  if (loader == NULL)
-    loader = g_module_open ("libOpenCL.so.1", G_MODULE_BIND_LAZY);
-  g_assert_true (loader != NULL && g_module_symbol (loader, name, &function));
-  return function;
-}
-
-#define CL(name) ((__typeof__ (&name))cl_function (#name))
 
 typedef struct {
   cl_device_id id;

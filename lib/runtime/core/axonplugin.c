@@ -155,13 +155,19 @@ supported_properties (const AxonConfig *config)
   return g_variant_builder_end (&builder);
 }
 
+/* Of the device that @id names, else that DEVICE_ID names at the moment. */
 static GVariant *
 get_metric (AxonPlugin *plugin, const gchar *id, const gchar *key, GError **error)
 {
   AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (plugin);
-  return id != NULL && klass->get_device_metric != NULL
-             ? klass->get_device_metric (plugin, id, key, error)
-             : klass->get_metric (plugin, key, error);
+  g_autoptr (GVariant) own = NULL;
+  if (klass->get_device_metric == NULL || (id == NULL && klass->get_metric != NULL))
+    return klass->get_metric (plugin, key, error);
+  if (id == NULL) {
+    own = axon_plugin_get_property (plugin, "DEVICE_ID", error);
+    id = own ? g_variant_get_string (own, NULL) : NULL;
+  }
+  return id ? klass->get_device_metric (plugin, id, key, error) : NULL;
 }
 
 GVariant *
@@ -246,6 +252,17 @@ axon_property_list (const gchar *first, ...)
   for (const gchar *s = first; s != NULL; s = va_arg (args, const gchar *))
     g_variant_builder_add (&builder, "s", s);
   va_end (args);
+  return g_variant_builder_end (&builder);
+}
+
+/* "0", "1" ... as; for AVAILABLE_DEVICES */
+GVariant *
+axon_property_ids (guint n)
+{
+  GVariantBuilder builder;
+  g_variant_builder_init (&builder, G_VARIANT_TYPE ("as"));
+  for (guint i = 0; i < n; i++)
+    g_variant_builder_add_value (&builder, g_variant_new_take_string (g_strdup_printf ("%u", i)));
   return g_variant_builder_end (&builder);
 }
 

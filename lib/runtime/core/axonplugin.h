@@ -52,14 +52,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonSupportedOps, axon_supported_ops_free)
  * @compile_model: required; makes a compiled model. Must not change @model. @context is %NULL, or
  *   one that this plugin made. Any thread.
  * @query_model: required; runs the same passes as @compile_model and says what becomes of each node
- * @get_metric: required; value of a read-only row, floating or %NULL with an error
+ * @get_metric: value of a read-only row, floating or %NULL with an error; required where
+ *   @get_device_metric is not given
  * @import_model: optional; makes a compiled model of what the compiled model's `export` wrote
  * @add_extension: optional; from now on may use @extension's kernels. Without it the device says
  *   that it takes none.
  * @create_context: optional; shares memory and handles named by @params, `a{sv}`, with the
  *   application. @id: of the device, or %NULL
  * @get_default_context: optional; the context of models compiled for device @id without one
- * @get_device_metric: optional; as @get_metric, for the device that @id names
+ * @get_device_metric: optional; as @get_metric, for the device that @id names: alone, for that of
+ *   property `DEVICE_ID`, too
  * @forwards_properties: set by virtual devices: keys that the table lacks are kept, for the devices
  *   behind
  *
@@ -121,6 +123,7 @@ gboolean axon_plugin_query_model (AxonPlugin *plugin, AxonModel *model, GVariant
                                   AxonSupportedOps *result, GCancellable *cancellable,
                                   GError **error);
 GVariant *axon_property_list (const gchar *first, ...) G_GNUC_NULL_TERMINATED;
+GVariant *axon_property_ids (guint n);
 #endif
 
 #define AXON_PLUGIN_ABI 1u
