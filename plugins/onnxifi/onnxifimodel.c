@@ -11,8 +11,9 @@ typedef struct {
   onnxGraph graph;
   AxonModel *model; /* as it was given */
   gchar *device_name;
-  GMutex lock;       /* one call sets tensors and starts its run before the next does */
-  AxonModel *shaped; /* lock: the model at the input shapes of the last run, or NULL */
+  AxonProfilingInfo info; /* of the whole graph: a vendor tells no more */
+  GMutex lock;            /* one call sets tensors and starts its run before the next does */
+  AxonModel *shaped;      /* lock: the model at the input shapes of the last run, or NULL */
 } OnnxifiModel;
 
 typedef AxonCompiledModelClass OnnxifiModelClass;
@@ -227,15 +228,21 @@ onnxifi_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request,
   g_autofree onnxTensorDescriptorV1 *outputs =
       g_new0 (onnxTensorDescriptorV1, self->model->outputs->len + 1);
   g_autoptr (AxonModel) shaped = get_shaped (self, request, error);
+  gdouble time;
   Run run = { self, inputs, outputs, self->model->inputs->len, self->model->outputs->len, NULL };
   if (shaped == NULL || !describe_inputs (self, request, inputs, error) ||
       !describe_outputs (shaped, request, outputs, error))
     return FALSE;
+  time = (gdouble)g_get_monotonic_time ();
   onnxifi_session_call (self->session, run_graph, &run);
+  time = (gdouble)g_get_monotonic_time () - time;
   if (run.error == NULL && axon_infer_request_is_cancelled (request))
     run.error = g_error_new (AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-  if (run.error == NULL)
+  if (run.error == NULL) {
+    if (axon_config_get_bool (axon_compiled_model_get_config (compiled), "PERF_COUNT"))
+      axon_infer_request_set_profiling (request, 1, &self->info, &time);
     return TRUE;
+  }
   g_propagate_error (error, run.error);
   return FALSE;
 }
@@ -384,6 +391,17 @@ check_ports (const AxonModel *model, GError **error)
   return TRUE;
 }
 
+/* It goes by the name of its last node. */
+static AxonProfilingInfo
+whole_graph (const AxonModel *model, const OnnxifiDevice *device)
+{
+  const AxonNode *last =
+      model->nodes->len > 0 ? g_ptr_array_index (model->nodes, model->nodes->len - 1) : NULL;
+  return (AxonProfilingInfo){ .node_name = last ? last->name : "",
+                              .node_type = last ? last->op->name : "",
+                              .exec_type = device->name };
+}
+
 AxonCompiledModel *
 onnxifi_model_new (AxonPlugin *plugin, const OnnxifiDevice *device, const gchar *name,
                    AxonModel *model, const AxonConfig *config, GError **error)
@@ -400,5 +418,6 @@ onnxifi_model_new (AxonPlugin *plugin, const OnnxifiDevice *device, const gchar 
     return NULL;
   executor = make_executor (self->session, config);
   axon_compiled_model_setup (compiled, plugin, model, config, executor);
+  self->info = whole_graph (model, device);
   return g_steal_pointer (&compiled);
 }
