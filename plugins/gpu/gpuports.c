@@ -3,13 +3,14 @@
 #include "gpucontext.h"
 #include "gpuinstance-private.h"
 
-/* Kernels that use @b get @mem, unless they have it. */
+/* Kernels that use @b get @mem, unless they have it. Memory that is not ours may be another one at
+ * the same address. */
 static gboolean
 bind (GpuInstance *self, const GpuBuffer *b, cl_mem mem, GError **error)
 {
   const GpuPlan *plan = self->program->plan;
   cl_int status = CL_SUCCESS;
-  if (self->bound[b->id] == mem)
+  if (self->bound[b->id] == mem && mem == self->buffers[b->id])
     return TRUE;
   for (guint i = 0; i < plan->steps->len; i++) {
     const GpuStep *step = g_ptr_array_index (plan->steps, i);
@@ -33,6 +34,7 @@ grow (GpuInstance *self, const GpuBuffer *b, gsize n_bytes, GError **error)
     return FALSE;
   gpu_cl.ReleaseMemObject (self->buffers[b->id]);
   self->buffers[b->id] = mem;
+  self->bound[b->id] = NULL;
   self->capacity[b->id] = n_bytes;
   return TRUE;
 }
