@@ -110,8 +110,7 @@ onnxGetBackendCompatibility (onnxBackendID backendID, size_t onnxModelSize, cons
   return status;
 }
 
-/* A property's values and what they are to a device; NULL: the key as a device knows it is not
- * set. */
+/* A property's values, and what they are to a device. */
 static const struct {
   guint64 key, value;
   const gchar *property, *text;

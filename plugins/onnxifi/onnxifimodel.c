@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "onnxifimodel.h"
 
-#include <string.h>
-
 #define MOST_VALUES 64
 
 typedef struct {

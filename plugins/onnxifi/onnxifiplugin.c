@@ -3,7 +3,6 @@
 #include "onnxifimodel.h"
 
 #include <axon/axon-onnxifi.h>
-#include <string.h>
 
 typedef struct {
   AxonPlugin parent_instance;

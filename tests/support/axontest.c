@@ -121,18 +121,22 @@ test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *i
   return output;
 }
 
-void
+guint
 test_cancel_until_it_ends (AxonInferRequest *request)
 {
   gboolean done = FALSE;
+  guint n_cancelled = 0;
   for (guint ms = 20; !done; ms *= 4) {
     g_autoptr (GError) error = NULL;
     g_assert_true (axon_infer_request_start_async (request, NULL));
     g_assert_true (axon_infer_request_wait_for (request, ms, &done, NULL));
     axon_infer_request_cancel (request);
-    if (!axon_infer_request_wait (request, &error))
+    if (!axon_infer_request_wait (request, &error)) {
       g_assert_error (error, AXON_ERROR, AXON_ERROR_CANCELLED);
+      n_cancelled++;
+    }
   }
+  return n_cancelled;
 }
 
 gdouble

@@ -33,8 +33,8 @@ AxonTensor *test_try_run (AxonModel *model, const gchar *device, GVariant *confi
 
 /* For devices of which one run never ends: starts and cancels until a run ends by itself. On a busy
  * machine cancelling may come before a run has begun, and the next one is the one that never ends.
- */
-void test_cancel_until_it_ends (AxonInferRequest *request);
+ * Returns how many runs were cancelled. */
+guint test_cancel_until_it_ends (AxonInferRequest *request);
 
 /* The device under test: what AXON_TEST_DEVICE says, or CPU. */
 const gchar *test_device (void);

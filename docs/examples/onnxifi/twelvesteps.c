@@ -30,14 +30,49 @@ check (const char *what, onnxStatus status)
   exit (1);
 }
 
+/* The functions that this program calls. */
+#define FUNCTIONS(X)                                                                               \
+  X (GetBackendIDs)                                                                                \
+  X (ReleaseBackendID)                                                                             \
+  X (GetBackendInfo)                                                                               \
+  X (GetBackendCompatibility)                                                                      \
+  X (InitBackend)                                                                                  \
+  X (ReleaseBackend)                                                                               \
+  X (InitEvent)                                                                                    \
+  X (SignalEvent)                                                                                  \
+  X (WaitEvent)                                                                                    \
+  X (ReleaseEvent)                                                                                 \
+  X (InitGraph)                                                                                    \
+  X (SetGraphIO)                                                                                   \
+  X (RunGraph)                                                                                     \
+  X (ReleaseGraph)
+
+static struct {
+#define FIELD(name) onnx##name##Function name;
+  FUNCTIONS (FIELD)
+} onnx;
+
 static void *
-load (void *library, const char *name)
+find (void *library, const char *name)
 {
   void *function = dlsym (library, name);
   if (function != NULL)
     return function;
   fprintf (stderr, "%s is missing\n", name);
   exit (1);
+}
+
+static void *
+load (const char *path)
+{
+  void *library = dlopen (path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) {
+    fprintf (stderr, "%s\n", dlerror ());
+    exit (1);
+  }
+#define LOAD(name) onnx.name = (onnx##name##Function)find (library, "onnx" #name);
+  FUNCTIONS (LOAD)
+  return library;
 }
 
 /* NAME=1,3,24,32 with memory for it. */
@@ -83,33 +118,55 @@ read_file (const char *path, size_t *n)
   exit (1);
 }
 
-#define LOAD(name) name##Function name##_ = (name##Function)load (library, #name)
+/* What each backend is; texts come without a NUL. */
+static void
+print_names (const onnxBackendID *ids, size_t n_ids)
+{
+  for (size_t i = 0; i < n_ids; i++) {
+    char name[256];
+    size_t n = sizeof name - 1;
+    check ("onnxGetBackendInfo", onnx.GetBackendInfo (ids[i], ONNXIFI_BACKEND_NAME, name, &n));
+    name[n] = '\0';
+    printf ("backend %zu: %s\n", i, name);
+  }
+}
+
+/* The first that takes the model; FALLBACK is yes, but not its best. */
+static onnxBackendID
+choose (const onnxBackendID *ids, size_t n_ids, const void *model, size_t n_model)
+{
+  for (size_t i = 0; i < n_ids; i++)
+    if (onnx.GetBackendCompatibility (ids[i], n_model, model) <= ONNXIFI_STATUS_FALLBACK)
+      return ids[i];
+  fprintf (stderr, "no backend takes the model\n");
+  exit (1);
+}
+
+static void
+print_range (const Tensor *t)
+{
+  const float *y = (const float *)(uintptr_t)t->descriptor.buffer;
+  float least = y[0], most = y[0];
+  for (size_t i = 0; i < t->n; i++) {
+    least = y[i] < least ? y[i] : least;
+    most = y[i] > most ? y[i] : most;
+  }
+  printf ("%s: %zu values from %g to %g\n", t->descriptor.name, t->n, least, most);
+}
+
+static void
+free_tensor (const Tensor *t)
+{
+  free ((void *)(uintptr_t)t->descriptor.buffer);
+}
 
 int
 main (int argc, char **argv)
 {
-  /* 1. Load the library: one vendor's, or the wrapper. */
-  void *library =
-      argc >= 5 && argc < 5 + MOST_OUTPUTS ? dlopen (argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-  if (library == NULL) {
-    fprintf (stderr, "usage: %s LIBRARY MODEL.onnx INPUT=1,3,24,32 OUTPUT=1,10 ...\n%s\n", argv[0],
-             argc >= 5 ? dlerror () : "");
+  if (argc < 5 || argc >= 5 + MOST_OUTPUTS) {
+    fprintf (stderr, "usage: %s LIBRARY MODEL.onnx INPUT=1,3,24,32 OUTPUT=1,10 ...\n", argv[0]);
     return 1;
   }
-  LOAD (onnxGetBackendIDs);
-  LOAD (onnxReleaseBackendID);
-  LOAD (onnxGetBackendInfo);
-  LOAD (onnxGetBackendCompatibility);
-  LOAD (onnxInitBackend);
-  LOAD (onnxReleaseBackend);
-  LOAD (onnxInitEvent);
-  LOAD (onnxSignalEvent);
-  LOAD (onnxWaitEvent);
-  LOAD (onnxReleaseEvent);
-  LOAD (onnxInitGraph);
-  LOAD (onnxSetGraphIO);
-  LOAD (onnxRunGraph);
-  LOAD (onnxReleaseGraph);
   size_t n_model, n_ids = 0;
   void *model = read_file (argv[2], &n_model);
   Tensor input, outputs[MOST_OUTPUTS];
@@ -121,82 +178,66 @@ main (int argc, char **argv)
     descriptors[i] = outputs[i].descriptor;
   }
 
+  /* 1. The library: one vendor's, or the wrapper. */
+  void *library = load (argv[1]);
+
   /* 2. IDs of all backends: first how many, then which. */
-  onnxGetBackendIDs_ (NULL, &n_ids);
+  if (onnx.GetBackendIDs (NULL, &n_ids) != ONNXIFI_STATUS_FALLBACK)
+    n_ids = 0;
   onnxBackendID *ids = calloc (n_ids + 1, sizeof *ids);
-  check ("onnxGetBackendIDs", onnxGetBackendIDs_ (ids, &n_ids));
+  check ("onnxGetBackendIDs", onnx.GetBackendIDs (ids, &n_ids));
 
-  /* 3. What each one is; texts come without a NUL. */
-  for (size_t i = 0; i < n_ids; i++) {
-    char name[256];
-    size_t n = sizeof name - 1;
-    check ("onnxGetBackendInfo", onnxGetBackendInfo_ (ids[i], ONNXIFI_BACKEND_NAME, name, &n));
-    name[n] = '\0';
-    printf ("backend %zu: %s\n", i, name);
-  }
+  /* 3. What each one is. */
+  print_names (ids, n_ids);
 
-  /* 4. Which one takes the model; FALLBACK is yes, but not its best. */
-  size_t chosen = 0;
-  while (chosen < n_ids &&
-         onnxGetBackendCompatibility_ (ids[chosen], n_model, model) > ONNXIFI_STATUS_FALLBACK)
-    chosen++;
-  if (chosen == n_ids) {
-    fprintf (stderr, "no backend takes %s\n", argv[2]);
-    return 1;
-  }
+  /* 4. Which one takes the model. */
+  onnxBackendID id = choose (ids, n_ids, model, n_model);
 
   /* 5. The backend, with properties: key, value ... NONE. */
   const uint64_t properties[] = { ONNXIFI_BACKEND_PROPERTY_OPTIMIZATION,
                                   ONNXIFI_OPTIMIZATION_LOW_LATENCY, ONNXIFI_BACKEND_PROPERTY_NONE };
   onnxBackend backend;
-  check ("onnxInitBackend", onnxInitBackend_ (ids[chosen], properties, &backend));
+  check ("onnxInitBackend", onnx.InitBackend (id, properties, &backend));
 
   /* 6. The graph; weights are in the model. Its bytes are ours again afterwards. */
   onnxGraph graph;
-  check ("onnxInitGraph", onnxInitGraph_ (backend, NULL, n_model, model, 0, NULL, &graph));
+  check ("onnxInitGraph", onnx.InitGraph (backend, NULL, n_model, model, 0, NULL, &graph));
   free (model);
 
   /* 7. Where tensors lie, once for all runs. */
-  check ("onnxSetGraphIO", onnxSetGraphIO_ (graph, 1, &input.descriptor, n_outputs, descriptors));
+  check ("onnxSetGraphIO", onnx.SetGraphIO (graph, 1, &input.descriptor, n_outputs, descriptors));
 
   /* 8. The event that says that the input is there. */
   onnxMemoryFenceV1 before = { .tag = ONNXIFI_TAG_MEMORY_FENCE_V1,
                                .type = ONNXIFI_SYNCHRONIZATION_EVENT };
   onnxMemoryFenceV1 after = before;
-  check ("onnxInitEvent", onnxInitEvent_ (backend, &before.event));
+  check ("onnxInitEvent", onnx.InitEvent (backend, &before.event));
 
   /* 9. The run, which waits for that event; it makes the one that says that the output is there. */
-  check ("onnxRunGraph", onnxRunGraph_ (graph, &before, &after));
+  check ("onnxRunGraph", onnx.RunGraph (graph, &before, &after));
 
   /* 10. The input, and its event. */
   float *x = (float *)(uintptr_t)input.descriptor.buffer;
   for (size_t i = 0; i < input.n; i++)
     x[i] = (float)i / (float)input.n;
-  check ("onnxSignalEvent", onnxSignalEvent_ (before.event));
+  check ("onnxSignalEvent", onnx.SignalEvent (before.event));
 
-  /* 11. The output, when its event says so. */
-  check ("onnxWaitEvent", onnxWaitEvent_ (after.event));
-  for (uint32_t k = 0; k < n_outputs; k++) {
-    const float *y = (const float *)(uintptr_t)outputs[k].descriptor.buffer;
-    float least = y[0], most = y[0];
-    for (size_t i = 0; i < outputs[k].n; i++) {
-      least = y[i] < least ? y[i] : least;
-      most = y[i] > most ? y[i] : most;
-    }
-    printf ("%s: %zu values from %g to %g\n", descriptors[k].name, outputs[k].n, least, most);
-  }
+  /* 11. The outputs, when their event says so. */
+  check ("onnxWaitEvent", onnx.WaitEvent (after.event));
+  for (uint32_t i = 0; i < n_outputs; i++)
+    print_range (&outputs[i]);
 
   /* 12. All back, in the other order: events, graph, backend, IDs. */
-  check ("onnxReleaseEvent", onnxReleaseEvent_ (before.event));
-  check ("onnxReleaseEvent", onnxReleaseEvent_ (after.event));
-  check ("onnxReleaseGraph", onnxReleaseGraph_ (graph));
-  check ("onnxReleaseBackend", onnxReleaseBackend_ (backend));
+  check ("onnxReleaseEvent", onnx.ReleaseEvent (before.event));
+  check ("onnxReleaseEvent", onnx.ReleaseEvent (after.event));
+  check ("onnxReleaseGraph", onnx.ReleaseGraph (graph));
+  check ("onnxReleaseBackend", onnx.ReleaseBackend (backend));
   for (size_t i = 0; i < n_ids; i++)
-    check ("onnxReleaseBackendID", onnxReleaseBackendID_ (ids[i]));
+    check ("onnxReleaseBackendID", onnx.ReleaseBackendID (ids[i]));
   free (ids);
-  free (x);
+  free_tensor (&input);
   for (uint32_t i = 0; i < n_outputs; i++)
-    free ((void *)(uintptr_t)outputs[i].descriptor.buffer);
+    free_tensor (&outputs[i]);
   dlclose (library);
   return 0;
 }
