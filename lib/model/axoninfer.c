@@ -156,8 +156,9 @@ check_fixed (const AxonValue *value, const AxonTensor *tensor, GError **error)
  * Makes a constant of an input, which is no input any more: those behind it move up. For weights
  * that a file lists as inputs only, and for inputs that never change.
  *
- * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where type or shape differ, %AXON_ERROR_MODEL
- * where an operator does not accept the value: drop the model then
+ * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where type or shape differ,
+ * %AXON_ERROR_UNSUPPORTED where the input is an output, too, %AXON_ERROR_MODEL where an operator
+ * does not accept the value: drop the model then
  *
  * Since: 1.0
  */
