@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernels that are compiled once per instruction set, as a table of functions. Builders
+ * (kernels/) fill the structures of int8.h and call through the table of the level in use; they
+ * never see an instruction. Which table that is, cpuisa.c decides. */
+#pragma once
+
+#include "int8.h"
+
+typedef struct {
+  CpuInt8Kernels int8;
+} CpuVector;
+
+/* One per static library of meson.build; those of other architectures and the emulated ones are
+ * only declared where they are linked. */
+extern const CpuVector cpu_vector_portable, cpu_vector_sse41, cpu_vector_avx2, cpu_vector_avx2_vnni,
+    cpu_vector_avx512, cpu_vector_avx512_vnni;
+extern const CpuVector cpu_vector_emulated_32, cpu_vector_emulated_64;

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Exact products of bytes: convolution and matrix product (a convolution of one pixel), and
+ * depthwise convolution.
+ *
+ * Sources lie channels last, u8 or s8; weights are packed by int8pack.c. Sums are those of 32-bit
+ * integers, whatever the bytes: two 16-bit products at once (vpmaddwd and the like), or four of u8
+ * x s8 where the processor adds them without saturation (VNNI). Zero points of the source are in
+ * the bias, and padding is filled with them. One thread runs one CpuInt8Part; parts of a
+ * convolution may run at once. */
+#pragma once
+
+#include <glib.h>
+
+typedef enum { CPU_INT8_U8, CPU_INT8_I8, CPU_INT8_I32, CPU_INT8_F32 } CpuInt8Type;
+
+/* What follows a sum that becomes a float. */
+typedef enum {
+  CPU_INT8_LINEAR,
+  CPU_INT8_CLIP,  /* alpha to beta */
+  CPU_INT8_LEAKY, /* below 0: times alpha */
+  CPU_INT8_SIGMOID,
+  CPU_INT8_SWISH, /* x * sigmoid (alpha * x) */
+} CpuInt8Activation;
+
+typedef struct {
+  CpuInt8Type type;
+  /* U8, I8: y = clamp (round half even (sum * scale), lo, hi) + zero; lo and hi are less zero. */
+  gfloat lo, hi;
+  gint32 zero;
+  /* F32: y = activation (sum * scale + shift) */
+  CpuInt8Activation activation;
+  gfloat alpha, beta;
+} CpuInt8Finish;
+
+typedef struct {
+  gint groups, channels, out_channels; /* channels of one group */
+  gint in_h, in_w, out_h, out_w;
+  gint kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+  gint frames;
+  gsize x_pixel, x_row, x_frame; /* strides of the source in elements */
+  gsize y_pixel, y_row, y_frame; /* of the destination */
+  gboolean is_signed;            /* the source is s8 */
+  gboolean pairs;                /* weights are s16: s8 cannot hold them, or no VNNI */
+  gboolean depthwise;            /* channels is their number; groups and out_channels are 1 */
+  CpuInt8Finish finish;
+  /* set by cpu_int8_setup () */
+  gint n_taps, n_groups; /* runs of consecutive elements, and their length in 32-bit words */
+  gint padded;           /* out_channels (depthwise: channels), rounded up to whole vectors */
+  gboolean direct;       /* the source is read where it lies */
+  gint band_h, band_w;   /* output rows and pixels of a part */
+  gint n_panels, panels; /* vectors of output channels of a group, and those of a part */
+  gsize scratch;         /* bytes of a thread */
+} CpuInt8Conv;
+
+/* Of one run. Arrays have `padded` elements for each group. */
+typedef struct {
+  const guint8 *x;
+  gpointer y;
+  const guint8 *weights;
+  const gint32 *bias; /* less the zero point times the sum of the weights */
+  const gfloat *scale, *shift;
+  gint32 x_zero;
+} CpuInt8Run;
+
+/* What one thread computes at once. */
+typedef struct {
+  gint frame, group, y0, y1, x0, x1, panel0, panel1;
+} CpuInt8Part;
+
+typedef void (*CpuInt8Func) (const CpuInt8Conv *conv, const CpuInt8Run *run,
+                             const CpuInt8Part *part, guint8 *scratch);
+
+typedef struct {
+  gint lanes;    /* 32-bit lanes of a vector */
+  gint pixels;   /* of a tile */
+  gboolean dot4; /* u8 x s8 in fours, exact */
+  CpuInt8Func dense, depthwise;
+} CpuInt8Kernels;

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Dense and grouped convolution of bytes, compiled per instruction set.
+ *
+ * A part is a band of output rows. What it reads of the source is laid out once, padded, as
+ * bytes or as 16-bit numbers; there a row of the filter is one run of consecutive elements, so that
+ * every filter is a list of runs. A tile of pixels x two vectors of output channels stays in
+ * registers over all of them. */
+#include "int8finish.h"
+#include "level.h"
+
+#define PIXELS CPU_INT8_PIXELS
+
+typedef VI32 (*DotFunc) (VI32 c, VI32 a, VI32 b);
+
+/* Sums of @nr pixels, @step bytes apart, and @mr vectors of channels. */
+CPU_INLINE void
+tile (DotFunc dot, gint32 *out, const guint8 *p, gsize step, const gint32 *taps, gint n_taps,
+      gint n, const guint8 *w, const gint32 *bias, gint mr, gint nr)
+{
+  VI32 c[2][PIXELS];
+#pragma GCC unroll 2
+  for (gint i = 0; i < mr; i++)
+#pragma GCC unroll 12
+    for (gint j = 0; j < nr; j++)
+      c[i][j] = *(const VI32 *)(bias + i * CPU_LANES);
+  for (gint t = 0; t < n_taps; t++) {
+    const guint8 *q = p + taps[t];
+    for (gint m = n; m > 0; m--, q += 4, w += mr * CPU_VECTOR) {
+      VI32 x[2];
+#pragma GCC unroll 2
+      for (gint i = 0; i < mr; i++)
+        x[i] = *(const VI32 *)(w + i * CPU_VECTOR);
+#pragma GCC unroll 12
+      for (gint j = 0; j < nr; j++) {
+        gint32 four;
+        __builtin_memcpy (&four, q + (gsize)j * step, 4);
+        VI32 b = splat (four);
+#pragma GCC unroll 2
+        for (gint i = 0; i < mr; i++)
+          c[i][j] = dot (c[i][j], b, x[i]);
+      }
+    }
+  }
+#pragma GCC unroll 12
+  for (gint j = 0; j < nr; j++)
+#pragma GCC unroll 2
+    for (gint i = 0; i < mr; i++)
+      *(VI32 *)(out + (j * mr + i) * CPU_LANES) = c[i][j];
+}
+
+typedef void (*TileFunc) (gint32 *out, const guint8 *p, gsize step, const gint32 *taps, gint n_taps,
+                          gint n, const guint8 *w, const gint32 *bias);
+
+#define TILE(dot, mr, nr)                                                                          \
+  static void tile_##dot##_##mr##_##nr (gint32 *out, const guint8 *p, gsize step,                  \
+                                        const gint32 *taps, gint n_taps, gint n, const guint8 *w,  \
+                                        const gint32 *bias)                                        \
+  {                                                                                                \
+    tile (dot, out, p, step, taps, n_taps, n, w, bias, mr, nr);                                    \
+  }
+#define NAME(dot, mr, nr) tile_##dot##_##mr##_##nr,
+#if CPU_INT8_PIXELS == 12
+#define FOR_PIXELS(M, dot, mr)                                                                     \
+  M (dot, mr, 1)                                                                                   \
+  M (dot, mr, 2)                                                                                   \
+  M (dot, mr, 3)                                                                                   \
+  M (dot, mr, 4)                                                                                   \
+  M (dot, mr, 5)                                                                                   \
+  M (dot, mr, 6)                                                                                   \
+  M (dot, mr, 7)                                                                                   \
+  M (dot, mr, 8) M (dot, mr, 9) M (dot, mr, 10) M (dot, mr, 11) M (dot, mr, 12)
+#else
+#define FOR_PIXELS(M, dot, mr)                                                                     \
+  M (dot, mr, 1)                                                                                   \
+  M (dot, mr, 2)                                                                                   \
+  M (dot, mr, 3)                                                                                   \
+  M (dot, mr, 4) M (dot, mr, 5) M (dot, mr, 6)
+#endif
+
+FOR_PIXELS (TILE, dot2, 1)
+FOR_PIXELS (TILE, dot2, 2)
+#if CPU_DOT4
+FOR_PIXELS (TILE, dot4, 1)
+FOR_PIXELS (TILE, dot4, 2)
+#endif
+
+/* By pairs or fours, vectors less one, pixels less one. */
+static const TileFunc tiles[][2][PIXELS] = {
+  { { FOR_PIXELS (NAME, dot2, 1) }, { FOR_PIXELS (NAME, dot2, 2) } },
+#if CPU_DOT4
+  { { FOR_PIXELS (NAME, dot4, 1) }, { FOR_PIXELS (NAME, dot4, 2) } },
+#endif
+};
+
+static void
+copy_elements (guint8 *restrict to, const guint8 *restrict from, gsize n, gboolean pairs,
+               gboolean is_signed)
+{
+  gint16 *wide = (gint16 *)(gpointer)to;
+  if (pairs && is_signed)
+    for (gsize i = 0; i < n; i++)
+      wide[i] = (gint8)from[i];
+  else if (pairs)
+    for (gsize i = 0; i < n; i++)
+      wide[i] = from[i];
+  else if (is_signed) /* u8 is what is multiplied in fours: 128 more, and so is the zero point */
+    for (gsize i = 0; i < n; i++)
+      to[i] = from[i] ^ 0x80;
+  else
+    memcpy (to, from, n);
+}
+
+static void
+fill_elements (guint8 *to, gsize n, gboolean pairs, gint32 value)
+{
+  gint16 *wide = (gint16 *)(gpointer)to;
+  if (pairs)
+    for (gsize i = 0; i < n; i++)
+      wide[i] = (gint16)value;
+  else
+    memset (to, value, n);
+}
+
+/* The source as the tiles read it: where the part's first pixel is, and how far it is to others. */
+typedef struct {
+  const guint8 *data;
+  gsize pixel, row; /* bytes from one output pixel to the next, one output row to the next */
+} Patch;
+
+/* One row of the source: @width pixels from column @left on. */
+static void
+lay_row (const CpuInt8Conv *c, const guint8 *x, gint32 zero, gint left, gint width, guint8 *to)
+{
+  gsize element = c->pairs ? 2 : 1, pixel = (gsize)c->channels * element;
+  gint from = CLAMP (-left, 0, width), until = CLAMP (c->in_w - left, from, width);
+  gsize n = (gsize)c->channels;
+  fill_elements (to, (gsize)from * n, c->pairs, zero);
+  x += (gssize)(left + from) * (gssize)c->x_pixel;
+  if (c->x_pixel == n)
+    copy_elements (to + (gsize)from * pixel, x, (gsize)(until - from) * n, c->pairs, c->is_signed);
+  else
+    for (gint i = from; i < until; i++, x += c->x_pixel)
+      copy_elements (to + (gsize)i * pixel, x, n, c->pairs, c->is_signed);
+  fill_elements (to + (gsize)until * pixel, (gsize)(width - until) * n, c->pairs, zero);
+}
+
+static Patch
+lay_out (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuInt8Part *part, gint32 *taps,
+         guint8 *scratch)
+{
+  const guint8 *x = run->x + (gsize)part->frame * c->x_frame + (gsize)part->group * c->channels;
+  gsize element = c->pairs ? 2 : 1, pixel = (gsize)c->channels * element, row;
+  gint top = part->y0 * c->stride_h - c->pad_top, left = part->x0 * c->stride_w - c->pad_left;
+  gint rows = (part->y1 - part->y0 - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1;
+  gint width = (part->x1 - part->x0 - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1;
+  gint32 zero = c->is_signed && !c->pairs ? run->x_zero + 128 : run->x_zero;
+  gboolean by_rows = c->n_taps == c->kernel_h;
+  row = c->direct ? c->x_row : (gsize)width * pixel;
+  if (c->direct)
+    pixel = c->x_pixel;
+  for (gint t = 0; t < c->n_taps; t++)
+    taps[t] = by_rows ? (gint)(t * c->dilation_h * (gssize)row)
+                      : (gint)(t / c->kernel_w * c->dilation_h * (gssize)row +
+                               t % c->kernel_w * c->dilation_w * (gssize)pixel);
+  if (c->direct)
+    return (Patch){ x + (gssize)top * (gssize)row + (gssize)left * (gssize)pixel,
+                    (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
+  for (gint r = 0; r < rows; r++) {
+    guint8 *to = scratch + (gsize)r * row;
+    if (top + r < 0 || top + r >= c->in_h)
+      fill_elements (to, (gsize)width * (gsize)c->channels, c->pairs, zero);
+    else
+      lay_row (c, x + (gsize)(top + r) * c->x_row, zero, left, width, to);
+  }
+  return (Patch){ scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
+}
+
+/* All pixels of the part by the output channels of one panel. */
+static void
+run_panel (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuInt8Part *part, const Patch *patch,
+           const gint32 *taps, gint first)
+{
+  gint32 sums[2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
+  gint mr = c->padded - first > CPU_LANES ? 2 : 1, cols = part->x1 - part->x0;
+  gint n = MIN (c->out_channels - first, mr * CPU_LANES), blocks = (cols + PIXELS - 1) / PIXELS;
+  gsize at = (gsize)part->group * (gsize)c->padded + (gsize)first;
+  const guint8 *w = run->weights + at * 4 * (gsize)c->n_taps * (gsize)c->n_groups;
+  const TileFunc *funcs = tiles[c->pairs ? 0 : CPU_DOT4][mr - 1];
+  for (gint y = part->y0; y < part->y1; y++)
+    for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
+      gint x = (gint)((gint64)cols * b / blocks), nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
+      funcs[nr - 1](sums,
+                    patch->data + (gsize)(y - part->y0) * patch->row + (gsize)x * patch->pixel,
+                    patch->pixel, taps, c->n_taps, c->n_groups, w, run->bias + at);
+      finish_tile (&c->finish, run->y,
+                   (gsize)part->frame * c->y_frame + (gsize)y * c->y_row +
+                       (gsize)(part->x0 + x) * c->y_pixel +
+                       (gsize)(part->group * c->out_channels + first),
+                   c->y_pixel, sums, run->scale ? run->scale + at : NULL,
+                   run->shift ? run->shift + at : NULL, nr, mr * CPU_LANES, n);
+    }
+}
+
+void
+CPU_NAME (cpu_int8_dense) (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuInt8Part *part,
+                           guint8 *scratch)
+{
+  gint32 *taps = (gint32 *)(gpointer)scratch;
+  gsize head = ((gsize)c->n_taps * sizeof *taps + 63) & ~(gsize)63;
+  Patch patch = lay_out (c, run, part, taps, scratch + head);
+  for (gint p = part->panel0; p < part->panel1; p += 2)
+    run_panel (c, run, part, &patch, taps, p * CPU_LANES);
+}

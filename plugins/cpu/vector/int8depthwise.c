@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Depthwise convolution of bytes, compiled per instruction set.
+ *
+ * Channels are the lanes. A strip of two vectors of channels is laid out with row r and row r +
+ * dilation as the halves of a 32-bit lane, so that one product takes two taps; each such row serves
+ * two rows of the filter where the stride is 1. A filter of odd height has a last row of weight 0.
+ */
+#include "int8finish.h"
+#include "level.h"
+
+#define PIXELS 4
+
+typedef guint8 Bytes __attribute__ ((vector_size (CPU_LANES), aligned (1), may_alias));
+
+/* @n channels as lanes; what is beyond them stays 0. */
+CPU_INLINE VI32
+load_channels (const guint8 *x, gint n, gboolean is_signed)
+{
+  Bytes bytes = { 0 };
+  VI32 wide;
+  if (n >= CPU_LANES)
+    bytes = *(const Bytes *)x;
+  else
+    for (gint i = 0; i < n; i++)
+      bytes[i] = x[i];
+  wide = __builtin_convertvector(bytes, VI32);
+  return is_signed ? (wide << 24) >> 24 : wide;
+}
+
+/* Row r of the strip from the source rows @a and @b; NULL: outside of the picture. */
+CPU_INLINE void
+lay_row (const CpuInt8Conv *c, const guint8 *a, const guint8 *b, VI32 zero, gint left, gint width,
+         gint n, VI32 *to)
+{
+  gint from = CLAMP (-left, 0, width), until = CLAMP (c->in_w - left, from, width);
+  VI32 both = (zero & 0xffff) | (zero << 16);
+  for (gint i = 0; i < 2 * from; i++)
+    to[i] = both;
+  for (gint i = from; i < until; i++) {
+    gsize at = (gsize)(left + i) * c->x_pixel;
+    for (gint h = 0; h < 2; h++) {
+      gint have = n - h * CPU_LANES, skip = h * CPU_LANES;
+      VI32 lo = a && have > 0 ? load_channels (a + at + skip, have, c->is_signed) : zero;
+      VI32 hi = b && have > 0 ? load_channels (b + at + skip, have, c->is_signed) : zero;
+      to[2 * i + h] = (lo & 0xffff) | (hi << 16);
+    }
+  }
+  for (gint i = 2 * until; i < 2 * width; i++)
+    to[i] = both;
+}
+
+static void
+lay_out (const CpuInt8Conv *c, const guint8 *x, gint32 x_zero, gint top, gint rows, gint left,
+         gint width, gint n, VI32 *to)
+{
+  VI32 zero = splat (x_zero);
+  for (gint r = 0; r < rows; r++, to += 2 * width) {
+    gint ya = top + r, yb = ya + c->dilation_h;
+    const guint8 *a = ya >= 0 && ya < c->in_h ? x + (gsize)ya * c->x_row : NULL;
+    const guint8 *b = yb >= 0 && yb < c->in_h ? x + (gsize)yb * c->x_row : NULL;
+    if (a != NULL && b != NULL && n == 2 * CPU_LANES)
+      lay_row (c, a, b, zero, left, width, 2 * CPU_LANES, to);
+    else
+      lay_row (c, a, b, zero, left, width, n, to);
+  }
+}
+
+/* Sums of @nr pixels of one strip. @in: the first pixel's first column and row. */
+CPU_INLINE void
+sum_pixels (const CpuInt8Conv *c, gint32 *out, const VI32 *in, gint width, const VI32 *w,
+            const gint32 *bias, gint nr)
+{
+  VI32 s[2][PIXELS];
+  gint pairs = (c->kernel_h + 1) / 2;
+#pragma GCC unroll 4
+  for (gint j = 0; j < nr; j++) {
+    s[0][j] = *(const VI32 *)bias;
+    s[1][j] = *(const VI32 *)(bias + CPU_LANES);
+  }
+  for (gint p = 0; p < pairs; p++) {
+    const VI32 *row = in + (gsize)(2 * p * c->dilation_h) * (gsize)width * 2;
+    for (gint k = 0; k < c->kernel_w; k++, w += 2, row += 2 * c->dilation_w) {
+      VI32 w0 = w[0], w1 = w[1];
+#pragma GCC unroll 4
+      for (gint j = 0; j < nr; j++) {
+        s[0][j] = dot2 (s[0][j], row[2 * j * c->stride_w], w0);
+        s[1][j] = dot2 (s[1][j], row[2 * j * c->stride_w + 1], w1);
+      }
+    }
+  }
+#pragma GCC unroll 4
+  for (gint j = 0; j < nr; j++) {
+    *(VI32 *)(out + 2 * j * CPU_LANES) = s[0][j];
+    *(VI32 *)(out + (2 * j + 1) * CPU_LANES) = s[1][j];
+  }
+}
+
+static void
+run_row (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuInt8Part *part, const VI32 *in,
+         gint width, gint y, gint first)
+{
+  gint32 sums[2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
+  gint n = MIN (c->channels - first, 2 * CPU_LANES), pairs = (c->kernel_h + 1) / 2;
+  const VI32 *w = (const VI32 *)(run->weights + (gsize)first * 4 * (gsize)(pairs * c->kernel_w));
+  gsize at = (gsize)part->frame * c->y_frame + (gsize)y * c->y_row + (gsize)first;
+  for (gint x = part->x0; x < part->x1; x += PIXELS) {
+    const VI32 *from = in + (gsize)((x - part->x0) * c->stride_w) * 2;
+    gint nr = MIN (PIXELS, part->x1 - x);
+    if (nr == PIXELS)
+      sum_pixels (c, sums, from, width, w, run->bias + first, PIXELS);
+    else
+      for (gint j = 0; j < nr; j++)
+        sum_pixels (c, sums + 2 * j * CPU_LANES, from + 2 * j * c->stride_w, width, w,
+                    run->bias + first, 1);
+    finish_tile (&c->finish, run->y, at + (gsize)x * c->y_pixel, c->y_pixel, sums,
+                 run->scale ? run->scale + first : NULL, run->shift ? run->shift + first : NULL, nr,
+                 2 * CPU_LANES, n);
+  }
+}
+
+void
+CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuInt8Part *part,
+                               guint8 *scratch)
+{
+  VI32 *strip = (VI32 *)(gpointer)scratch;
+  gint top = part->y0 * c->stride_h - c->pad_top, left = part->x0 * c->stride_w - c->pad_left;
+  /* an odd filter's last pair reaches one row further */
+  gint rows =
+      (part->y1 - part->y0 - 1) * c->stride_h + (c->kernel_h - 1) / 2 * 2 * c->dilation_h + 1;
+  gint width = (part->x1 - part->x0 - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1;
+  for (gint p = part->panel0; p < part->panel1; p += 2) {
+    gint first = p * CPU_LANES, n = MIN (c->channels - first, 2 * CPU_LANES);
+    lay_out (c, run->x + (gsize)part->frame * c->x_frame + (gsize)first, run->x_zero, top, rows,
+             left, width, n, strip);
+    for (gint y = part->y0; y < part->y1; y++)
+      run_row (c, run, part, strip + (gsize)((y - part->y0) * c->stride_h) * (gsize)width * 2,
+               width, y, first);
+  }
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sums become results: requantised, as they are, or as floats with an activation. Included by the
+ * sources that are compiled per instruction set; plain loops of a constant length, which the
+ * compiler turns into vectors. */
+#pragma once
+
+#include "int8.h"
+#include "vector.h"
+
+#include <math.h>
+#include <string.h>
+
+/* e^x for x <= 0 */
+CPU_INLINE gfloat
+exp_negative (gfloat x)
+{
+  gfloat least = x > -87 ? x : -87;
+  gfloat k = rintf (least * 1.44269504f), r = least - k * 0.693359375f, power;
+  guint32 bits = (guint32)((gint32)k + 127) << 23;
+  r += k * 2.12194440e-4f; /* ln 2 in two parts (Cody and Waite 1980) */
+  memcpy (&power, &bits, sizeof power);
+  return power *
+         (1 +
+          r * (1 + r * (1.0f / 2 + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r / 720))))));
+}
+
+CPU_INLINE gfloat
+sigmoid (gfloat x)
+{
+  gfloat e = exp_negative (x < 0 ? x : -x), d = 1 / (1 + e);
+  return x < 0 ? e * d : d;
+}
+
+CPU_INLINE gfloat
+activate (CpuInt8Activation kind, gfloat v, gfloat alpha, gfloat beta)
+{
+  switch (kind) {
+  case CPU_INT8_CLIP:
+    v = v > alpha ? v : alpha;
+    return v < beta ? v : beta;
+  case CPU_INT8_LEAKY:
+    return v < 0 ? v * alpha : v;
+  case CPU_INT8_SIGMOID:
+    return sigmoid (v);
+  case CPU_INT8_SWISH:
+    return v * sigmoid (alpha * v);
+  case CPU_INT8_LINEAR:
+  default:
+    return v;
+  }
+}
+
+#define FINISH_BYTES(name, type)                                                                   \
+  CPU_INLINE void name (type *restrict y, const gint32 *restrict sum,                              \
+                        const gfloat *restrict scale, const CpuInt8Finish *f, gint n)              \
+  {                                                                                                \
+    const gfloat lo = f->lo, hi = f->hi;                                                           \
+    const gint32 zero = f->zero;                                                                   \
+    for (gint c = 0; c < n; c++) {                                                                 \
+      gfloat v = (gfloat)sum[c] * scale[c];                                                        \
+      v = v > lo ? v : lo;                                                                         \
+      v = v < hi ? v : hi;                                                                         \
+      y[c] = (type)((gint32)rintf (v) + zero);                                                     \
+    }                                                                                              \
+  }
+FINISH_BYTES (finish_u8, guint8)
+FINISH_BYTES (finish_i8, gint8)
+#undef FINISH_BYTES
+
+CPU_INLINE void
+finish_f32 (gfloat *restrict y, const gint32 *restrict sum, const gfloat *restrict scale,
+            const gfloat *restrict shift, const CpuInt8Finish *f, CpuInt8Activation kind, gint n)
+{
+  const gfloat alpha = f->alpha, beta = f->beta;
+  for (gint c = 0; c < n; c++)
+    y[c] = activate (kind, (gfloat)sum[c] * scale[c] + shift[c], alpha, beta);
+}
+
+CPU_INLINE void
+finish_pixel (const CpuInt8Finish *f, gpointer y, gsize at, const gint32 *sum, const gfloat *scale,
+              const gfloat *shift, gint n)
+{
+  gfloat *to = (gfloat *)y + at;
+  if (f->type == CPU_INT8_U8)
+    finish_u8 ((guint8 *)y + at, sum, scale, f, n);
+  else if (f->type == CPU_INT8_I8)
+    finish_i8 ((gint8 *)y + at, sum, scale, f, n);
+  else if (f->type == CPU_INT8_I32)
+    memcpy ((gint32 *)y + at, sum, (gsize)n * sizeof *sum);
+  else if (f->activation == CPU_INT8_LINEAR)
+    finish_f32 (to, sum, scale, shift, f, CPU_INT8_LINEAR, n);
+  else if (f->activation == CPU_INT8_CLIP)
+    finish_f32 (to, sum, scale, shift, f, CPU_INT8_CLIP, n);
+  else if (f->activation == CPU_INT8_LEAKY)
+    finish_f32 (to, sum, scale, shift, f, CPU_INT8_LEAKY, n);
+  else if (f->activation == CPU_INT8_SIGMOID)
+    finish_f32 (to, sum, scale, shift, f, CPU_INT8_SIGMOID, n);
+  else
+    finish_f32 (to, sum, scale, shift, f, CPU_INT8_SWISH, n);
+}
+
+/* @nr pixels of @n channels, @stride elements apart; @sum has @width channels a pixel. Whole
+ * vectors are loops of a constant length. */
+CPU_INLINE void
+finish_tile (const CpuInt8Finish *f, gpointer y, gsize at, gsize stride, const gint32 *sum,
+             const gfloat *scale, const gfloat *shift, gint nr, gint width, gint n)
+{
+  for (gint j = 0; j < nr; j++, at += stride, sum += width) {
+    if (n == 2 * CPU_LANES)
+      finish_pixel (f, y, at, sum, scale, shift, 2 * CPU_LANES);
+    else if (n == CPU_LANES)
+      finish_pixel (f, y, at, sum, scale, shift, CPU_LANES);
+    else
+      finish_pixel (f, y, at, sum, scale, shift, n);
+  }
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table of one instruction set. */
+#include "level.h"
+
+const CpuVector CPU_NAME (cpu_vector) = {
+  .int8 = { .lanes = CPU_LANES,
+            .pixels = CPU_INT8_PIXELS,
+            .dot4 = CPU_DOT4,
+            .dense = CPU_NAME (cpu_int8_dense),
+            .depthwise = CPU_NAME (cpu_int8_depthwise) },
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What one instruction set's sources know of each other. */
+#pragma once
+
+#include "cpuvector.h"
+#include "vector.h"
+
+/* Pixels of a dense tile: with two weights and one pixel they fill the registers. */
+#if CPU_VECTOR == 64
+#define CPU_INT8_PIXELS 12
+#else
+#define CPU_INT8_PIXELS 6
+#endif
+
+void CPU_NAME (cpu_int8_dense) (const CpuInt8Conv *conv, const CpuInt8Run *run,
+                                const CpuInt8Part *part, guint8 *scratch);
+void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *run,
+                                    const CpuInt8Part *part, guint8 *scratch);
