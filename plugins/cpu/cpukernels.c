@@ -9,7 +9,9 @@
 const CpuKernel cpu_kernels[] = {
   { ONNX, "Conv", "onednn", cpu_dnn_build_conv },
   { ONNX, "ConvTranspose", "onednn", cpu_dnn_build_conv_transpose },
+  { ONNX, "QLinearConv", "own", cpu_build_qlinear_conv },
   { ONNX, "QLinearConv", "onednn", cpu_dnn_build_qlinear_conv },
+  { ONNX, "ConvInteger", "own", cpu_build_conv_integer },
   { ONNX, "MatMul", "onednn", cpu_dnn_build_matmul },
   { ONNX, "Gemm", "onednn", cpu_dnn_build_matmul },
   { ONNX, "MaxPool", "onednn", cpu_dnn_build_pool },

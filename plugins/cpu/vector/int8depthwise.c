@@ -10,41 +10,54 @@
 
 #define PIXELS 4
 
-typedef guint8 Bytes __attribute__ ((vector_size (CPU_LANES), aligned (1), may_alias));
-
 /* @n channels as lanes; what is beyond them stays 0. */
 CPU_INLINE VI32
 load_channels (const guint8 *x, gint n, gboolean is_signed)
 {
-  Bytes bytes = { 0 };
-  VI32 wide;
+  VU8 bytes = { 0 };
   if (n >= CPU_LANES)
-    bytes = *(const Bytes *)x;
+    bytes = *(const VU8 *)x;
   else
     for (gint i = 0; i < n; i++)
       bytes[i] = x[i];
-  wide = __builtin_convertvector(bytes, VI32);
-  return is_signed ? (wide << 24) >> 24 : wide;
+  if (is_signed)
+    return __builtin_convertvector((VI8)bytes, VI32) & 0xffff;
+  return __builtin_convertvector(bytes, VI32);
 }
 
-/* Row r of the strip from the source rows @a and @b; NULL: outside of the picture. */
+/* Columns @from to @until of a row of the strip, from two rows of the source; NULL: outside of the
+ * picture. */
 CPU_INLINE void
-lay_row (const CpuInt8Conv *c, const guint8 *a, const guint8 *b, VI32 zero, gint left, gint width,
-         gint n, VI32 *to)
+lay_columns (const CpuInt8Conv *c, const guint8 *a, const guint8 *b, VI32 zero, gint from,
+             gint until, gint n, gboolean is_signed, VI32 *to)
 {
-  gint from = CLAMP (-left, 0, width), until = CLAMP (c->in_w - left, from, width);
-  VI32 both = (zero & 0xffff) | (zero << 16);
-  for (gint i = 0; i < 2 * from; i++)
-    to[i] = both;
   for (gint i = from; i < until; i++) {
-    gsize at = (gsize)(left + i) * c->x_pixel;
+    gssize at = (gssize)i * (gssize)c->x_pixel;
     for (gint h = 0; h < 2; h++) {
       gint have = n - h * CPU_LANES, skip = h * CPU_LANES;
-      VI32 lo = a && have > 0 ? load_channels (a + at + skip, have, c->is_signed) : zero;
-      VI32 hi = b && have > 0 ? load_channels (b + at + skip, have, c->is_signed) : zero;
-      to[2 * i + h] = (lo & 0xffff) | (hi << 16);
+      VI32 lo = a && have > 0 ? load_channels (a + at + skip, have, is_signed) : zero;
+      VI32 hi = b && have > 0 ? load_channels (b + at + skip, have, is_signed) : zero;
+      to[2 * i + h] = lo | (hi << 16);
     }
   }
+}
+
+static void
+lay_row (const CpuInt8Conv *c, const guint8 *a, const guint8 *b, gint32 x_zero, gint left,
+         gint width, gint n, VI32 *to)
+{
+  gint from = CLAMP (-left, 0, width), until = CLAMP (c->in_w - left, from, width);
+  VI32 zero = splat (x_zero & 0xffff), both = zero | (zero << 16);
+  gssize skip = (gssize)left * (gssize)c->x_pixel;
+  for (gint i = 0; i < 2 * from; i++)
+    to[i] = both;
+  if (a == NULL || b == NULL || n < 2 * CPU_LANES)
+    lay_columns (c, a ? a + skip : NULL, b ? b + skip : NULL, zero, from, until, n, c->is_signed,
+                 to);
+  else if (c->is_signed)
+    lay_columns (c, a + skip, b + skip, zero, from, until, 2 * CPU_LANES, TRUE, to);
+  else
+    lay_columns (c, a + skip, b + skip, zero, from, until, 2 * CPU_LANES, FALSE, to);
   for (gint i = 2 * until; i < 2 * width; i++)
     to[i] = both;
 }
@@ -53,15 +66,10 @@ static void
 lay_out (const CpuInt8Conv *c, const guint8 *x, gint32 x_zero, gint top, gint rows, gint left,
          gint width, gint n, VI32 *to)
 {
-  VI32 zero = splat (x_zero);
   for (gint r = 0; r < rows; r++, to += 2 * width) {
     gint ya = top + r, yb = ya + c->dilation_h;
-    const guint8 *a = ya >= 0 && ya < c->in_h ? x + (gsize)ya * c->x_row : NULL;
-    const guint8 *b = yb >= 0 && yb < c->in_h ? x + (gsize)yb * c->x_row : NULL;
-    if (a != NULL && b != NULL && n == 2 * CPU_LANES)
-      lay_row (c, a, b, zero, left, width, 2 * CPU_LANES, to);
-    else
-      lay_row (c, a, b, zero, left, width, n, to);
+    lay_row (c, ya >= 0 && ya < c->in_h ? x + (gsize)ya * c->x_row : NULL,
+             yb >= 0 && yb < c->in_h ? x + (gsize)yb * c->x_row : NULL, x_zero, left, width, n, to);
   }
 }
 

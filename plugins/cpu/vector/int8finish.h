@@ -50,22 +50,33 @@ activate (CpuInt8Activation kind, gfloat v, gfloat alpha, gfloat beta)
   }
 }
 
-#define FINISH_BYTES(name, type)                                                                   \
-  CPU_INLINE void name (type *restrict y, const gint32 *restrict sum,                              \
-                        const gfloat *restrict scale, const CpuInt8Finish *f, gint n)              \
-  {                                                                                                \
-    const gfloat lo = f->lo, hi = f->hi;                                                           \
-    const gint32 zero = f->zero;                                                                   \
-    for (gint c = 0; c < n; c++) {                                                                 \
-      gfloat v = (gfloat)sum[c] * scale[c];                                                        \
-      v = v > lo ? v : lo;                                                                         \
-      v = v < hi ? v : hi;                                                                         \
-      y[c] = (type)((gint32)rintf (v) + zero);                                                     \
-    }                                                                                              \
+CPU_INLINE VI32
+requantise (const gint32 *sum, const gfloat *scale, VF32 lo, VF32 hi, VI32 zero)
+{
+  VF32 v = __builtin_convertvector(*(const VI32 *)sum, VF32) * *(const VF32 *)scale;
+  return round_to_int (clamp (v, lo, hi)) + zero;
+}
+
+/* @nr pixels of @n channels; @width are there to be read: one vector or two. */
+CPU_INLINE void
+finish_bytes (const CpuInt8Finish *f, guint8 *y, gsize stride, const gint32 *sum,
+              const gfloat *scale, gint nr, gint width, gint n)
+{
+  const VF32 lo = splat_float (f->lo), hi = splat_float (f->hi);
+  const VI32 zero = splat (f->zero);
+  gint second = width > CPU_LANES ? CPU_LANES : 0;
+  for (gint j = 0; j < nr; j++, y += stride, sum += width) {
+    VI32 a = requantise (sum, scale, lo, hi, zero);
+    VI32 b = requantise (sum + second, scale + second, lo, hi, zero);
+    if (n == 2 * CPU_LANES) {
+      store_bytes (y, a, b);
+    } else {
+      guint8 bytes[2 * CPU_LANES];
+      store_bytes (bytes, a, b);
+      memcpy (y, bytes, (gsize)n);
+    }
   }
-FINISH_BYTES (finish_u8, guint8)
-FINISH_BYTES (finish_i8, gint8)
-#undef FINISH_BYTES
+}
 
 CPU_INLINE void
 finish_f32 (gfloat *restrict y, const gint32 *restrict sum, const gfloat *restrict scale,
@@ -77,40 +88,47 @@ finish_f32 (gfloat *restrict y, const gint32 *restrict sum, const gfloat *restri
 }
 
 CPU_INLINE void
-finish_pixel (const CpuInt8Finish *f, gpointer y, gsize at, const gint32 *sum, const gfloat *scale,
+finish_pixel (const CpuInt8Finish *f, gfloat *y, const gint32 *sum, const gfloat *scale,
               const gfloat *shift, gint n)
 {
-  gfloat *to = (gfloat *)y + at;
-  if (f->type == CPU_INT8_U8)
-    finish_u8 ((guint8 *)y + at, sum, scale, f, n);
-  else if (f->type == CPU_INT8_I8)
-    finish_i8 ((gint8 *)y + at, sum, scale, f, n);
-  else if (f->type == CPU_INT8_I32)
-    memcpy ((gint32 *)y + at, sum, (gsize)n * sizeof *sum);
-  else if (f->activation == CPU_INT8_LINEAR)
-    finish_f32 (to, sum, scale, shift, f, CPU_INT8_LINEAR, n);
-  else if (f->activation == CPU_INT8_CLIP)
-    finish_f32 (to, sum, scale, shift, f, CPU_INT8_CLIP, n);
-  else if (f->activation == CPU_INT8_LEAKY)
-    finish_f32 (to, sum, scale, shift, f, CPU_INT8_LEAKY, n);
-  else if (f->activation == CPU_INT8_SIGMOID)
-    finish_f32 (to, sum, scale, shift, f, CPU_INT8_SIGMOID, n);
-  else
-    finish_f32 (to, sum, scale, shift, f, CPU_INT8_SWISH, n);
+  switch (f->activation) {
+  case CPU_INT8_CLIP:
+    finish_f32 (y, sum, scale, shift, f, CPU_INT8_CLIP, n);
+    break;
+  case CPU_INT8_LEAKY:
+    finish_f32 (y, sum, scale, shift, f, CPU_INT8_LEAKY, n);
+    break;
+  case CPU_INT8_SIGMOID:
+    finish_f32 (y, sum, scale, shift, f, CPU_INT8_SIGMOID, n);
+    break;
+  case CPU_INT8_SWISH:
+    finish_f32 (y, sum, scale, shift, f, CPU_INT8_SWISH, n);
+    break;
+  case CPU_INT8_LINEAR:
+  default:
+    finish_f32 (y, sum, scale, shift, f, CPU_INT8_LINEAR, n);
+  }
 }
 
-/* @nr pixels of @n channels, @stride elements apart; @sum has @width channels a pixel. Whole
- * vectors are loops of a constant length. */
+/* @nr pixels of @n channels, @stride elements apart, the first at element @at; @sum has @width
+ * channels a pixel. Whole vectors are loops of a constant length. */
 CPU_INLINE void
 finish_tile (const CpuInt8Finish *f, gpointer y, gsize at, gsize stride, const gint32 *sum,
              const gfloat *scale, const gfloat *shift, gint nr, gint width, gint n)
 {
-  for (gint j = 0; j < nr; j++, at += stride, sum += width) {
-    if (n == 2 * CPU_LANES)
-      finish_pixel (f, y, at, sum, scale, shift, 2 * CPU_LANES);
+  gfloat *to = (gfloat *)y + at;
+  if (f->type == CPU_INT8_U8 || f->type == CPU_INT8_I8) {
+    finish_bytes (f, (guint8 *)y + at, stride, sum, scale, nr, width, n);
+    return;
+  }
+  for (gint j = 0; j < nr; j++, to += stride, sum += width) {
+    if (f->type == CPU_INT8_I32)
+      memcpy (to, sum, (gsize)n * sizeof *sum);
+    else if (n == 2 * CPU_LANES)
+      finish_pixel (f, to, sum, scale, shift, 2 * CPU_LANES);
     else if (n == CPU_LANES)
-      finish_pixel (f, y, at, sum, scale, shift, CPU_LANES);
+      finish_pixel (f, to, sum, scale, shift, CPU_LANES);
     else
-      finish_pixel (f, y, at, sum, scale, shift, n);
+      finish_pixel (f, to, sum, scale, shift, n);
   }
 }
