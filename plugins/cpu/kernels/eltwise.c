@@ -53,6 +53,7 @@ erf_of (gfloat x)
 UNARY (unary_ceil, ceilf (v))
 UNARY (unary_cos, cosf (v))
 UNARY (unary_floor, floorf (v))
+UNARY (unary_gelu, 0.5f * v * (1 + erf_of (v * 0.70710678f)))
 UNARY (unary_neg, -v)
 UNARY (unary_reciprocal, 1 / v)
 UNARY (unary_round, rintf (v))
@@ -113,6 +114,14 @@ cpu_build_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **err
   while (!axon_node_is (node, unaries[i].name))
     i++;
   return add_unary (plan, node, unaries[i].func);
+}
+
+/* By erf, where oneDNN's is not right for infinity; by tanh it is. */
+gboolean
+cpu_build_gelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  return g_str_equal (axon_node_get_string (node, "approximate"), "none") &&
+         add_unary (plan, node, unary_gelu);
 }
 
 /* Pow by 2 or by a half. */
