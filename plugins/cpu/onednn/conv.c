@@ -3,7 +3,7 @@
  * on AVX-512, blocked elsewhere. An implementation called "ref" is refused and the fused work is
  * split off; only where nothing else exists is it taken, and the profile names it. */
 #include "dnn-private.h"
-#include "saturation.h"
+#include "int8bounds.h"
 
 typedef struct {
   AxonShape x, y, w; /* ONNX shapes */
@@ -224,14 +224,19 @@ quantized_attr (CpuPlan *plan, const AxonNode *node, const AxonQuant *q, const C
   return attr;
 }
 
-/* Without VNNI oneDNN adds pairs of products in 16 bits, and halves the weights of s8 sources. */
+/* Without VNNI oneDNN adds pairs of products in 16 bits, and halves the weights of s8 sources. It
+ * adds the bias to the sum as floats. */
 static gboolean
-sums_are_exact (const ConvShape *c, const gint8 *weights)
+is_exact (const ConvShape *c, const AxonQuant *q, const gint8 *weights, const AxonTensor *bias)
 {
   gsize n_channels = (gsize)c->w.dims[0];
-  return cpu_dnn_has_exact_int8 () ||
-         (c->x_type == AXON_DTYPE_U8 &&
-          dnn_pairs_fit (weights, n_channels, (gsize)axon_shape_get_numel (&c->w) / n_channels));
+  gsize n_each = (gsize)axon_shape_get_numel (&c->w) / n_channels;
+  gint low = c->x_type == AXON_DTYPE_U8 ? 0 : -128;
+  if (!cpu_dnn_has_exact_int8 () &&
+      (c->x_type != AXON_DTYPE_U8 || !dnn_pairs_fit (weights, n_channels, n_each)))
+    return FALSE;
+  return bias == NULL || dnn_bias_adds_exactly (weights, n_channels, n_each, low - q->x_zero,
+                                                low + 255 - q->x_zero, axon_tensor_get_data (bias));
 }
 
 gboolean
@@ -247,7 +252,7 @@ cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
       (axon_node_get_input (node, 8) && !bias))
     return FALSE;
   weights = axon_quant_weights (node);
-  if (weights == NULL || !sums_are_exact (&c, weights))
+  if (weights == NULL || !is_exact (&c, &q, weights, bias))
     return FALSE;
   c.w_type = AXON_DTYPE_I8;
   attr = quantized_attr (plan, node, &q, &c, &call);
