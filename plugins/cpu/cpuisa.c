@@ -98,7 +98,7 @@ cpu_isa_init (GError **error)
 {
   const gchar *name = g_getenv (ENVIRONMENT);
   gboolean is_given = name != NULL && *name != '\0';
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
   if (find_best () == NULL) {
     g_autofree gchar *needs = cpu_features_to_string (levels[0].needs);
     g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "the processor lacks %s, the least needed",
@@ -116,7 +116,7 @@ cpu_isa_init (GError **error)
 gboolean
 cpu_isa_set (const gchar *name, GError **error)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
   const CpuIsa *level = *name != '\0' ? find_level (name) : NULL;
   if (*name != '\0' && !check_level (AXON_CPU_ISA, name, error))
     return FALSE;
@@ -135,7 +135,7 @@ cpu_isa_set (const gchar *name, GError **error)
 const gchar *
 cpu_isa_get_asked (void)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
   return state.asked ? state.asked->name : "";
 }
 
@@ -149,7 +149,7 @@ choose (void)
 gboolean
 cpu_isa_use (GError **error)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
   if (state.used != NULL)
     return TRUE;
   if (state.asked != NULL && state.asked->dnn != NULL && !cpu_dnn_set_max_isa (state.asked->dnn)) {
@@ -174,6 +174,6 @@ cpu_isa_list (void)
 const CpuIsa *
 cpu_isa_get (void)
 {
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
   return state.used ? state.used : choose ();
 }
