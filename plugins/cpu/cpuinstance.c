@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One stream's view of a plan. Used by one thread at a time; a run allocates nothing of ours. */
 #include "cpuplan.h"
-#include "onednn/cpudnn.h"
 
 #include <stdlib.h>
 
@@ -23,18 +22,22 @@ cpu_instance_new (const CpuPlan *plan, GError **error)
   instance->inputs = g_new0 (gpointer, plan->model->inputs->len + 1);
   instance->outputs = g_new0 (gpointer, plan->model->outputs->len + 1);
   instance->step_data = g_new0 (gpointer, plan->steps->len + 1);
-  for (guint i = 0; i < plan->steps->len; i++)
-    instance->step_data[i] =
-        cpu_dnn_step_new_instance (g_ptr_array_index (plan->steps, i), instance);
+  for (guint i = 0; i < plan->steps->len; i++) {
+    const CpuStep *step = g_ptr_array_index (plan->steps, i);
+    if (step->new_instance != NULL)
+      instance->step_data[i] = step->new_instance (step, instance);
+  }
   return instance;
 }
 
 void
 cpu_instance_free (CpuInstance *instance)
 {
-  for (guint i = 0; i < instance->plan->steps->len; i++)
-    cpu_dnn_step_free_instance (g_ptr_array_index (instance->plan->steps, i),
-                                instance->step_data[i]);
+  for (guint i = 0; i < instance->plan->steps->len; i++) {
+    const CpuStep *step = g_ptr_array_index (instance->plan->steps, i);
+    if (step->free_instance != NULL)
+      step->free_instance (step, instance->step_data[i]);
+  }
   free (instance->arena);
   g_free (instance->inputs);
   g_free (instance->outputs);

@@ -1,78 +1,179 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Levels of instruction sets, the largest last. */
+/* A row per level, the best last. */
 #include "cpuisa.h"
+#include "onednn/cpudnn.h"
+
+#include <axon/axon-cpu.h>
+
+#define ENVIRONMENT "AXON_CPU_ISA"
 
 #if defined(__x86_64__)
 
-static gboolean
-has_sse41 (void)
-{
-  return __builtin_cpu_supports ("sse4.1");
-}
-
-static gboolean
-has_avx2 (void)
-{
-  return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma") &&
-         __builtin_cpu_supports ("f16c") && __builtin_cpu_supports ("bmi2");
-}
-
-static gboolean
-has_avx2_vnni (void)
-{
-  return has_avx2 () && __builtin_cpu_supports ("avxvnni");
-}
-
-static gboolean
-has_avx512 (void)
-{
-  return has_avx2 () && __builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512bw") &&
-         __builtin_cpu_supports ("avx512dq") && __builtin_cpu_supports ("avx512vl");
-}
-
-static gboolean
-has_avx512_vnni (void)
-{
-  return has_avx512 () && __builtin_cpu_supports ("avx512vnni");
-}
+#define AVX2                                                                                       \
+  (CPU_FEATURE_SSE41 | CPU_FEATURE_AVX2 | CPU_FEATURE_FMA | CPU_FEATURE_F16C | CPU_FEATURE_BMI2)
+#define AVX512                                                                                     \
+  (AVX2 | CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512DQ | CPU_FEATURE_AVX512VL)
 
 static const CpuIsa levels[] = {
-  { "SSE41", &cpu_vector_sse41, has_sse41 },
-  { "AVX2", &cpu_vector_avx2, has_avx2 },
-  { "AVX2_VNNI", &cpu_vector_avx2_vnni, has_avx2_vnni },
-  { "AVX512", &cpu_vector_avx512, has_avx512 },
-  { "AVX512_VNNI", &cpu_vector_avx512_vnni, has_avx512_vnni },
+  { "SSE41", CPU_FEATURE_SSE41, "SSE41", &cpu_vector_sse41 },
+  { "AVX2", AVX2, "AVX2", &cpu_vector_avx2 },
+  { "AVX2_VNNI", AVX2 | CPU_FEATURE_AVX_VNNI, "AVX2_VNNI", &cpu_vector_avx2_vnni },
+  { "AVX512", AVX512, "AVX512", &cpu_vector_avx512 },
+  { "AVX512_VNNI", AVX512 | CPU_FEATURE_AVX512_VNNI, "AVX512_VNNI", &cpu_vector_avx512_vnni },
 };
 
 #else
 
-static gboolean
-always (void)
-{
-  return TRUE;
-}
-
-static const CpuIsa levels[] = { { "PORTABLE", &cpu_vector_portable, always } };
+static const CpuIsa levels[] = { { "PORTABLE", 0, NULL, &cpu_vector_portable } };
 
 #endif
 
-static const CpuIsa *
-find (void)
+static struct {
+  GMutex lock;
+  const CpuIsa *asked; /* lock: NULL: all that there is */
+  gboolean by_program; /* lock: asked for by the property, which wins over the environment */
+  const CpuIsa *used;  /* lock: NULL until the first use */
+} state;
+
+static CpuFeatures
+lacking (const CpuIsa *level)
 {
-  const gchar *wanted = g_getenv ("AXON_CPU_ISA");
+  return level->needs & ~cpu_features_get ();
+}
+
+static const CpuIsa *
+find_best (void)
+{
   const CpuIsa *best = NULL;
   for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
-    if (levels[i].available () &&
-        (wanted == NULL || best == NULL || !g_str_equal (best->name, wanted)))
+    if (lacking (&levels[i]) == 0)
       best = &levels[i];
   return best;
+}
+
+static const CpuIsa *
+find_level (const gchar *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (levels); i++)
+    if (g_str_equal (levels[i].name, name))
+      return &levels[i];
+  return NULL;
+}
+
+/* Names of what there is, ending in NULL (free the array alone). */
+static const gchar **
+list_available (void)
+{
+  const gchar **names = g_new0 (const gchar *, G_N_ELEMENTS (levels) + 1);
+  for (guint i = 0, n = 0; i < G_N_ELEMENTS (levels); i++)
+    if (lacking (&levels[i]) == 0)
+      names[n++] = levels[i].name;
+  return names;
+}
+
+/* @name: not NULL, not empty; @what: who asks */
+static gboolean
+check_level (const gchar *what, const gchar *name, GError **error)
+{
+  const CpuIsa *level = find_level (name);
+  g_autofree const gchar **names = list_available ();
+  g_autofree gchar *list = g_strjoinv (", ", (gchar **)names);
+  g_autofree gchar *near = level ? NULL : axon_nearest_name (name, names);
+  g_autofree gchar *lacks = level ? cpu_features_to_string (lacking (level)) : NULL;
+  if (level != NULL && *lacks == '\0')
+    return TRUE;
+  if (level != NULL)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "%s \"%s\": the processor lacks %s; expected one of %s, or nothing for all it has",
+                 what, name, lacks, list);
+  else
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 "%s \"%s\": expected one of %s, or nothing for all the processor has%s", what,
+                 name, list, near ? near : "");
+  return FALSE;
+}
+
+gboolean
+cpu_isa_init (GError **error)
+{
+  const gchar *name = g_getenv (ENVIRONMENT);
+  gboolean is_given = name != NULL && *name != '\0';
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  if (find_best () == NULL) {
+    g_autofree gchar *needs = cpu_features_to_string (levels[0].needs);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "the processor lacks %s, the least needed",
+                 needs);
+    return FALSE;
+  }
+  if (state.by_program || state.used != NULL)
+    return TRUE;
+  if (is_given && !check_level (ENVIRONMENT, name, error))
+    return FALSE;
+  state.asked = is_given ? find_level (name) : NULL;
+  return TRUE;
+}
+
+gboolean
+cpu_isa_set (const gchar *name, GError **error)
+{
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  const CpuIsa *level = *name != '\0' ? find_level (name) : NULL;
+  if (*name != '\0' && !check_level (AXON_CPU_ISA, name, error))
+    return FALSE;
+  if (state.used != NULL && level != state.asked) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 AXON_CPU_ISA " \"%s\": too late, this process uses %s already; set it before the "
+                              "first compile, import or query, or start with " ENVIRONMENT,
+                 name, state.used->name);
+    return FALSE;
+  }
+  state.asked = level;
+  state.by_program = TRUE;
+  return TRUE;
+}
+
+const gchar *
+cpu_isa_get_asked (void)
+{
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  return state.asked ? state.asked->name : "";
+}
+
+/* lock held */
+static const CpuIsa *
+choose (void)
+{
+  return state.asked ? state.asked : find_best ();
+}
+
+gboolean
+cpu_isa_use (GError **error)
+{
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  if (state.used != NULL)
+    return TRUE;
+  if (state.asked != NULL && state.asked->dnn != NULL && !cpu_dnn_set_max_isa (state.asked->dnn)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+                 AXON_CPU_ISA
+                 " \"%s\": oneDNN cannot be kept to it: something else in this process "
+                 "uses it already, or it was built without such a limit",
+                 state.asked->name);
+    return FALSE;
+  }
+  state.used = choose ();
+  return TRUE;
+}
+
+GVariant *
+cpu_isa_list (void)
+{
+  g_autofree const gchar **names = list_available ();
+  return g_variant_new_strv (names, -1);
 }
 
 const CpuIsa *
 cpu_isa_get (void)
 {
-  static gsize once;
-  if (g_once_init_enter (&once))
-    g_once_init_leave (&once, (gsize)find ());
-  return (const CpuIsa *)once;
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
+  return state.used ? state.used : choose ();
 }

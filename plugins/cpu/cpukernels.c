@@ -70,6 +70,7 @@ const CpuKernel cpu_kernels[] = {
   { ONNX, "Clip", "onednn", cpu_dnn_build_unary },
   { ONNX, "HardSigmoid", "own", cpu_build_hard_sigmoid },
   { ONNX, "Gelu", "onednn", cpu_dnn_build_unary },
+  { ONNX, "Gelu", "own", cpu_build_gelu },
   { ONNX, "Swish", "onednn", cpu_dnn_build_unary },
   { ONNX, "Softplus", "onednn", cpu_dnn_build_unary },
   { ONNX, "Ceil", "own", cpu_build_unary },

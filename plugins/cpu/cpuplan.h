@@ -47,12 +47,15 @@ struct _CpuStep {
   guint n_in, n_out;
   guint index;
   gboolean may_fail; /* run may set instance->error */
+  /* What a stream keeps for the step, made when it first runs the plan (nullable). */
+  gpointer (*new_instance) (const CpuStep *step, const CpuInstance *instance);
+  void (*free_instance) (const CpuStep *step, gpointer data);
 };
 
 struct _CpuInstance {
   const CpuPlan *plan;
   guint8 *arena;
-  gpointer *step_data; /* per step: what a stream keeps for it (oneDNN memories) */
+  gpointer *step_data; /* per step: of its new_instance */
   gpointer *inputs;    /* of the current run */
   gpointer *outputs;
   AxonInferRequest *request;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Device CPU: properties, passes, compile and query. */
+/* Device CPU: passes, compile and query. */
+#include "cpuisa.h"
 #include "cpumodel.h"
+#include "cpuproperties.h"
 #include "cputhreads.h"
 #include "passes/cpupasses.h"
-#include "onednn/cpudnn.h"
-
-#include <axon/axon-cpu.h>
-#include <string.h>
 
 typedef struct {
   AxonPlugin parent_instance;
@@ -17,129 +15,6 @@ typedef struct {
 typedef AxonPluginClass AxonCpuPluginClass;
 static GType axon_cpu_plugin_get_type (void);
 G_DEFINE_TYPE (AxonCpuPlugin, axon_cpu_plugin, AXON_TYPE_PLUGIN)
-
-/* Rows with one choice are keys of OpenVINO that nothing here depends on: only the value that is
- * true can be set. */
-static const AxonPropertySpec properties[] = {
-  { .key = "SUPPORTED_PROPERTIES", .flags = AXON_RO_COMPILED },
-  { .key = "AVAILABLE_DEVICES", .flags = AXON_RO_COMPILED },
-  { .key = "RANGE_FOR_ASYNC_INFER_REQUESTS", .flags = AXON_RO_COMPILED },
-  { .key = "RANGE_FOR_STREAMS", .flags = AXON_RO_COMPILED },
-  { .key = "EXECUTION_DEVICES", .flags = AXON_RO_COMPILED },
-  { .key = "FULL_DEVICE_NAME", .flags = AXON_RO_COMPILED },
-  { .key = "OPTIMIZATION_CAPABILITIES", .flags = AXON_RO_COMPILED },
-  { .key = "DEVICE_TYPE", .flags = AXON_RO_COMPILED },
-  { .key = "DEVICE_ARCHITECTURE", .flags = AXON_RO_COMPILED },
-  { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "AUTO" },
-  { .key = "INFERENCE_NUM_THREADS", .flags = AXON_RW, .default_text = "0" },
-  { .key = "PERF_COUNT", .flags = AXON_RW, .default_text = "NO" },
-  { .key = "INFERENCE_PRECISION_HINT",
-    .flags = AXON_RW,
-    .default_text = "f32",
-    .choices = "f32 f16 bf16 dynamic",
-    .blurb = "Type that may be computed in; f32 is used where another is not faster" },
-  { .key = "PERFORMANCE_HINT",
-    .flags = AXON_RW,
-    .default_text = "LATENCY",
-    .blurb = "LATENCY: one stream on all processors; THROUGHPUT: one processor per stream" },
-  { .key = "EXECUTION_MODE_HINT", .flags = AXON_RW, .default_text = "PERFORMANCE" },
-  { .key = "PERFORMANCE_HINT_NUM_REQUESTS", .flags = AXON_RW, .default_text = "0" },
-  { .key = "ENABLE_CPU_PINNING",
-    .flags = AXON_RW,
-    .default_text = "NO",
-    .blurb = "Keep every worker of a stream on one processor; NO where other work shares them" },
-  { .key = "SCHEDULING_CORE_TYPE", .flags = AXON_RW, .default_text = "ANY_CORE" },
-  { .key = "MODEL_DISTRIBUTION_POLICY",
-    .flags = AXON_RW,
-    .default_text = "NONE",
-    .choices = "NONE" },
-  { .key = "ENABLE_HYPER_THREADING", .flags = AXON_RW, .default_text = "YES" },
-  { .key = "DEVICE_ID", .flags = AXON_RW, .default_text = "", .choices = "" },
-  { .key = "CPU_DENORMALS_OPTIMIZATION", .flags = AXON_RW, .default_text = "NO" },
-  { .key = "LOG_LEVEL", .flags = AXON_RW, .default_text = "LOG_NONE" },
-  { .key = "CPU_SPARSE_WEIGHTS_DECOMPRESSION_RATE",
-    .flags = AXON_RW,
-    .default_text = "1",
-    .min = 1,
-    .max = 1 },
-  { .key = "DYNAMIC_QUANTIZATION_GROUP_SIZE",
-    .flags = AXON_RW,
-    .default_text = "0",
-    .choices = "0" },
-  { .key = "KV_CACHE_PRECISION",
-    .flags = AXON_RW,
-    .default_text = "dynamic",
-    .choices = "dynamic" },
-  { .key = "AFFINITY", .flags = AXON_RW, .default_text = "NONE" },
-  { .key = "NETWORK_NAME", .flags = AXON_MODEL },
-  { .key = "OPTIMAL_NUMBER_OF_INFER_REQUESTS", .flags = AXON_MODEL },
-  { .key = "LOADED_FROM_CACHE", .flags = AXON_MODEL },
-  { .key = "CACHING_PROPERTIES", .flags = AXON_RO_HIDDEN },
-  { .key = "COMPILED_MODEL_RUNTIME_PROPERTIES", .flags = AXON_RO_HIDDEN },
-  { AXON_CPU_OPERATOR_KERNELS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
-    "Operators with kernels of this device, as domain:name=implementation" },
-  { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
-  { .key = "CPU_RUNTIME_CACHE_CAPACITY", .flags = AXON_RW_HIDDEN, .default_text = "8" },
-  { .key = "THREADS_PER_STREAM", .flags = AXON_RW_HIDDEN, .default_text = "0" },
-  { .key = "QUERY_MODEL_RATIO", .flags = AXON_RW_HIDDEN, .default_text = "1" },
-};
-
-static GVariant *
-processor_name (void)
-{
-  g_autofree gchar *info = NULL;
-  const gchar *at;
-  if (g_file_get_contents ("/proc/cpuinfo", &info, NULL, NULL) &&
-      (at = strstr (info, "model name")) != NULL && (at = strchr (at, ':')) != NULL)
-    return g_variant_new_take_string (g_strstrip (g_strndup (at + 1, strcspn (at + 1, "\n"))));
-  return g_variant_new_string ("CPU");
-}
-
-static GVariant *
-list_kernels (void)
-{
-  GVariantBuilder b;
-  g_variant_builder_init (&b, G_VARIANT_TYPE_STRING_ARRAY);
-  for (guint i = 0; i < cpu_n_kernels; i++)
-    if (cpu_kernels[i].name != NULL)
-      g_variant_builder_add_value (
-          &b, g_variant_new_take_string (g_strdup_printf (
-                  "%s:%s=%s", cpu_kernels[i].domain ? cpu_kernels[i].domain : "ai.onnx",
-                  cpu_kernels[i].name, cpu_kernels[i].impl)));
-  return g_variant_builder_end (&b);
-}
-
-static GVariant *
-axon_cpu_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, GError **error)
-{
-  if (g_str_equal (key, "AVAILABLE_DEVICES"))
-    return axon_property_list ("", NULL);
-  if (g_str_equal (key, "FULL_DEVICE_NAME"))
-    return processor_name ();
-  if (g_str_equal (key, "DEVICE_ARCHITECTURE"))
-    return g_variant_new_string (AXON_CPU_ARCHITECTURE);
-  if (g_str_equal (key, "DEVICE_TYPE"))
-    return g_variant_new_string ("integrated");
-  if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
-    return axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
-  if (g_str_equal (key, "RANGE_FOR_ASYNC_INFER_REQUESTS"))
-    return g_variant_new ("(iii)", 1, 1, 1);
-  if (g_str_equal (key, "RANGE_FOR_STREAMS")) {
-    CpuLimits limits;
-    cpu_limits_init (&limits, "", "ANY_CORE", TRUE);
-    return g_variant_new ("(ii)", 1, (gint)limits.n);
-  }
-  if (g_str_equal (key, "EXECUTION_DEVICES"))
-    return axon_property_list ("CPU", NULL);
-  if (g_str_equal (key, AXON_CPU_OPERATOR_KERNELS))
-    return list_kernels ();
-  if (g_str_equal (key, "CACHING_PROPERTIES"))
-    return axon_property_list ("FULL_DEVICE_NAME", NULL);
-  if (g_str_equal (key, "COMPILED_MODEL_RUNTIME_PROPERTIES"))
-    return g_variant_new_string ("AXON_VERSION:" AXON_PLUGIN_VERSION);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
-}
 
 static AxonModel *
 transform_model (AxonModel *model, GCancellable *cancellable, GError **error)
@@ -229,6 +104,8 @@ axon_cpu_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
 {
   CpuCompile call = { cancellable, progress, user_data };
   g_autoptr (AxonModel) transformed = NULL;
+  if (!cpu_isa_use (error))
+    return NULL;
   if (progress != NULL)
     progress (0, "passes", user_data);
   transformed = transform_model (model, cancellable, error);
@@ -242,7 +119,8 @@ axon_cpu_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, GVariant *payl
                               gpointer user_data, GError **error)
 {
   CpuCompile call = { cancellable, progress, user_data };
-  g_autoptr (AxonModel) model = axon_blob_read_model (blob, payload, error);
+  g_autoptr (AxonModel) model =
+      cpu_isa_use (error) ? axon_blob_read_model (blob, payload, error) : NULL;
   return model ? make_model (plugin, model, model, config, &call, error) : NULL;
 }
 
@@ -266,7 +144,8 @@ axon_cpu_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonCon
                              AxonSupportedOps *result, GCancellable *cancellable, GError **error)
 {
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
-  g_autoptr (AxonModel) transformed = transform_model (model, cancellable, error);
+  g_autoptr (AxonModel) transformed =
+      cpu_isa_use (error) ? transform_model (model, cancellable, error) : NULL;
   g_autoptr (AxonModel) lowered =
       transformed ? cpu_lower_model (transformed, cancellable, error) : NULL;
   if (lowered == NULL)
@@ -310,7 +189,8 @@ axon_cpu_plugin_class_init (AxonCpuPluginClass *klass)
   klass->import_model = axon_cpu_plugin_import_model;
   klass->add_extension = axon_cpu_plugin_add_extension;
   klass->query_model = axon_cpu_plugin_query_model;
-  klass->get_metric = axon_cpu_plugin_get_metric;
+  klass->get_metric = cpu_properties_get;
+  klass->set_property = cpu_properties_set;
 }
 
 static void
@@ -318,12 +198,14 @@ axon_cpu_plugin_init (AxonCpuPlugin *self)
 {
   g_mutex_init (&self->lock);
   self->extensions = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_extension_unref);
-  axon_plugin_set_properties_table (&self->parent_instance, properties, G_N_ELEMENTS (properties));
+  axon_plugin_set_properties_table (&self->parent_instance, cpu_properties, cpu_n_properties);
 }
 
 static AxonPlugin *
-create (const gchar *name, G_GNUC_UNUSED GError **error)
+create (const gchar *name, GError **error)
 {
+  if (!cpu_isa_init (error))
+    return NULL;
   return g_object_new (axon_cpu_plugin_get_type (), "name", name, NULL);
 }
 

@@ -124,14 +124,34 @@ axon_plugin_get_properties_table (AxonPlugin *plugin, guint *n_specs)
   return priv->config->specs;
 }
 
-gboolean
-axon_plugin_set_property (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error)
+static gboolean
+set_for_process (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error)
+{
+  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
+  g_autoptr (GVariant) parsed = axon_config_parse (priv->config, key, value, error);
+  return parsed != NULL &&
+         AXON_PLUGIN_GET_CLASS (plugin)->set_property (plugin, key, parsed, error);
+}
+
+static gboolean
+set_own (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   gboolean ok;
   g_mutex_lock (&priv->lock);
   ok = axon_config_set (priv->config, key, value, error);
   g_mutex_unlock (&priv->lock);
+  return ok;
+}
+
+gboolean
+axon_plugin_set_property (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error)
+{
+  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
+  const AxonPropertySpec *spec = axon_config_find_spec (priv->config, key);
+  gboolean ok = spec != NULL && (spec->flags & AXON_PROPERTY_PROCESS)
+                    ? set_for_process (plugin, key, value, error)
+                    : set_own (plugin, key, value, error);
   if (!ok)
     g_prefix_error (error, "device %s: ", priv->name);
   return ok;

@@ -62,6 +62,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonSupportedOps, axon_supported_ops_free)
  * @get_default_context: optional; the context of models compiled for device @id without one
  * @get_device_metric: optional; as @get_metric, for the device that @id names: alone, for that of
  *   property `DEVICE_ID`, too
+ * @set_property: required where a row has %AXON_PROPERTY_PROCESS: sets it, @value being of the
+ * row's type; @get_metric tells it
  * @forwards_properties: set by virtual devices: keys that the table lacks are kept, for the devices
  *   behind
  *
@@ -88,8 +90,9 @@ struct _AxonPluginClass {
   GVariant *(*get_device_metric) (AxonPlugin *plugin, const gchar *id, const gchar *key,
                                   GError **error);
   gboolean forwards_properties;
+  gboolean (*set_property) (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error);
 
-  gpointer padding[19];
+  gpointer padding[18];
 };
 
 #ifndef __GI_SCANNER__ /* for plugins, which are C */

@@ -175,8 +175,10 @@ axon_config_set_unknown_key_error (const AxonConfig *config, const gchar *key, G
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "unknown property \"%s\"%s", key, near);
 }
 
-gboolean
-axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError **error)
+/* @value in the type of the row (transfer full); NULL with an error: no such writable row, or it
+ * takes other values. */
+GVariant *
+axon_config_parse (const AxonConfig *config, const gchar *key, GVariant *value, GError **error)
 {
   const AxonPropertySpec *spec = axon_config_find_spec (config, key);
   g_autofree gchar *text = variant_text (value);
@@ -184,22 +186,46 @@ axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError *
   GVariant *parsed;
   if (spec == NULL) {
     axon_config_set_unknown_key_error (config, key, error);
-    return FALSE;
+    return NULL;
   }
   if (!(spec->flags & AXON_PROPERTY_READ_WRITE)) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" is read-only", key);
-    return FALSE;
+    return NULL;
   }
   parsed = parse_text (spec, text);
   if (parsed == NULL) {
     accepted = axon_property_describe_accepted (spec, text);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\": expected %s, got \"%s\"",
                  key, accepted, text);
-    return FALSE;
   }
+  return parsed ? g_variant_ref_sink (parsed) : NULL;
+}
+
+gboolean
+axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError **error)
+{
+  GVariant *parsed = axon_config_parse (config, key, value, error);
+  const AxonPropertySpec *spec = axon_config_find_spec (config, key);
+  if (parsed == NULL)
+    return FALSE;
   g_clear_pointer (&config->values[spec - config->specs], g_variant_unref);
-  config->values[spec - config->specs] = g_variant_ref_sink (parsed);
+  config->values[spec - config->specs] = parsed;
   return TRUE;
+}
+
+/* A value of one call. */
+static gboolean
+overlay_key (AxonConfig *config, const gchar *key, GVariant *value, GError **error)
+{
+  const AxonPropertySpec *spec = axon_config_find_spec (config, key);
+  if (spec == NULL || !(spec->flags & AXON_PROPERTY_PROCESS))
+    return axon_config_set (config, key, value, error);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+      "property \"%s\" holds for the whole process: set it with axon_core_set_property (), "
+      "not for one call",
+      key);
+  return FALSE;
 }
 
 static void
@@ -230,7 +256,7 @@ axon_config_overlay (AxonConfig *config, GVariant *values, AxonUnknownKeys unkno
       keep_other (config, key, value);
     else if (!known && unknown == AXON_UNKNOWN_KEYS_IGNORE)
       continue;
-    else if (!axon_config_set (config, key, value, &problem))
+    else if (!overlay_key (config, key, value, &problem))
       g_string_append_printf (problems, "%s%s", problems->len ? "; " : "", problem->message);
   }
   if (problems->len == 0)

@@ -48,6 +48,8 @@ typedef enum {
  * @AXON_PROPERTY_HIDDEN: works, but is not listed in `SUPPORTED_PROPERTIES`
  * @AXON_PROPERTY_MODEL_ONLY: exists on the compiled model only
  * @AXON_PROPERTY_MODEL_WRITE: may be set on the compiled model at any time
+ * @AXON_PROPERTY_PROCESS: one value for the whole process, which the plugin keeps; not in a compile
+ *   call
  *
  * Since: 1.0
  */
@@ -58,13 +60,14 @@ typedef enum {
   AXON_PROPERTY_HIDDEN = 1 << 2,
   AXON_PROPERTY_MODEL_ONLY = 1 << 3,
   AXON_PROPERTY_MODEL_WRITE = 1 << 4,
+  AXON_PROPERTY_PROCESS = 1 << 5,
 } AxonPropertyFlags;
 
 typedef struct {
   const gchar *key;
   AxonPropertyType type;
   AxonPropertyFlags flags;
-  const gchar *default_text; /* NULL: computed by the plugin's get_metric */
+  const gchar *default_text; /* NULL: told by the plugin's get_metric */
   gint min, max;
   const gchar *choices; /* separated by spaces */
   const gchar *blurb;
@@ -77,6 +80,7 @@ typedef struct {
 #define AXON_RW_PLUGIN AXON_PROPERTY_READ_WRITE
 #define AXON_RW_HIDDEN (AXON_PROPERTY_READ_WRITE | AXON_PROPERTY_HIDDEN)
 #define AXON_RO_HIDDEN (AXON_PROPERTY_READ_ONLY | AXON_PROPERTY_HIDDEN)
+#define AXON_RW_PROCESS (AXON_PROPERTY_READ_WRITE | AXON_PROPERTY_PROCESS)
 #define AXON_MODEL (AXON_PROPERTY_COMPILED | AXON_PROPERTY_MODEL_ONLY)
 
 /* What becomes of keys that the table does not have. */
@@ -98,6 +102,8 @@ typedef struct {
 AxonConfig *axon_config_new (const AxonPropertySpec *specs, guint n_specs);
 AxonConfig *axon_config_copy (const AxonConfig *config);
 void axon_config_free (AxonConfig *config);
+GVariant *axon_config_parse (const AxonConfig *config, const gchar *key, GVariant *value,
+                             GError **error);
 gboolean axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError **error);
 gboolean axon_config_overlay (AxonConfig *config, GVariant *values, AxonUnknownKeys unknown,
                               GError **error);

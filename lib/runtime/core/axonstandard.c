@@ -64,6 +64,9 @@ static const AxonPropertySpec standard[] = {
        N_ ("What an exported model needs of its device")),
   ROW ("QUERY_MODEL_RATIO", FLOAT, 0, 1, NULL,
        N_ ("Share of the constants, in bytes, that a query may accept")),
+  ROW ("CPU_ISA", STRING, 0, 0, NULL,
+       N_ ("Level of instructions that is not exceeded, for the whole process; empty: none. Only "
+           "before the device's first use")),
   ROW ("CPU_DENORMALS_OPTIMIZATION", BOOL, 0, 0, NULL, N_ ("Treat denormal numbers as zero")),
   ROW ("CPU_SPARSE_WEIGHTS_DECOMPRESSION_RATE", FLOAT, 0, 1, NULL,
        N_ ("Share of zeros from which weights would be stored sparse")),

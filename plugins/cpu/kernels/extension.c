@@ -58,7 +58,7 @@ usable (const AxonLayerConfig *config, const AxonNode *node)
   for (guint i = 0; ok && i < config->n_in + config->n_out; i++) {
     const AxonTensorDesc *desc =
         i < config->n_in ? &config->in[i].desc : &config->out[i - config->n_in].desc;
-    g_autofree CpuMd *md = NULL;
+    g_autoptr (CpuMd) md = NULL;
     ok = find_md (desc, &md);
   }
   return ok;
@@ -70,7 +70,7 @@ fits_inputs (CpuPlan *plan, const AxonLayerConfig *config, const AxonNode *node)
 {
   for (guint i = 0; i < config->n_in; i++) {
     const CpuTensor *t = cpu_plan_input (plan, node, i);
-    g_autofree CpuMd *md = NULL;
+    g_autoptr (CpuMd) md = NULL;
     find_md (&config->in[i].desc, &md);
     if ((t->md == NULL) != (md == NULL) || (md != NULL && !cpu_md_equal (t->md, md)))
       return FALSE;
@@ -107,13 +107,13 @@ add_layer (CpuPlan *plan, const AxonNode *node, Layer *layer)
 {
   CpuTensor *in[AXON_LAYER_MAX_PORTS], *out[AXON_LAYER_MAX_PORTS];
   for (guint i = 0; i < node->n_inputs; i++) {
-    g_autofree CpuMd *md = NULL;
+    g_autoptr (CpuMd) md = NULL;
     find_md (&layer->config.in[i].desc, &md);
     in[i] = cpu_plan_input_as (plan, node, i, md);
     layer->config.in[i].desc.offset = 0;
   }
   for (guint i = 0; i < node->n_outputs; i++) {
-    g_autofree CpuMd *md = NULL;
+    g_autoptr (CpuMd) md = NULL;
     find_md (&layer->config.out[i].desc, &md);
     out[i] = cpu_plan_output (plan, node, i, md);
     layer->config.out[i].desc.offset = 0;

@@ -3,6 +3,7 @@
  * them, colours are converted and normalised, all within one row of the tensor. The frame is read
  * once. */
 #include "kernels.h"
+#include "../cpuisa.h"
 
 #include <axon/axon.h>
 #include <math.h>
@@ -39,58 +40,16 @@ get_scratch (gsize n_bytes)
   return s->data;
 }
 
-CPU_CLONES static void
-blend_bytes (gfloat *restrict out, const guint8 *restrict a, const guint8 *restrict b, gint n,
-             gfloat f)
-{
-  for (gint i = 0; i < n; i++) {
-    gfloat va = a[i], vb = b[i];
-    out[i] = va + (vb - va) * f;
-  }
-}
-
-CPU_CLONES static void
-gather_row (gfloat *restrict out, const gfloat *restrict row, const gint32 *restrict x0,
-            const gint32 *restrict x1, const gfloat *restrict f, gint n)
-{
-  for (gint i = 0; i < n; i++)
-    out[i] = row[x0[i]] + (row[x1[i]] - row[x0[i]]) * f[i];
-}
-
-/* y, u, v rows become r, g, b rows, clipped. m: luma scale, luma offset, then the five factors. */
-CPU_CLONES static void
-convert_yuv (gfloat *restrict y, gfloat *restrict u, gfloat *restrict v, gint n,
-             const gfloat *restrict m)
-{
-  gfloat ys = m[0], yo = m[1], rv = m[2], gu = m[3], gv = m[4], bu = m[5];
-  for (gint i = 0; i < n; i++) {
-    gfloat l = y[i] * ys + yo, cu = u[i] - 128, cv = v[i] - 128;
-    gfloat r = l + rv * cv, g = l - gu * cu - gv * cv, b = l + bu * cu;
-    r = r > 0 ? r : 0;
-    g = g > 0 ? g : 0;
-    b = b > 0 ? b : 0;
-    y[i] = r < 255 ? r : 255;
-    u[i] = g < 255 ? g : 255;
-    v[i] = b < 255 ? b : 255;
-  }
-}
-
-CPU_CLONES static void
-normalise_row (gfloat *restrict out, const gfloat *restrict in, gint n, gfloat mean, gfloat scale)
-{
-  for (gint i = 0; i < n; i++)
-    out[i] = (in[i] - mean) * scale;
-}
-
-CPU_CLONES static void
-to_gray (gfloat *restrict r, const gfloat *restrict g, const gfloat *restrict b, gint n)
-{
-  for (gint i = 0; i < n; i++)
-    r[i] = 0.299f * r[i] + 0.587f * g[i] + 0.114f * b[i];
-}
+typedef struct {
+  AxonImageTarget target;
+  const CpuImage *loops;
+  const CpuResize *resize;
+} ImagePlan;
 
 typedef struct {
   AxonImageTarget target;
+  const CpuImage *loops;
+  const CpuResize *resize;
   const AxonImageInfo *info;
   AxonImageGeometry g;
   const guint8 *plane[AXON_IMAGE_MAX_PLANES];
@@ -173,8 +132,8 @@ job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
 static void
 blend_plane (Job *j, gint plane, gint64 y0, gint64 y1, gfloat f, gint n, gfloat *out)
 {
-  blend_bytes (out, j->plane[plane] + y0 * j->info->stride[plane],
-               j->plane[plane] + y1 * j->info->stride[plane], n, f);
+  j->loops->blend_bytes (out, j->plane[plane] + y0 * j->info->stride[plane],
+                         j->plane[plane] + y1 * j->info->stride[plane], n, f);
 }
 
 static void
@@ -187,10 +146,10 @@ yuv_row (Job *j, gint64 y0, gint64 y1, gfloat f)
   blend_plane (j, 1, y0 / 2, y1 / 2, f, nv12 ? 2 * half : half, j->chroma[0]);
   if (!nv12)
     blend_plane (j, 2, y0 / 2, y1 / 2, f, half, j->chroma[1]);
-  gather_row (j->rgb[0], j->row, j->x0, j->x1, j->fx, n);
-  gather_row (j->rgb[1], u, j->c0, j->c1, j->fx, n);
-  gather_row (j->rgb[2], v, j->c0, j->c1, j->fx, n);
-  convert_yuv (j->rgb[0], j->rgb[1], j->rgb[2], n, j->matrix);
+  j->resize->blend_columns (j->rgb[0], j->row, j->x0, j->x1, j->fx, n);
+  j->resize->blend_columns (j->rgb[1], u, j->c0, j->c1, j->fx, n);
+  j->resize->blend_columns (j->rgb[2], v, j->c0, j->c1, j->fx, n);
+  j->loops->convert_yuv (j->rgb[0], j->rgb[1], j->rgb[2], n, j->matrix);
 }
 
 /* The two taps of each column as words, bytes in memory order. */
@@ -208,18 +167,13 @@ fetch_row (guint32 *restrict lo, guint32 *restrict hi, const guint8 *row, const 
   }
 }
 
-/* Bilinear on byte @shift / 8 of the words. */
-CPU_CLONES static void
-blend_words (gfloat *restrict out, const guint32 *restrict a0, const guint32 *restrict a1,
-             const guint32 *restrict b0, const guint32 *restrict b1, const gfloat *restrict fx,
-             gfloat fy, gint shift, gint n)
+/* The byte of a pixel that holds red, green or blue. */
+static gint
+channel_at (gint c, gint step, gboolean bgr)
 {
-  for (gint i = 0; i < n; i++) {
-    gfloat p = (gfloat)(gint32)(a0[i] >> shift & 255), q = (gfloat)(gint32)(a1[i] >> shift & 255);
-    gfloat r = (gfloat)(gint32)(b0[i] >> shift & 255), s = (gfloat)(gint32)(b1[i] >> shift & 255);
-    gfloat top = p + (q - p) * fx[i], bottom = r + (s - r) * fx[i];
-    out[i] = top + (bottom - top) * fy;
-  }
+  if (step == 1)
+    return 0;
+  return bgr ? 2 - c : c;
 }
 
 static void
@@ -233,14 +187,15 @@ packed_row (Job *j, gint64 y0, gint64 y1, gfloat f)
   if (j->info->width * step < 4) { /* too narrow for words */
     blend_plane (j, 0, y0, y1, f, (gint)j->info->width * step, j->row);
     for (gint c = 0; c < 3; c++)
-      gather_row (j->rgb[c], j->row + (step == 1 ? 0 : bgr ? 2 - c : c), j->x0, j->x1, j->fx, n);
+      j->resize->blend_columns (j->rgb[c], j->row + channel_at (c, step, bgr), j->x0, j->x1, j->fx,
+                                n);
     return;
   }
   fetch_row (words, words + n, j->plane[0] + y0 * j->info->stride[0], j, step);
   fetch_row (words + 2 * n, words + 3 * n, j->plane[0] + y1 * j->info->stride[0], j, step);
   for (gint c = 0; c < 3; c++)
-    blend_words (j->rgb[c], words, words + n, words + 2 * n, words + 3 * n, j->fx, f,
-                 step == 1 ? 0 : 8 * (bgr ? 2 - c : c), n);
+    j->loops->blend_words (j->rgb[c], words, words + n, words + 2 * n, words + 3 * n, j->fx, f,
+                           8 * channel_at (c, step, bgr), n);
 }
 
 /* One channel of one row, at its place in the tensor, bars included. */
@@ -259,7 +214,7 @@ store_row (Job *j, gpointer out, gint y, gint c, const gfloat *values)
   for (gint x = right; values && x < t->width; x++)
     line[x] = pad;
   if (values != NULL)
-    normalise_row (line + j->g.dst_x, values, j->g.dst_width, t->mean[c], t->scale[c]);
+    j->loops->normalise (line + j->g.dst_x, values, j->g.dst_width, t->mean[c], t->scale[c]);
   for (gint x = 0; !direct && x < t->width; x++) {
     gdouble v = (gdouble)line[x];
     axon_dtype_store (t->dtype, out, at + (gsize)(x * (t->nhwc ? t->channels : 1)),
@@ -270,7 +225,8 @@ store_row (Job *j, gpointer out, gint y, gint c, const gfloat *values)
 static void
 run_image (const CpuStep *step, const CpuInstance *instance)
 {
-  Job j = { .target = *(const AxonImageTarget *)step->data };
+  const ImagePlan *p = step->data;
+  Job j = { .target = p->target, .loops = p->loops, .resize = p->resize };
   gpointer out = cpu_tensor_data (instance, step->out[0]);
   if (!job_init (&j, instance, step))
     return;
@@ -285,7 +241,7 @@ run_image (const CpuStep *step, const CpuInstance *instance)
     else if (inside)
       packed_row (&j, y0, y1, (gfloat)(sy - base));
     if (inside && j.target.channels == 1)
-      to_gray (j.rgb[0], j.rgb[1], j.rgb[2], j.g.dst_width);
+      j.loops->to_gray (j.rgb[0], j.rgb[1], j.rgb[2], j.g.dst_width);
     for (gint c = 0; c < j.target.channels; c++)
       store_row (&j, out, y, c, inside ? j.rgb[j.target.bgr ? 2 - c : c] : NULL);
   }
@@ -295,8 +251,9 @@ gboolean
 cpu_build_image (CpuPlan *plan, const AxonNode *node, GError **error)
 {
   CpuTensor *in[1 + AXON_IMAGE_MAX_PLANES], *dst;
-  AxonImageTarget target;
-  if (!axon_image_target_init (&target, node, error))
+  const CpuVector *vector = cpu_isa_get ()->vector;
+  ImagePlan p = { .loops = vector->image, .resize = vector->resize };
+  if (!axon_image_target_init (&p.target, node, error))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (in); i++) {
     in[i] = cpu_plan_input (plan, node, i);
@@ -304,7 +261,7 @@ cpu_build_image (CpuPlan *plan, const AxonNode *node, GError **error)
       return FALSE;
   }
   dst = cpu_plan_output (plan, node, 0, NULL);
-  cpu_plan_add_step (plan, run_image, g_memdup2 (&target, sizeof target), g_free, "own", in,
+  cpu_plan_add_step (plan, run_image, g_memdup2 (&p, sizeof p), g_free, "own", in,
                      G_N_ELEMENTS (in), &dst, 1);
   return TRUE;
 }

@@ -27,6 +27,7 @@ gboolean cpu_build_resize (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_concat (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_unary (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_gelu (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_square (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_reduce (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_arg (CpuPlan *plan, const AxonNode *node, GError **error);

@@ -2,6 +2,7 @@
 /* Layer, RMS, Instance and Group normalisation of row-major f32: two passes over each set of
  * elements that share a mean, then one that scales. */
 #include "kernels.h"
+#include "../cpuisa.h"
 
 #include <math.h>
 
@@ -10,72 +11,24 @@ typedef struct {
   gint64 plane, cycle; /* parameter of element i of set s: (s * n + i) / plane % cycle */
   gfloat epsilon;
   gboolean centred;
+  CpuReduceFunc sum;
+  const CpuNormalize *loops;
 } NormPlan;
-
-CPU_CLONES static gfloat
-sum_of (const gfloat *restrict x, gint64 n)
-{
-  gfloat part[16] = { 0 }, sum = 0;
-  gint64 i = 0;
-  for (; i + 16 <= n; i += 16)
-    for (gint k = 0; k < 16; k++)
-      part[k] += x[i + k];
-  for (; i < n; i++)
-    sum += x[i];
-  for (gint k = 0; k < 16; k++)
-    sum += part[k];
-  return sum;
-}
-
-CPU_CLONES static gfloat
-square_sum_of (const gfloat *restrict x, gint64 n, gfloat mean)
-{
-  gfloat part[16] = { 0 }, sum = 0;
-  gint64 i = 0;
-  for (; i + 16 <= n; i += 16)
-    for (gint k = 0; k < 16; k++)
-      part[k] += (x[i + k] - mean) * (x[i + k] - mean);
-  for (; i < n; i++)
-    sum += (x[i] - mean) * (x[i] - mean);
-  for (gint k = 0; k < 16; k++)
-    sum += part[k];
-  return sum;
-}
-
-/* y = (x - mean) * rate * scale + bias, with a parameter for each element. */
-CPU_CLONES static void
-scale_each (gfloat *restrict y, const gfloat *restrict x, const gfloat *restrict scale,
-            const gfloat *restrict bias, gint64 n, gfloat mean, gfloat rate)
-{
-  if (bias != NULL)
-    for (gint64 i = 0; i < n; i++)
-      y[i] = (x[i] - mean) * rate * scale[i] + bias[i];
-  else
-    for (gint64 i = 0; i < n; i++)
-      y[i] = (x[i] - mean) * rate * scale[i];
-}
-
-CPU_CLONES static void
-scale_plane (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat factor, gfloat shift)
-{
-  for (gint64 i = 0; i < n; i++)
-    y[i] = x[i] * factor + shift;
-}
 
 static void
 normalize_set (const NormPlan *p, gint64 set, const gfloat *x, gfloat *y, const gfloat *scale,
                const gfloat *bias)
 {
-  gfloat mean = p->centred ? sum_of (x, p->n) / (gfloat)p->n : 0;
-  gfloat rate = 1 / sqrtf (square_sum_of (x, p->n, mean) / (gfloat)p->n + p->epsilon);
+  gfloat mean = p->centred ? p->sum (x, p->n) / (gfloat)p->n : 0;
+  gfloat rate = 1 / sqrtf (p->loops->square_sum (x, p->n, mean) / (gfloat)p->n + p->epsilon);
   if (p->plane == 1) {
-    scale_each (y, x, scale, bias, p->n, mean, rate);
+    p->loops->scale_each (y, x, scale, bias, p->n, mean, rate);
     return;
   }
   for (gint64 i = 0; i < p->n; i += p->plane) {
     gint64 k = (set * p->n + i) / p->plane % p->cycle;
     gfloat factor = rate * scale[k];
-    scale_plane (y + i, x + i, p->plane, factor, (bias ? bias[k] : 0) - mean * factor);
+    p->loops->scale_plane (y + i, x + i, p->plane, factor, (bias ? bias[k] : 0) - mean * factor);
   }
 }
 
@@ -144,7 +97,10 @@ cpu_build_normalize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
   const AxonShape *x = &node->inputs[0]->type.shape;
   gboolean layer =
       axon_node_is (node, "LayerNormalization") || axon_node_is (node, "RMSNormalization");
-  NormPlan p = { .epsilon = (gfloat)axon_node_get_float (node, "epsilon") };
+  const CpuVector *vector = cpu_isa_get ()->vector;
+  NormPlan p = { .epsilon = (gfloat)axon_node_get_float (node, "epsilon"),
+                 .sum = vector->reduce->sum,
+                 .loops = vector->normalize };
   CpuTensor *in[3] = { NULL }, *out;
   guint n_in = 0;
   for (guint i = 0; i < node->n_inputs; i++)

@@ -26,7 +26,7 @@ cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dty
   gint64 strides[AXON_MAX_RANK];
   *md = NULL;
   if (!is_dense (t)) {
-    g_autofree CpuMd *last = t->shape.rank >= 3 ? cpu_md_channels_last (t->dtype, &t->shape) : NULL;
+    g_autoptr (CpuMd) last = t->shape.rank >= 3 ? cpu_md_channels_last (t->dtype, &t->shape) : NULL;
     t = cpu_plan_input_as (plan, node, index, last);
   }
   if (t->md != NULL && cpu_md_get_strides (t->md, &t->shape, strides))

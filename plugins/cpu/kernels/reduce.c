@@ -2,58 +2,14 @@
 /* Reductions and choices along axes of row-major f32: Reduce* over the last dimensions, ArgMax and
  * ArgMin along any one, TopK along the last. */
 #include "kernels.h"
+#include "../cpuisa.h"
 
 #include <math.h>
 
 #define PARALLEL 16384
-#define LANES 16
-
-typedef gfloat (*ReduceFunc) (const gfloat *restrict x, gint64 n);
-
-/* Sixteen accumulators side by side, then one. */
-#define REDUCE(name, start, step, finish)                                                          \
-  CPU_CLONES static gfloat name (const gfloat *restrict x, gint64 n)                               \
-  {                                                                                                \
-    gfloat part[LANES], y = start;                                                                 \
-    gint64 i = 0;                                                                                  \
-    for (gint k = 0; k < LANES; k++)                                                               \
-      part[k] = start;                                                                             \
-    for (; i + LANES <= n; i += LANES)                                                             \
-      for (gint k = 0; k < LANES; k++) {                                                           \
-        gfloat a = part[k], v = x[i + k];                                                          \
-        part[k] = step;                                                                            \
-      }                                                                                            \
-    for (; i < n; i++) {                                                                           \
-      gfloat a = y, v = x[i];                                                                      \
-      y = step;                                                                                    \
-    }                                                                                              \
-    for (gint k = 0; k < LANES; k++)                                                               \
-      y = finish;                                                                                  \
-    return y;                                                                                      \
-  }
-REDUCE (sum_row, 0, a + v, y + part[k])
-REDUCE (square_row, 0, a + v * v, y + part[k])
-REDUCE (abs_row, 0, a + fabsf (v), y + part[k])
-REDUCE (max_row, -INFINITY, v > a || v != v ? v : a,
-        part[k] > y || part[k] != part[k] ? part[k] : y)
-REDUCE (min_row, INFINITY, v < a || v != v ? v : a, part[k] < y || part[k] != part[k] ? part[k] : y)
-#undef REDUCE
-
-static const struct {
-  const gchar *name;
-  ReduceFunc func;
-  gboolean mean, root;
-} reductions[] = {
-  { "ReduceMean", sum_row, TRUE, FALSE },          { "ReduceSum", sum_row, FALSE, FALSE },
-  { "ReduceMax", max_row, FALSE, FALSE },          { "ReduceMin", min_row, FALSE, FALSE },
-  { "ReduceL1", abs_row, FALSE, FALSE },           { "ReduceL2", square_row, FALSE, TRUE },
-  { "ReduceSumSquare", square_row, FALSE, FALSE },
-};
-
 typedef struct {
   gint64 rows, n;
-  ReduceFunc func;
-  gboolean mean, root;
+  const CpuReduction *row;
 } ReducePlan;
 
 static void
@@ -64,8 +20,8 @@ run_reduce (const CpuStep *step, const CpuInstance *instance)
   gfloat *y = cpu_tensor_data (instance, step->out[0]);
 #pragma omp parallel for if (p->rows > 1 && p->rows * p->n > PARALLEL)
   for (gint64 r = 0; r < p->rows; r++) {
-    gfloat v = p->func (x + r * p->n, p->n);
-    y[r] = p->mean ? v / (gfloat)p->n : p->root ? sqrtf (v) : v;
+    gfloat v = p->row->func (x + r * p->n, p->n);
+    y[r] = p->row->mean ? v / (gfloat)p->n : p->row->root ? sqrtf (v) : v;
   }
 }
 
@@ -95,17 +51,13 @@ gboolean
 cpu_build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  ReducePlan p = { 1, 1, NULL, FALSE, FALSE };
+  ReducePlan p = { 1, 1, cpu_isa_get ()->vector->reduce->reductions };
   gint last = trailing_axes (node, x);
   CpuTensor *src, *dst;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || last == 0 || axon_shape_get_numel (x) == 0)
     return FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (reductions); i++)
-    if (axon_node_is (node, reductions[i].name)) {
-      p.func = reductions[i].func;
-      p.mean = reductions[i].mean;
-      p.root = reductions[i].root;
-    }
+  while (!axon_node_is (node, p.row->name))
+    p.row++;
   for (gint d = 0; d < x->rank; d++)
     *(d < x->rank - last ? &p.rows : &p.n) *= x->dims[d];
   src = cpu_plan_input_as (plan, node, 0, NULL);
@@ -117,26 +69,8 @@ cpu_build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
 typedef struct {
   gint64 outer, n, inner;
   gboolean least, last; /* ArgMin; of equal ones the last */
+  const CpuReduce *loops;
 } ArgPlan;
-
-/* Keeps where a value of plane @k is more than what was best. */
-CPU_CLONES static void
-keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n, gint64 k,
-           gfloat sign, gboolean last)
-{
-  if (last)
-    for (gint64 i = 0; i < n; i++) {
-      gboolean more = x[i] * sign >= best[i];
-      best[i] = more ? x[i] * sign : best[i];
-      at[i] = more ? k : at[i];
-    }
-  else
-    for (gint64 i = 0; i < n; i++) {
-      gboolean more = x[i] * sign > best[i];
-      best[i] = more ? x[i] * sign : best[i];
-      at[i] = more ? k : at[i];
-    }
-}
 
 static void
 run_arg (const CpuStep *step, const CpuInstance *instance)
@@ -152,7 +86,7 @@ run_arg (const CpuStep *step, const CpuInstance *instance)
       y[i] = 0;
     }
     for (gint64 k = 1; k < p->n; k++)
-      keep_best (best, y, x + (o * p->n + k) * p->inner, p->inner, k, sign, p->last);
+      p->loops->keep_best (best, y, x + (o * p->n + k) * p->inner, p->inner, k, sign, p->last);
   }
 }
 
@@ -161,8 +95,12 @@ cpu_build_arg (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   gint axis = (gint)axon_node_get_int (node, "axis");
-  ArgPlan p = { 1, 1, 1, axon_node_is (node, "ArgMin"),
-                axon_node_get_int (node, "select_last_index") != 0 };
+  ArgPlan p = { 1,
+                1,
+                1,
+                axon_node_is (node, "ArgMin"),
+                axon_node_get_int (node, "select_last_index") != 0,
+                cpu_isa_get ()->vector->reduce };
   CpuTensor *src, *out[2];
   AxonShape row;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1 || axon_shape_get_numel (x) == 0)

@@ -2,6 +2,7 @@
 /* Linear Resize of the two innermost dimensions of row-major data, for the coordinate modes that
  * oneDNN lacks: taps are computed when building, rows are blended, then columns. */
 #include "kernels.h"
+#include "../cpuisa.h"
 
 #include <math.h>
 
@@ -9,6 +10,7 @@ typedef struct {
   gint64 planes, h_in, w_in, h_out, w_out;
   gint32 *x0, *x1, *y0, *y1;
   gfloat *fx, *fy;
+  const CpuResize *loops;
 } ResizePlan;
 
 static void
@@ -24,22 +26,6 @@ plan_free (gpointer data)
   g_free (r);
 }
 
-CPU_CLONES static void
-blend_rows (gfloat *restrict out, const gfloat *restrict a, const gfloat *restrict b, gint64 n,
-            gfloat f)
-{
-  for (gint64 i = 0; i < n; i++)
-    out[i] = a[i] + (b[i] - a[i]) * f;
-}
-
-CPU_CLONES static void
-blend_columns (gfloat *restrict out, const gfloat *restrict row, const gint32 *restrict x0,
-               const gint32 *restrict x1, const gfloat *restrict fx, gint64 n)
-{
-  for (gint64 i = 0; i < n; i++)
-    out[i] = row[x0[i]] + (row[x1[i]] - row[x0[i]]) * fx[i];
-}
-
 static void
 run_resize (const CpuStep *step, const CpuInstance *instance)
 {
@@ -49,8 +35,8 @@ run_resize (const CpuStep *step, const CpuInstance *instance)
   gfloat *row = cpu_tensor_data (instance, step->out[1]);
   for (gint64 p = 0; p < r->planes; p++, x += r->h_in * r->w_in)
     for (gint64 o = 0; o < r->h_out; o++, y += r->w_out) {
-      blend_rows (row, x + r->y0[o] * r->w_in, x + r->y1[o] * r->w_in, r->w_in, r->fy[o]);
-      blend_columns (y, row, r->x0, r->x1, r->fx, r->w_out);
+      r->loops->blend_rows (row, x + r->y0[o] * r->w_in, x + r->y1[o] * r->w_in, r->w_in, r->fy[o]);
+      r->loops->blend_columns (y, row, r->x0, r->x1, r->fx, r->w_out);
     }
 }
 
@@ -116,6 +102,7 @@ cpu_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
        !g_str_equal (mode, "half_pixel")))
     return FALSE;
   r = g_new0 (ResizePlan, 1);
+  r->loops = cpu_isa_get ()->vector->resize;
   r->planes = 1;
   for (gint d = 0; d < x->rank - 2; d++) {
     r->planes *= x->dims[d];

@@ -3,9 +3,7 @@
  * on AVX-512, blocked elsewhere. An implementation called "ref" is refused and the fused work is
  * split off; only where nothing else exists is it taken, and the profile names it. */
 #include "dnn-private.h"
-
-#include <math.h>
-#include <stdlib.h>
+#include "int8bounds.h"
 
 typedef struct {
   AxonShape x, y, w; /* ONNX shapes */
@@ -60,78 +58,75 @@ conv_shape (ConvShape *c, const AxonNode *node, guint weight_input)
       axon_shape_get_numel (&c->y) < 1)
     return FALSE;
   weight_dims (c);
-  return dnn_window (&c->window, node, c->transposed ? &c->y : &c->x, c->transposed ? &c->x : &c->y,
-                     c->w.dims + 2);
+  dnn_window_init (&c->window, node, c->transposed ? &c->y : &c->x, c->transposed ? &c->x : &c->y,
+                   c->w.dims + 2);
+  return TRUE;
 }
 
-static dnnl_primitive_desc_t
-conv_pd (const ConvShape *c, gboolean bias, dnnl_primitive_attr_t attr, gboolean accept_ref)
+static DnnPd *
+conv_pd (const ConvShape *c, gboolean has_bias, const DnnAttr *attr)
 {
-  dnnl_memory_desc_t src = dnn_md_any (c->x_type, &c->x), dst = dnn_md_any (c->y_type, &c->y), w, b;
-  dnnl_dims_t oc = { c->y.dims[1] };
-  const DnnWindow *win = &c->window;
-  dnnl_primitive_desc_t pd = NULL;
-  dnnl_convolution_desc_t conv;
-  dnnl_deconvolution_desc_t deconv;
-  const void *desc = c->transposed ? (void *)&deconv : (void *)&conv;
-  dnnl_memory_desc_init_by_tag (&w, c->w_rank, c->w_dims, dnn_type (c->w_type),
-                                dnnl_format_tag_any);
-  dnnl_memory_desc_init_by_tag (&b, 1, oc, c->x_type == AXON_DTYPE_F32 ? dnnl_f32 : dnnl_s32,
-                                dnnl_x);
-  if ((c->transposed
-           ? dnnl_dilated_deconvolution_forward_desc_init (
-                 &deconv, dnnl_forward_inference, dnnl_deconvolution_direct, &src, &w,
-                 bias ? &b : NULL, &dst, win->stride, win->dilation, win->pad, win->pad_end)
-           : dnnl_dilated_convolution_forward_desc_init (
-                 &conv, dnnl_forward_inference, dnnl_convolution_direct, &src, &w, bias ? &b : NULL,
-                 &dst, win->stride, win->dilation, win->pad, win->pad_end)) != dnnl_success)
-    return NULL;
-  if (!accept_ref)
-    return dnn_pd_new (desc, attr);
-  dnnl_primitive_desc_create (&pd, desc, attr, dnn_engine (), NULL);
-  return pd;
+  const dnnl_dims_t channels = { c->y.dims[1] };
+  dnnl_data_type_t bias_type = c->x_type == AXON_DTYPE_F32 ? dnnl_f32 : dnnl_s32;
+  g_autoptr (CpuMd) src = dnn_md_any (c->x_type, &c->x), dst = dnn_md_any (c->y_type, &c->y);
+  g_autoptr (CpuMd) weights =
+      dnn_md_new_tagged (dnn_type (c->w_type), c->w_rank, c->w_dims, dnnl_format_tag_any);
+  g_autoptr (CpuMd) bias = has_bias ? dnn_md_new_tagged (bias_type, 1, channels, dnnl_x) : NULL;
+  const DnnConv conv = { c->transposed, src, weights, bias, dst, &c->window };
+  return dnn_pd_new_conv (&conv, attr);
 }
 
 static CpuTensor *
-pack_weights (CpuPlan *plan, const ConvShape *c, gconstpointer data, dnnl_primitive_desc_t pd)
+pack_weights (CpuPlan *plan, const ConvShape *c, gconstpointer data, const DnnPd *pd)
 {
-  dnnl_memory_desc_t plain;
-  dnnl_memory_desc_init_by_strides (&plain, c->w_rank, c->w_dims, dnn_type (c->w_type),
-                                    c->w_strides);
-  return dnn_pack (plan, &plain, data, dnn_query (pd, dnnl_query_weights_md, 0));
+  g_autoptr (CpuMd) plain =
+      dnn_md_new_strided (dnn_type (c->w_type), c->w_rank, c->w_dims, c->w_strides);
+  return dnn_pack (plan, plain, data, dnn_pd_get_md (pd, dnnl_query_weights_md));
 }
 
-/* Fused work that the convolution would not take: steps of its own, in place. */
+/* Source, weights and bias of a convolution; the destination is the caller's. */
+static void
+add_operands (CpuPlan *plan, const AxonNode *node, const ConvShape *c, gconstpointer weights,
+              const AxonTensor *bias, DnnCall *call)
+{
+  dnn_call_add_arg (call, DNNL_ARG_SRC,
+                    cpu_plan_input_as (plan, node, 0, dnn_pd_get_md (call->pd, dnnl_query_src_md)),
+                    FALSE);
+  dnn_call_add_arg (call, DNNL_ARG_WEIGHTS, pack_weights (plan, c, weights, call->pd), FALSE);
+  if (bias != NULL)
+    dnn_call_add_arg (call, DNNL_ARG_BIAS,
+                      dnn_copy_constant (plan, bias, axon_tensor_get_shape (bias)), FALSE);
+}
+
+/* In place: @dst becomes @dst + the residual, or an activation of it. */
+static void
+add_post (CpuPlan *plan, const AxonNode *node, CpuTensor *dst, const gchar *name,
+          const gfloat *args)
+{
+  g_autoptr (CpuMd) md = dnn_md_of (dst);
+  DnnCall call = { 0 };
+  DnnEltwise eltwise;
+  if (dnn_eltwise_init (&eltwise, name, args[0], args[1])) {
+    call.pd = dnn_pd_new_eltwise (&eltwise, md);
+    dnn_call_add_arg (&call, DNNL_ARG_SRC, dst, FALSE);
+  } else { /* "sum" */
+    call.pd = dnn_pd_new_binary (dnnl_binary_add, md, md, md, NULL);
+    dnn_call_add_arg (&call, DNNL_ARG_SRC_0, dst, FALSE);
+    dnn_call_add_arg (&call, DNNL_ARG_SRC_1,
+                      cpu_plan_input_as (plan, node, node->n_inputs - 1, dst->md), FALSE);
+  }
+  dnn_call_add_arg (&call, DNNL_ARG_DST, dst, TRUE);
+  dnn_call_finish (plan, &call);
+}
+
+/* Fused work that the convolution would not take: steps of its own. */
 static void
 add_posts_separately (CpuPlan *plan, const AxonNode *node, CpuTensor *dst)
 {
   const AxonAttr *posts = axon_node_find_attr (node, "axon.posts");
   const AxonAttr *args = axon_node_find_attr (node, "axon.post_args");
-  for (guint i = 0; posts != NULL && i < posts->n; i++) {
-    dnnl_memory_desc_t md = dnn_md (dst);
-    dnnl_primitive_attr_t attr = dnn_attr_new ();
-    DnnCall call = { 0 };
-    if (g_str_equal (posts->strings[i], "sum")) {
-      CpuTensor *other = cpu_plan_input_as (plan, node, node->n_inputs - 1, dst->md);
-      dnnl_binary_desc_t desc;
-      dnnl_binary_desc_init (&desc, dnnl_binary_add, &md, &md, &md);
-      dnnl_primitive_desc_create (&call.pd, &desc, attr, dnn_engine (), NULL);
-      dnn_call_arg (&call, DNNL_ARG_SRC_0, dst, FALSE);
-      dnn_call_arg (&call, DNNL_ARG_SRC_1, other, FALSE);
-    } else {
-      dnnl_eltwise_desc_t desc;
-      dnnl_alg_kind_t alg;
-      gfloat a, b;
-      dnn_eltwise_of (posts->strings[i], args->floats[2 * i], args->floats[2 * i + 1], &alg, &a,
-                      &b);
-      dnnl_eltwise_forward_desc_init (&desc, dnnl_forward_inference, alg, &md, a, b);
-      dnnl_primitive_desc_create (&call.pd, &desc, attr, dnn_engine (), NULL);
-      dnn_call_arg (&call, DNNL_ARG_SRC, dst, FALSE);
-    }
-    dnn_call_arg (&call, DNNL_ARG_DST, dst, TRUE);
-    dnn_call_add (plan, &call);
-    dnnl_primitive_attr_destroy (attr);
-  }
+  for (guint i = 0; posts != NULL && i < posts->n; i++)
+    add_post (plan, node, dst, posts->strings[i], args->floats + 2 * i);
 }
 
 /* The residual's memory becomes the destination: in place where nobody needs it later. */
@@ -148,54 +143,42 @@ residual_destination (CpuPlan *plan, const AxonNode *node, const CpuMd *md)
   return copy;
 }
 
-static CpuTensor *
-pack_bias (CpuPlan *plan, const AxonTensor *bias)
+/* With everything fused; else bare; the reference implementation only where nothing else is. */
+static DnnPd *
+choose_float_pd (const ConvShape *c, const AxonNode *node, gboolean has_bias, gboolean *fused,
+                 gboolean *has_sum)
 {
-  AxonShape shape = AXON_SHAPE ((gint64)axon_tensor_get_numel (bias));
-  return cpu_plan_constant (
-      plan, axon_tensor_get_dtype (bias), &shape,
-      g_memdup2 (axon_tensor_get_data (bias), axon_tensor_get_n_bytes (bias)));
+  g_autoptr (DnnAttr) attr = dnn_attr_new ();
+  DnnPd *pd = NULL;
+  if (dnn_attr_set_posts (attr, node, has_sum))
+    pd = dnn_pd_if_fast (conv_pd (c, has_bias, attr));
+  *fused = pd != NULL;
+  if (pd == NULL)
+    pd = dnn_pd_if_fast (conv_pd (c, has_bias, NULL));
+  return pd ? pd : conv_pd (c, has_bias, NULL);
 }
 
 static gboolean
 build_conv (CpuPlan *plan, const AxonNode *node)
 {
-  dnnl_primitive_attr_t attr = dnn_attr_new (), bare = dnn_attr_new ();
   const AxonTensor *bias = cpu_node_constant (node, 2);
-  gboolean has_sum = FALSE, fused, has_bias = axon_node_get_input (node, 2) != NULL;
+  gboolean has_sum, fused;
   DnnCall call = { 0 };
-  CpuTensor *src, *dst;
   const CpuMd *dst_md;
+  CpuTensor *dst;
   ConvShape c;
   if (!conv_shape (&c, node, 1) || c.w_type != AXON_DTYPE_F32 || c.x_type != AXON_DTYPE_F32 ||
-      (has_bias && bias == NULL)) {
-    dnnl_primitive_attr_destroy (attr);
-    dnnl_primitive_attr_destroy (bare);
+      (axon_node_get_input (node, 2) != NULL && bias == NULL))
     return FALSE;
-  }
-  fused = dnn_append_posts (attr, node, &has_sum);
-  call.pd = fused ? conv_pd (&c, bias != NULL, attr, FALSE) : NULL;
-  fused = call.pd != NULL;
-  if (!fused)
-    call.pd = conv_pd (&c, bias != NULL, bare, FALSE);
-  if (call.pd == NULL)
-    call.pd = conv_pd (&c, bias != NULL, bare, TRUE);
-  dnnl_primitive_attr_destroy (attr);
-  dnnl_primitive_attr_destroy (bare);
+  call.pd = choose_float_pd (&c, node, bias != NULL, &fused, &has_sum);
   if (call.pd == NULL)
     return FALSE;
-  src = cpu_plan_input_as (plan, node, 0, dnn_query (call.pd, dnnl_query_src_md, 0));
-  dst_md = dnn_query (call.pd, dnnl_query_dst_md, 0);
-  dnn_call_arg (
-      &call, DNNL_ARG_WEIGHTS,
-      pack_weights (plan, &c, axon_tensor_get_data (cpu_node_constant (node, 1)), call.pd), FALSE);
-  if (bias != NULL)
-    dnn_call_arg (&call, DNNL_ARG_BIAS, pack_bias (plan, bias), FALSE);
+  add_operands (plan, node, &c, axon_tensor_get_data (cpu_node_constant (node, 1)), bias, &call);
+  dst_md = dnn_pd_get_md (call.pd, dnnl_query_dst_md);
   dst = fused && has_sum ? residual_destination (plan, node, dst_md)
                          : cpu_plan_output (plan, node, 0, dst_md);
-  dnn_call_arg (&call, DNNL_ARG_SRC, src, FALSE);
-  dnn_call_arg (&call, DNNL_ARG_DST, dst, TRUE);
-  dnn_call_add (plan, &call);
+  dnn_call_add_arg (&call, DNNL_ARG_DST, dst, TRUE);
+  dnn_call_finish (plan, &call);
   if (!fused)
     add_posts_separately (plan, node, dst);
   return TRUE;
@@ -213,32 +196,47 @@ cpu_dnn_build_conv_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED
   return build_conv (plan, node);
 }
 
-/* y = saturate (round (clip (acc + bias) * xs * ws / ys) + yz), all in the primitive's attributes.
- */
-static dnnl_primitive_attr_t
-quantized_attr (const AxonNode *node, const AxonQuant *q, gint64 channels)
+/* y = saturate (round (clip (acc + bias) * xs * ws / ys) + yz), all in the primitive. What it wants
+ * of that when it runs becomes an argument of @call. */
+static DnnAttr *
+quantized_attr (CpuPlan *plan, const AxonNode *node, const AxonQuant *q, const ConvShape *c,
+                DnnCall *call)
 {
-  dnnl_primitive_attr_t attr = dnn_attr_new ();
-  g_autofree gfloat *scales = g_new (gfloat, (gsize)channels);
-  guint n_clip, n = q->n_w > 1 ? (guint)channels : 1;
-  const gint64 *clip = axon_node_get_ints (node, "axon.clip", &n_clip);
-  dnnl_post_ops_t posts;
+  const DnnEltwise round = { dnnl_eltwise_round, 0, 0 };
+  g_autoptr (DnnPosts) posts = dnn_posts_new ();
+  guint n_clip, n = q->n_w > 1 ? (guint)c->y.dims[1] : 1;
+  const gint64 *bounds = axon_node_get_ints (node, "axon.clip", &n_clip);
+  g_autofree gfloat *scales = g_new (gfloat, n);
+  DnnAttr *attr = dnn_attr_new ();
   for (guint i = 0; i < n; i++)
     scales[i] = q->x_scale * q->w_scale[i] / q->y_scale;
-  dnnl_primitive_attr_set_output_scales (attr, n, n > 1 ? 2 : 0, scales);
-  if (q->x_zero != 0)
-    dnnl_primitive_attr_set_zero_points (attr, DNNL_ARG_SRC, 1, 0, &q->x_zero);
-  if (q->y_zero != 0)
-    dnnl_primitive_attr_set_zero_points (attr, DNNL_ARG_DST, 1, 0, &q->y_zero);
-  dnnl_post_ops_create (&posts);
+  dnn_scale_sums (plan, call, attr, posts, scales, n, c->y.rank);
+  dnn_set_zero_point (plan, call, attr, DNNL_ARG_SRC, q->x_zero);
+  dnn_set_zero_point (plan, call, attr, DNNL_ARG_DST, q->y_zero);
   if (q->y_zero != 0) /* half to even before the zero point is added, not after */
-    dnnl_post_ops_append_eltwise (posts, 1, dnnl_eltwise_round, 0, 0);
-  if (clip != NULL)
-    dnnl_post_ops_append_eltwise (posts, 1, dnnl_eltwise_clip, (gfloat)(clip[0] - q->y_zero),
-                                  (gfloat)(clip[1] - q->y_zero));
+    dnn_posts_add_eltwise (posts, &round);
+  if (bounds != NULL) {
+    const DnnEltwise clip = { dnnl_eltwise_clip, (gfloat)(bounds[0] - q->y_zero),
+                              (gfloat)(bounds[1] - q->y_zero) };
+    dnn_posts_add_eltwise (posts, &clip);
+  }
   dnnl_primitive_attr_set_post_ops (attr, posts);
-  dnnl_post_ops_destroy (posts);
   return attr;
+}
+
+/* Without VNNI oneDNN adds pairs of products in 16 bits, and halves the weights of s8 sources. It
+ * adds the bias to the sum as floats. */
+static gboolean
+is_exact (const ConvShape *c, const AxonQuant *q, const gint8 *weights, const AxonTensor *bias)
+{
+  gsize n_channels = (gsize)c->w.dims[0];
+  gsize n_each = (gsize)axon_shape_get_numel (&c->w) / n_channels;
+  gint low = c->x_type == AXON_DTYPE_U8 ? 0 : -128;
+  if (!cpu_dnn_has_exact_int8 () &&
+      (c->x_type != AXON_DTYPE_U8 || !dnn_pairs_fit (weights, n_channels, n_each)))
+    return FALSE;
+  return bias == NULL || dnn_bias_adds_exactly (weights, n_channels, n_each, low - q->x_zero,
+                                                low + 255 - q->x_zero, axon_tensor_get_data (bias));
 }
 
 gboolean
@@ -247,29 +245,24 @@ cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
   const AxonTensor *bias = cpu_node_constant (node, 8);
   g_auto (AxonQuant) q = { 0 };
   g_autofree gint8 *weights = NULL;
-  dnnl_primitive_attr_t attr;
+  g_autoptr (DnnAttr) attr = NULL;
   DnnCall call = { 0 };
   ConvShape c;
   if (!conv_shape (&c, node, 3) || !axon_quant_init (&q, node) ||
       (axon_node_get_input (node, 8) && !bias))
     return FALSE;
   weights = axon_quant_weights (node);
-  if (weights == NULL)
+  if (weights == NULL || !is_exact (&c, &q, weights, bias))
     return FALSE;
   c.w_type = AXON_DTYPE_I8;
-  attr = quantized_attr (node, &q, c.y.dims[1]);
-  call.pd = conv_pd (&c, bias != NULL, attr, FALSE);
-  dnnl_primitive_attr_destroy (attr);
+  attr = quantized_attr (plan, node, &q, &c, &call);
+  call.pd = dnn_pd_if_fast (conv_pd (&c, bias != NULL, attr));
   if (call.pd == NULL)
     return FALSE;
-  dnn_call_arg (&call, DNNL_ARG_SRC,
-                cpu_plan_input_as (plan, node, 0, dnn_query (call.pd, dnnl_query_src_md, 0)),
-                FALSE);
-  dnn_call_arg (&call, DNNL_ARG_WEIGHTS, pack_weights (plan, &c, weights, call.pd), FALSE);
-  if (bias != NULL)
-    dnn_call_arg (&call, DNNL_ARG_BIAS, pack_bias (plan, bias), FALSE);
-  dnn_call_arg (&call, DNNL_ARG_DST,
-                cpu_plan_output (plan, node, 0, dnn_query (call.pd, dnnl_query_dst_md, 0)), TRUE);
-  dnn_call_add (plan, &call);
+  add_operands (plan, node, &c, weights, bias, &call);
+  dnn_call_add_arg (&call, DNNL_ARG_DST,
+                    cpu_plan_output (plan, node, 0, dnn_pd_get_md (call.pd, dnnl_query_dst_md)),
+                    TRUE);
+  dnn_call_finish (plan, &call);
   return TRUE;
 }

@@ -9,6 +9,7 @@
 gsize cpu_md_get_bytes (const CpuMd *md);
 CpuMd *cpu_md_copy (const CpuMd *md);
 void cpu_md_free (CpuMd *md);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CpuMd, cpu_md_free)
 gboolean cpu_md_equal (const CpuMd *a, const CpuMd *b);
 CpuMd *cpu_md_channel_blocks (AxonDType dtype, const AxonShape *shape, gint64 block);
 CpuMd *cpu_md_channels_last (AxonDType dtype, const AxonShape *shape);
@@ -19,8 +20,16 @@ gboolean cpu_dnn_has_type (AxonDType dtype);
 
 /* Adds a conversion step from one layout or type to another. */
 void cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
-void cpu_dnn_step_free_instance (const CpuStep *step, gpointer data);
-gpointer cpu_dnn_step_new_instance (const CpuStep *step, const CpuInstance *instance);
+
+/* Caps what oneDNN uses: "SSE41", "AVX2", "AVX2_VNNI", "AVX512", "AVX512_VNNI"; NULL: no cap but
+ * oneDNN's own environment variable. FALSE: no such name, or oneDNN is in use already. */
+gboolean cpu_dnn_set_max_isa (const gchar *name);
+/* What it uses, by such a name; "default" on other processors than x86. Asking is a use. */
+const gchar *cpu_dnn_get_isa (void);
+/* TRUE if products of u8 and s8 never saturate there: VNNI, AMX, or no x86. */
+gboolean cpu_dnn_has_exact_int8 (void);
+/* Of the library that runs: "2.6.3" */
+const gchar *cpu_dnn_get_version (void);
 
 /* Builders */
 gboolean cpu_dnn_build_conv (CpuPlan *plan, const AxonNode *node, GError **error);

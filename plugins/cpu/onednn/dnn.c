@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Engine, descriptors, and primitives as steps. */
+/* Engine, layouts, and primitives as steps. */
 #include "dnn-private.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 dnnl_engine_t
 dnn_engine (void)
@@ -41,6 +40,23 @@ cpu_dnn_has_type (AxonDType dtype)
   return dnn_type (dtype) != dnnl_data_type_undef;
 }
 
+gboolean
+dnn_is_f32 (const AxonNode *node)
+{
+  return node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
+         axon_shape_get_numel (&node->inputs[0]->type.shape) > 0 &&
+         axon_shape_get_numel (&node->outputs[0]->type.shape) > 0;
+}
+
+gboolean
+dnn_is_movable (const AxonNode *node)
+{
+  const AxonTypeInfo *x = &node->inputs[0]->type;
+  return cpu_dnn_has_type (x->dtype) && x->shape.rank >= 1 && x->shape.rank <= 6 &&
+         axon_shape_get_numel (&x->shape) > 0 &&
+         axon_shape_get_numel (&node->outputs[0]->type.shape) > 0;
+}
+
 /* A scalar is a vector of one; an empty shape cannot be described and does not come here. */
 static int
 to_dims (const AxonShape *shape, dnnl_dims_t dims)
@@ -52,56 +68,33 @@ to_dims (const AxonShape *shape, dnnl_dims_t dims)
   return MAX (shape->rank, 1);
 }
 
-dnnl_memory_desc_t
-dnn_md_plain (AxonDType dtype, const AxonShape *shape)
+static void
+row_major (const AxonShape *shape, gint64 *strides)
 {
-  dnnl_memory_desc_t md;
-  dnnl_dims_t dims = { 0 }, strides = { 0 };
-  int n = to_dims (shape, dims);
-  for (int i = n - 1; i >= 0; i--)
-    strides[i] = i == n - 1 ? 1 : strides[i + 1] * MAX (dims[i + 1], 1);
-  dnnl_memory_desc_init_by_strides (&md, n, dims, dnn_type (dtype), strides);
-  return md;
-}
-
-dnnl_memory_desc_t
-dnn_md_any (AxonDType dtype, const AxonShape *shape)
-{
-  dnnl_memory_desc_t md;
-  dnnl_dims_t dims = { 0 };
-  int n = to_dims (shape, dims);
-  dnnl_memory_desc_init_by_tag (&md, n, dims, dnn_type (dtype), dnnl_format_tag_any);
-  return md;
-}
-
-dnnl_memory_desc_t
-dnn_md (const CpuTensor *t)
-{
-  return t->md ? t->md->d : dnn_md_plain (t->dtype, &t->shape);
-}
-
-gsize
-cpu_md_get_bytes (const CpuMd *md)
-{
-  return dnnl_memory_desc_get_size (&md->d);
+  for (gint i = shape->rank - 1; i >= 0; i--)
+    strides[i] = i == shape->rank - 1 ? 1 : strides[i + 1] * MAX (shape->dims[i + 1], 1);
 }
 
 CpuMd *
-cpu_md_copy (const CpuMd *md)
+dnn_md_plain (AxonDType dtype, const AxonShape *shape)
 {
-  return g_memdup2 (md, sizeof *md);
+  gint64 strides[AXON_MAX_RANK];
+  row_major (shape, strides);
+  return cpu_md_strided (dtype, shape, strides);
 }
 
-void
-cpu_md_free (CpuMd *md)
+CpuMd *
+dnn_md_any (AxonDType dtype, const AxonShape *shape)
 {
-  g_free (md);
+  dnnl_dims_t dims = { 0 };
+  int n = to_dims (shape, dims);
+  return dnn_md_new_tagged (dnn_type (dtype), n, dims, dnnl_format_tag_any);
 }
 
-gboolean
-cpu_md_equal (const CpuMd *a, const CpuMd *b)
+CpuMd *
+dnn_md_of (const CpuTensor *t)
 {
-  return dnnl_memory_desc_equal (&a->d, &b->d);
+  return t->md ? cpu_md_copy (t->md) : dnn_md_plain (t->dtype, &t->shape);
 }
 
 /* NULL: strides that oneDNN refuses, such as every third row of four, where a whole last step would
@@ -109,14 +102,11 @@ cpu_md_equal (const CpuMd *a, const CpuMd *b)
 CpuMd *
 cpu_md_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides)
 {
-  CpuMd *md = g_new0 (CpuMd, 1);
   dnnl_dims_t dims = { 0 }, own = { 1 };
   int n = to_dims (shape, dims);
   for (gint i = 0; i < shape->rank; i++)
     own[i] = strides[i];
-  if (dnnl_memory_desc_init_by_strides (&md->d, n, dims, dnn_type (dtype), own) != dnnl_success)
-    g_clear_pointer (&md, cpu_md_free);
-  return md;
+  return dnn_md_new_strided (dnn_type (dtype), n, dims, own);
 }
 
 /* nChw8c, nChw16c; NULL: no such layout */
@@ -125,13 +115,9 @@ cpu_md_channel_blocks (AxonDType dtype, const AxonShape *shape, gint64 block)
 {
   dnnl_format_tag_t tag = block == 8 ? dnnl_aBcd8b : dnnl_aBcd16b;
   dnnl_dims_t dims = { 0 };
-  CpuMd *md = g_new0 (CpuMd, 1);
-  if ((block == 8 || block == 16) && shape->rank == 4 && cpu_dnn_has_type (dtype) &&
-      dnnl_memory_desc_init_by_tag (&md->d, to_dims (shape, dims), dims, dnn_type (dtype), tag) ==
-          dnnl_success)
-    return md;
-  g_free (md);
-  return NULL;
+  if ((block != 8 && block != 16) || shape->rank != 4 || !cpu_dnn_has_type (dtype))
+    return NULL;
+  return dnn_md_new_tagged (dnn_type (dtype), to_dims (shape, dims), dims, tag);
 }
 
 CpuMd *
@@ -150,62 +136,79 @@ cpu_md_channels_last (AxonDType dtype, const AxonShape *shape)
 gboolean
 cpu_md_get_strides (const CpuMd *md, const AxonShape *shape, gint64 *strides)
 {
-  dnnl_memory_desc_t plain;
-  const dnnl_memory_desc_t *d = &plain;
-  if (md != NULL)
-    d = &md->d;
-  else
-    plain = dnn_md_plain (AXON_DTYPE_F32, shape);
-  if (d->format_kind != dnnl_blocked || d->format_desc.blocking.inner_nblks != 0 ||
-      d->extra.flags != 0 || d->offset0 != 0)
+  const dnnl_dim_t *own = md ? dnn_md_peek_strides (md) : NULL;
+  if (md == NULL)
+    row_major (shape, strides);
+  else if (own == NULL)
     return FALSE;
-  for (gint i = 0; i < shape->rank; i++)
-    strides[i] = d->format_desc.blocking.strides[i];
+  for (gint i = 0; own != NULL && i < shape->rank; i++)
+    strides[i] = own[i];
   return TRUE;
 }
 
-const CpuMd *
-dnn_query (dnnl_primitive_desc_t pd, dnnl_query_t what, int index)
+CpuTensor *
+dnn_view (CpuPlan *plan, const CpuTensor *t, const AxonShape *shape, CpuMd *md, gint64 offset)
 {
-  return (const CpuMd *)dnnl_primitive_desc_query_md (pd, what, index);
+  CpuTensor *view = g_new0 (CpuTensor, 1);
+  *view = *t;
+  view->md = md;
+  view->offset += (gsize)offset * axon_dtype_get_size (t->dtype);
+  if (shape != NULL)
+    view->shape = *shape;
+  g_ptr_array_add (plan->tensors, view);
+  return view;
 }
 
-gboolean
-dnn_pd_is_reference (dnnl_primitive_desc_t pd)
+static const gchar *
+impl_name (const DnnPd *pd)
 {
   const char *name = "";
   dnnl_primitive_desc_query (pd, dnnl_query_impl_info_str, 0, &name);
-  return g_str_has_prefix (name, "ref");
+  return name;
 }
 
-dnnl_primitive_desc_t
-dnn_pd_new (const void *desc, const dnnl_primitive_attr_t attr)
+DnnPd *
+dnn_pd_if_fast (DnnPd *pd)
 {
-  dnnl_primitive_desc_t pd = NULL;
-  if (dnnl_primitive_desc_create (&pd, desc, attr, dnn_engine (), NULL) != dnnl_success)
-    return NULL;
-  if (!dnn_pd_is_reference (pd))
+  if (pd == NULL || !g_str_has_prefix (impl_name (pd), "ref"))
     return pd;
   dnnl_primitive_desc_destroy (pd);
   return NULL;
 }
 
-dnnl_primitive_attr_t
+DnnAttr *
 dnn_attr_new (void)
 {
-  dnnl_primitive_attr_t attr;
+  DnnAttr *attr;
   dnnl_primitive_attr_create (&attr);
   dnnl_primitive_attr_set_scratchpad_mode (attr, dnnl_scratchpad_mode_user);
   return attr;
 }
 
-/* The immutable part of a primitive step. Arguments: outputs first, then inputs, as in step. */
+const DnnAttr *
+dnn_attr_default (void)
+{
+  static gsize once;
+  if (g_once_init_enter (&once))
+    g_once_init_leave (&once, (gsize)dnn_attr_new ());
+  return (const DnnAttr *)once;
+}
+
+DnnPosts *
+dnn_posts_new (void)
+{
+  DnnPosts *posts;
+  dnnl_post_ops_create (&posts);
+  return posts;
+}
+
+/* The immutable part of a primitive step. Arguments in the order of the call. */
 typedef struct {
   dnnl_primitive_t primitive;
   guint n;
   int arg[DNN_MAX_ARGS];
   CpuTensor *tensor[DNN_MAX_ARGS];
-  dnnl_memory_desc_t md[DNN_MAX_ARGS];
+  CpuMd *md[DNN_MAX_ARGS];
 } DnnStep;
 
 /* A stream's part: memories, handles of inputs and outputs set per run. */
@@ -251,48 +254,45 @@ run_primitive (const CpuStep *step, const CpuInstance *instance)
                  "oneDNN failed with status %d in step %u", (int)status, step->index);
 }
 
-gpointer
-cpu_dnn_step_new_instance (const CpuStep *step, const CpuInstance *instance)
+static gpointer
+instance_new (const CpuStep *step, const CpuInstance *instance)
 {
   const DnnStep *dnn = step->data;
-  DnnStepInstance *own;
-  if (step->run != run_primitive)
-    return NULL;
-  own = g_new0 (DnnStepInstance, 1);
+  DnnStepInstance *own = g_new0 (DnnStepInstance, 1);
   for (guint i = 0; i < dnn->n; i++) {
     const CpuTensor *t = dnn->tensor[i];
     gboolean fixed = t->buffer->place == CPU_ARENA || t->buffer->place == CPU_CONSTANT;
     own->args[i].arg = dnn->arg[i];
-    dnnl_memory_create (&own->args[i].memory, &dnn->md[i], dnn_engine (),
-                        fixed ? cpu_tensor_data (instance, t) : DNNL_MEMORY_NONE);
+    own->args[i].memory =
+        dnn_memory_new (dnn->md[i], fixed ? cpu_tensor_data (instance, t) : DNNL_MEMORY_NONE);
     if (!fixed)
       own->bound[own->n_bound++] = i;
   }
   return own;
 }
 
-void
-cpu_dnn_step_free_instance (const CpuStep *step, gpointer data)
+static void
+instance_free (const CpuStep *step, gpointer data)
 {
   const DnnStep *dnn = step->data;
   DnnStepInstance *own = data;
-  if (own == NULL)
-    return;
   for (guint i = 0; i < dnn->n; i++)
     dnnl_memory_destroy (own->args[i].memory);
   g_free (own);
 }
 
 static void
-dnn_step_free (gpointer data)
+step_free (gpointer data)
 {
   DnnStep *dnn = data;
+  for (guint i = 0; i < dnn->n; i++)
+    cpu_md_free (dnn->md[i]);
   dnnl_primitive_destroy (dnn->primitive);
   g_free (dnn);
 }
 
 void
-dnn_call_arg (DnnCall *call, int arg, CpuTensor *tensor, gboolean is_output)
+dnn_call_add_arg (DnnCall *call, int arg, CpuTensor *tensor, gboolean is_output)
 {
   g_assert (call->n < DNN_MAX_ARGS);
   call->arg[call->n] = arg;
@@ -300,90 +300,112 @@ dnn_call_arg (DnnCall *call, int arg, CpuTensor *tensor, gboolean is_output)
   call->is_output[call->n++] = is_output;
 }
 
+/* An exact layout may be normalised away in the tensor: the primitive knows it. */
+static CpuMd *
+layout_of_arg (const DnnCall *call, guint i)
+{
+  if (call->arg[i] == DNNL_ARG_SCRATCHPAD)
+    return cpu_md_copy (dnn_pd_get_md (call->pd, dnnl_query_scratchpad_md));
+  if (call->arg[i] == DNNL_ARG_DST)
+    return cpu_md_copy (dnn_pd_get_md (call->pd, dnnl_query_dst_md));
+  return dnn_md_of (call->tensor[i]);
+}
+
 void
-dnn_call_add (CpuPlan *plan, DnnCall *call)
+dnn_call_finish (CpuPlan *plan, DnnCall *call)
 {
   DnnStep *dnn = g_new0 (DnnStep, 1);
   CpuTensor *in[DNN_MAX_ARGS], *out[DNN_MAX_ARGS];
   guint n_in = 0, n_out = 0;
-  const CpuMd *scratch = dnn_query (call->pd, dnnl_query_scratchpad_md, 0);
-  const char *impl = "";
+  const CpuMd *scratch = dnn_pd_get_md (call->pd, dnnl_query_scratchpad_md);
   gsize n_scratch = scratch ? cpu_md_get_bytes (scratch) : 0;
+  CpuStep *step;
   if (n_scratch > 0)
-    dnn_call_arg (call, DNNL_ARG_SCRATCHPAD, cpu_plan_scratch_bytes (plan, n_scratch), TRUE);
+    dnn_call_add_arg (call, DNNL_ARG_SCRATCHPAD, cpu_plan_scratch_bytes (plan, n_scratch), TRUE);
   for (guint i = 0; i < call->n; i++) {
     *(call->is_output[i] ? &out[n_out++] : &in[n_in++]) = call->tensor[i];
     dnn->arg[i] = call->arg[i];
     dnn->tensor[i] = call->tensor[i];
-    dnn->md[i] = call->arg[i] == DNNL_ARG_SCRATCHPAD ? scratch->d : dnn_md (call->tensor[i]);
-    if (call->arg[i] ==
-        DNNL_ARG_DST) /* an exact layout may be normalised away: ask the primitive */
-      dnn->md[i] = dnn_query (call->pd, dnnl_query_dst_md, 0)->d;
+    dnn->md[i] = layout_of_arg (call, i);
   }
   dnn->n = call->n;
-  dnnl_primitive_desc_query (call->pd, dnnl_query_impl_info_str, 0, &impl);
   dnnl_primitive_create (&dnn->primitive, call->pd);
-  cpu_plan_add_step (plan, run_primitive, dnn, dnn_step_free, g_intern_string (impl), in, n_in, out,
-                     n_out);
-  dnnl_primitive_desc_destroy (call->pd);
+  step = cpu_plan_add_step (plan, run_primitive, dnn, step_free,
+                            g_intern_string (impl_name (call->pd)), in, n_in, out, n_out);
+  step->new_instance = instance_new;
+  step->free_instance = instance_free;
+  g_clear_pointer (&call->pd, dnnl_primitive_desc_destroy);
 }
 
-static dnnl_primitive_desc_t
-reorder_pd (const dnnl_memory_desc_t *from, const dnnl_memory_desc_t *to)
+gboolean
+dnn_add_unary (CpuPlan *plan, const AxonNode *node, CpuTensor *src, DnnPd *pd)
 {
-  dnnl_primitive_attr_t attr = dnn_attr_new ();
-  dnnl_primitive_desc_t pd = NULL;
-  dnnl_status_t status =
-      dnnl_reorder_primitive_desc_create (&pd, from, dnn_engine (), to, dnn_engine (), attr);
-  dnnl_primitive_attr_destroy (attr);
-  return status == dnnl_success ? pd : NULL;
+  DnnCall call = { .pd = pd };
+  if (pd == NULL)
+    return FALSE;
+  dnn_call_add_arg (&call, DNNL_ARG_SRC, src, FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_DST,
+                    cpu_plan_output (plan, node, 0, dnn_pd_get_md (pd, dnnl_query_dst_md)), TRUE);
+  dnn_call_finish (plan, &call);
+  return TRUE;
 }
 
 void
 cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to)
 {
-  dnnl_memory_desc_t a = dnn_md (from), b = dnn_md (to);
-  DnnCall call = { .pd = reorder_pd (&a, &b) };
+  g_autoptr (CpuMd) a = dnn_md_of (from), b = dnn_md_of (to);
+  DnnCall call = { .pd = dnn_pd_new_reorder (a, b) };
   g_assert (call.pd != NULL);
-  dnn_call_arg (&call, DNNL_ARG_FROM, from, FALSE);
-  dnn_call_arg (&call, DNNL_ARG_TO, to, TRUE);
-  dnn_call_add (plan, &call);
+  dnn_call_add_arg (&call, DNNL_ARG_FROM, from, FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_TO, to, TRUE);
+  dnn_call_finish (plan, &call);
+}
+
+static gpointer
+aligned_alloc_or_die (gsize n_bytes)
+{
+  gpointer data = NULL;
+  int failed = posix_memalign (&data, 64, MAX (n_bytes, 64));
+  g_assert (failed == 0);
+  return data;
 }
 
 CpuTensor *
-dnn_pack (CpuPlan *plan, const dnnl_memory_desc_t *from, gconstpointer data, const CpuMd *to)
+dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const CpuMd *to)
 {
+  g_autoptr (DnnPd) pd = dnn_pd_new_reorder (from, to);
+  const CpuMd *scratch_md = dnn_pd_get_md (pd, dnnl_query_scratchpad_md);
   AxonShape bytes = AXON_SHAPE ((gint64)cpu_md_get_bytes (to));
-  dnnl_primitive_desc_t pd = reorder_pd (from, &to->d);
+  gpointer packed = aligned_alloc_or_die (cpu_md_get_bytes (to));
+  gpointer scratch = aligned_alloc_or_die (cpu_md_get_bytes (scratch_md));
+  dnnl_exec_arg_t args[] = { { DNNL_ARG_FROM, dnn_memory_new (from, (gpointer)data) },
+                             { DNNL_ARG_TO, dnn_memory_new (to, packed) },
+                             { DNNL_ARG_SCRATCHPAD, dnn_memory_new (scratch_md, scratch) } };
   dnnl_primitive_t reorder;
-  dnnl_exec_arg_t args[3] = { { .arg = DNNL_ARG_FROM },
-                              { .arg = DNNL_ARG_TO },
-                              { .arg = DNNL_ARG_SCRATCHPAD } };
-  gpointer packed = NULL, scratch = NULL;
-  const CpuMd *scratch_md = dnn_query (pd, dnnl_query_scratchpad_md, 0);
   CpuTensor *tensor;
-  gboolean ok = posix_memalign (&packed, 64, cpu_md_get_bytes (to)) == 0 &&
-                posix_memalign (&scratch, 64, cpu_md_get_bytes (scratch_md) + 64) == 0;
-  g_assert (ok);
-  dnnl_memory_create (&args[0].memory, from, dnn_engine (), (gpointer)data);
-  dnnl_memory_create (&args[1].memory, &to->d, dnn_engine (), packed);
-  dnnl_memory_create (&args[2].memory, &scratch_md->d, dnn_engine (), scratch);
   dnnl_primitive_create (&reorder, pd);
-  dnnl_primitive_execute (reorder, get_stream (), 3, args);
+  dnnl_primitive_execute (reorder, get_stream (), G_N_ELEMENTS (args), args);
   dnnl_stream_wait (get_stream ());
-  for (guint i = 0; i < 3; i++)
+  for (guint i = 0; i < G_N_ELEMENTS (args); i++)
     dnnl_memory_destroy (args[i].memory);
   dnnl_primitive_destroy (reorder);
-  dnnl_primitive_desc_destroy (pd);
   free (scratch);
   tensor = cpu_plan_constant (plan, AXON_DTYPE_U8, &bytes, packed);
   tensor->md = cpu_md_copy (to); /* exact, with compensation flags: never normalised */
   return tensor;
 }
 
-gboolean
-dnn_window (DnnWindow *w, const AxonNode *node, const AxonShape *x, const AxonShape *y,
-            const gint64 *kernel)
+CpuTensor *
+dnn_copy_constant (CpuPlan *plan, const AxonTensor *tensor, const AxonShape *shape)
+{
+  return cpu_plan_constant (
+      plan, axon_tensor_get_dtype (tensor), shape,
+      g_memdup2 (axon_tensor_get_data (tensor), axon_tensor_get_n_bytes (tensor)));
+}
+
+void
+dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x, const AxonShape *y,
+                 const gint64 *kernel)
 {
   guint n_pads, n_strides, n_dilations;
   const gint64 *pads = axon_node_get_ints (node, "pads", &n_pads);
@@ -407,5 +429,4 @@ dnn_window (DnnWindow *w, const AxonNode *node, const AxonShape *x, const AxonSh
     }
     w->pad_end[i] = total - w->pad[i]; /* what the output size needs; may be negative */
   }
-  return TRUE;
 }

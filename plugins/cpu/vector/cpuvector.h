@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The kernels that are compiled once per instruction set, as a table of functions. Builders
- * (kernels/) fill the structures of int8.h and call through the table of the level in use; they
- * never see an instruction. Which table that is, cpuisa.c decides. */
+ * (kernels/) fill the structures of these headers and call through the table of the level in use, a
+ * family in a source of the same name; they never see an instruction. Which table that is, cpuisa.c
+ * decides. */
 #pragma once
 
+#include "eltwise.h"
+#include "image.h"
 #include "int8.h"
+#include "normalize.h"
+#include "reduce.h"
+#include "resize.h"
 
 typedef struct {
   CpuInt8Kernels int8;
+  const CpuEltwise *eltwise;
+  const CpuImage *image;
+  const CpuNormalize *normalize;
+  const CpuReduce *reduce;
+  const CpuResize *resize;
 } CpuVector;
 
 /* One per static library of meson.build; those of other architectures and the emulated ones are

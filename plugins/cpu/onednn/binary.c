@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Elementwise operators of two inputs, and PRelu. */
+#include "dnn-private.h"
+
+static const struct {
+  const gchar *name;
+  dnnl_alg_kind_t alg;
+  gboolean commutes;
+} kinds[] = { { "Add", dnnl_binary_add, TRUE },  { "Sum", dnnl_binary_add, TRUE },
+              { "Sub", dnnl_binary_sub, FALSE }, { "Mul", dnnl_binary_mul, TRUE },
+              { "Div", dnnl_binary_div, FALSE }, { "Max", dnnl_binary_max, TRUE },
+              { "Min", dnnl_binary_min, TRUE } };
+
+/* As ONNX broadcasts: ones in front. */
+static AxonShape
+pad_shape (const AxonShape *shape, gint rank)
+{
+  AxonShape padded = { .rank = rank };
+  gint lead = rank - shape->rank;
+  for (gint d = 0; d < rank; d++)
+    padded.dims[d] = d < lead ? 1 : shape->dims[d - lead];
+  return padded;
+}
+
+/* The operand that has the result's shape leads the layout: input 0 if both have it, but for a
+ * constant one. FALSE: none that may. */
+static gboolean
+find_lead (const AxonNode *node, gboolean commutes, guint *lead)
+{
+  const AxonShape *y = &node->outputs[0]->type.shape;
+  const AxonValue *a = node->inputs[0], *b = node->inputs[1];
+  gboolean first = axon_shape_equal (&a->type.shape, y);
+  gboolean second = commutes && axon_shape_equal (&b->type.shape, y);
+  *lead = second && (!first || a->type.value != NULL) ? 1 : 0;
+  return first || second;
+}
+
+gboolean
+cpu_dnn_build_binary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *y = &node->outputs[0]->type.shape, *s;
+  g_autoptr (CpuMd) md = NULL, other_md = NULL;
+  CpuTensor *first, *other;
+  guint k = 0, lead;
+  DnnCall call = { 0 };
+  while (k < G_N_ELEMENTS (kinds) && !axon_node_is (node, kinds[k].name))
+    k++;
+  if (k == G_N_ELEMENTS (kinds) || !dnn_is_f32 (node) || node->n_inputs != 2 || y->rank > 5 ||
+      y->rank < 1 || !find_lead (node, kinds[k].commutes, &lead))
+    return FALSE;
+  s = &node->inputs[1 - lead]->type.shape;
+  first = cpu_plan_input (plan, node, lead);
+  md = dnn_md_of (first);
+  if (axon_shape_equal (s, y)) {
+    other = cpu_plan_input_as (plan, node, 1 - lead, first->md);
+    other_md = dnn_md_of (other);
+  } else {
+    AxonShape shape = pad_shape (s, y->rank);
+    other = cpu_plan_input_as (plan, node, 1 - lead, NULL);
+    other_md = dnn_md_plain (AXON_DTYPE_F32, &shape);
+  }
+  call.pd = dnn_pd_if_fast (dnn_pd_new_binary (kinds[k].alg, md, other_md, md, NULL));
+  if (call.pd == NULL)
+    return FALSE;
+  dnn_call_add_arg (&call, DNNL_ARG_SRC_0, first, FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_SRC_1,
+                    dnn_view (plan, other, NULL, g_steal_pointer (&other_md), 0), FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_DST, cpu_plan_output (plan, node, 0, first->md), TRUE);
+  dnn_call_finish (plan, &call);
+  return TRUE;
+}
+
+gboolean
+cpu_dnn_build_prelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonTensor *slope = cpu_node_constant (node, 1);
+  g_autoptr (CpuMd) md = NULL, slope_md = NULL;
+  DnnCall call = { 0 };
+  AxonShape shape;
+  CpuTensor *src;
+  if (!dnn_is_f32 (node) || slope == NULL)
+    return FALSE;
+  shape = pad_shape (axon_tensor_get_shape (slope), node->inputs[0]->type.shape.rank);
+  src = cpu_plan_input (plan, node, 0);
+  md = dnn_md_of (src);
+  slope_md = dnn_md_plain (AXON_DTYPE_F32, &shape);
+  call.pd = dnn_pd_if_fast (dnn_pd_new_prelu (md, slope_md));
+  if (call.pd == NULL)
+    return FALSE;
+  dnn_call_add_arg (&call, DNNL_ARG_SRC, src, FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_WEIGHTS, dnn_copy_constant (plan, slope, &shape), FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_DST, cpu_plan_output (plan, node, 0, src->md), TRUE);
+  dnn_call_finish (plan, &call);
+  return TRUE;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pooling, in the layout that the data is in; channels last where oneDNN is fast with that only. */
+#include "dnn-private.h"
+
+static gboolean
+build_pool (CpuPlan *plan, const AxonNode *node, dnnl_alg_kind_t alg, const gint64 *kernel)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  AxonDType dtype = node->inputs[0]->type.dtype;
+  CpuTensor *src = cpu_plan_input (plan, node, 0);
+  g_autoptr (CpuMd) in = dnn_md_of (src), out = dnn_md_any (dtype, y), last = NULL;
+  DnnWindow w;
+  DnnPd *pd;
+  dnn_window_init (&w, node, x, y, kernel);
+  pd = dnn_pd_if_fast (dnn_pd_new_pool (alg, in, out, &w));
+  if (pd == NULL) {
+    last = cpu_md_channels_last (dtype, x);
+    pd = dnn_pd_if_fast (dnn_pd_new_pool (alg, last, out, &w));
+    if (pd != NULL)
+      src = cpu_plan_input_as (plan, node, 0, last);
+  }
+  return dnn_add_unary (plan, node, src, pd);
+}
+
+gboolean
+cpu_dnn_build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  guint n;
+  const gint64 *kernel = axon_node_get_ints (node, "kernel_shape", &n);
+  gboolean max = axon_node_is (node, "MaxPool");
+  gboolean pad = axon_node_get_int (node, "count_include_pad") != 0;
+  if (!cpu_dnn_has_type (node->inputs[0]->type.dtype) || node->n_outputs > 1 ||
+      axon_shape_get_numel (&node->outputs[0]->type.shape) < 1 ||
+      (pad && axon_node_get_int (node, "ceil_mode") != 0))
+    return FALSE;
+  return build_pool (plan, node,
+                     max   ? dnnl_pooling_max
+                     : pad ? dnnl_pooling_avg_include_padding
+                           : dnnl_pooling_avg_exclude_padding,
+                     kernel);
+}
+
+gboolean
+cpu_dnn_build_global_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  if (!dnn_is_f32 (node) || x->rank < 3 || x->rank > 5)
+    return FALSE;
+  return build_pool (plan, node,
+                     axon_node_is (node, "GlobalMaxPool") ? dnnl_pooling_max
+                                                          : dnnl_pooling_avg_exclude_padding,
+                     x->dims + 2);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Softmax and LogSoftmax over one axis. */
+#include "dnn-private.h"
+
+/* Softmax of the early opsets flattens; the same as one axis where all inner dimensions are 1. */
+gboolean
+cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  dnnl_alg_kind_t alg =
+      axon_node_is (node, "LogSoftmax") ? dnnl_softmax_log : dnnl_softmax_accurate;
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  g_autoptr (CpuMd) md = NULL;
+  CpuTensor *src;
+  axis += axis < 0 ? x->rank : 0;
+  if (!dnn_is_f32 (node))
+    return FALSE;
+  for (gint d = axis + 1; node->op->until != 0 && d < x->rank; d++)
+    if (x->dims[d] != 1)
+      return FALSE;
+  src = cpu_plan_input (plan, node, 0);
+  md = dnn_md_of (src);
+  return dnn_add_unary (plan, node, src, dnn_pd_if_fast (dnn_pd_new_softmax (alg, md, axis)));
+}

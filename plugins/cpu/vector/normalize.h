@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The passes of normalisation over elements that share a mean (whose sum reduce.h has). */
+#pragma once
+
+#include <glib.h>
+
+typedef struct {
+  /* Of (x - mean)^2 */
+  gfloat (*square_sum) (const gfloat *restrict x, gint64 n, gfloat mean);
+  /* y = (x - mean) * rate * scale + bias, with a parameter for each element; @bias may be NULL */
+  void (*scale_each) (gfloat *restrict y, const gfloat *restrict x, const gfloat *restrict scale,
+                      const gfloat *restrict bias, gint64 n, gfloat mean, gfloat rate);
+  /* y = x * factor + shift */
+  void (*scale_plane) (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat factor,
+                       gfloat shift);
+} CpuNormalize;
