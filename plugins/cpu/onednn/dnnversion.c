@@ -304,6 +304,24 @@ dnn_md_peek_strides (const CpuMd *md)
   return again != NULL && cpu_md_equal (md, again) ? *strides : NULL;
 }
 
+/* Below version 3.4 this implementation scales only one channel of an incomplete last block of a
+ * depthwise convolution. */
+static gboolean
+loses_channels (const DnnPd *pd)
+{
+  const_dnnl_memory_desc_t src = dnnl_primitive_desc_query_md (pd, dnnl_query_src_md, 0);
+  const_dnnl_memory_desc_t weights = dnnl_primitive_desc_query_md (pd, dnnl_query_weights_md, 0);
+  const dnnl_dims_t *dims = NULL;
+  const char *name = "";
+  int n_src = 0, n_weights = 0;
+  dnnl_primitive_desc_query (pd, dnnl_query_impl_info_str, 0, &name);
+  dnnl_memory_desc_query (src, dnnl_query_ndims_s32, &n_src);
+  dnnl_memory_desc_query (weights, dnnl_query_ndims_s32, &n_weights);
+  dnnl_memory_desc_query (weights, dnnl_query_dims, &dims);
+  return dnnl_version ()->minor < 4 && g_str_has_prefix (name, "jit_uni_int8") &&
+         n_weights > n_src && (*dims)[1] == 1 && (*dims)[0] % 8 > 1;
+}
+
 DnnPd *
 dnn_pd_new_conv (const DnnConv *c, const DnnAttr *attr)
 {
@@ -319,7 +337,10 @@ dnn_pd_new_conv (const DnnConv *c, const DnnAttr *attr)
         &pd, dnn_engine (), dnnl_forward_inference, dnnl_convolution_direct, MD (c->src),
         MD (c->weights), MD (c->bias), MD (c->dst), w->stride, w->dilation, w->pad, w->pad_end,
         attr_or_default (attr));
-  return pd;
+  if (pd == NULL || !loses_channels (pd))
+    return pd;
+  dnnl_primitive_desc_destroy (pd);
+  return NULL;
 }
 
 DnnPd *
