@@ -7,9 +7,21 @@
 
 #include <math.h>
 
+/* A device's passes put a clamp of the quantised numbers into axon.clip. */
+static void
+store_clipped (AxonTensor *out, gdouble *values, const AxonNode *node)
+{
+  guint n;
+  const gint64 *clip = axon_node_get_ints (node, "axon.clip", &n);
+  for (gsize i = 0; clip != NULL && n == 2 && i < axon_tensor_get_numel (out); i++)
+    values[i] = CLAMP (values[i], (gdouble)clip[0], (gdouble)clip[1]);
+  axon_store_doubles (out, values);
+}
+
 /* y = saturate (round (value / scale) + zero) */
 static void
-quantize_into (AxonTensor *out, gdouble *values, const AxonTensor *scale, const AxonTensor *zero)
+quantize_into (const AxonNode *node, AxonTensor *out, gdouble *values, const AxonTensor *scale,
+               const AxonTensor *zero)
 {
   gdouble s = axon_tensor_get_value (scale, 0), z = zero ? axon_tensor_get_value (zero, 0) : 0;
   gsize n = axon_tensor_get_numel (out);
@@ -17,25 +29,20 @@ quantize_into (AxonTensor *out, gdouble *values, const AxonTensor *scale, const 
     gdouble q = (gdouble)((gfloat)values[i] / (gfloat)s);
     values[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + z : q;
   }
-  axon_store_doubles (out, values);
+  store_clipped (out, values, node);
 }
 
-/* Per-channel parameters lie along dimension 0 (Conv weights) or along the last (MatMul). */
 static gdouble *
-dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero, gsize inner)
+dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero)
 {
-  gdouble *v = axon_load_doubles (x);
-  gsize n = axon_tensor_get_numel (x), ns = axon_tensor_get_numel (scale);
-  gsize nz = zero ? axon_tensor_get_numel (zero) : 0;
-  for (gsize i = 0; i < n; i++) {
-    gdouble z = nz == 0 ? 0 : axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
-    v[i] = (gdouble)((gfloat)(v[i] - z) *
-                     (gfloat)axon_tensor_get_value (scale, ns > 1 ? i / inner % ns : 0));
-  }
+  gdouble *v = axon_load_doubles (x), z = zero ? axon_tensor_get_value (zero, 0) : 0;
+  for (gsize i = 0; i < axon_tensor_get_numel (x); i++)
+    v[i] = (gdouble)((gfloat)(v[i] - z) * (gfloat)axon_tensor_get_value (scale, 0));
   return v;
 }
 
-/* Integers: x - zero point. */
+/* Integers: x - zero point. Per-channel ones lie along dimension 0 (Conv weights) or along the last
+ * (MatMul). */
 static gdouble *
 centre (const AxonTensor *x, const AxonTensor *zero, gsize inner)
 {
@@ -110,7 +117,7 @@ eval_qlinear_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
   plane = n / MAX ((gsize)axon_tensor_get_dim (out[0], 0) * m, 1);
   for (gsize i = 0; i < n; i++)
     y[i] = requantize (y[i], product_scale (in[1], in[4], i / plane % m, in[6]), in[7]);
-  axon_store_doubles (out[0], y);
+  store_clipped (out[0], y, node);
   return TRUE;
 }
 
@@ -229,8 +236,8 @@ eval_qlinear_pair (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
                    gboolean multiply)
 {
   const AxonShape *shape = axon_tensor_get_shape (out[0]);
-  g_autofree gdouble *a = dequantize (in[0], in[1], in[2], 1);
-  g_autofree gdouble *b = dequantize (in[3], in[4], in[5], 1);
+  g_autofree gdouble *a = dequantize (in[0], in[1], in[2]);
+  g_autofree gdouble *b = dequantize (in[3], in[4], in[5]);
   gsize n = axon_tensor_get_numel (out[0]);
   g_autofree gdouble *y = g_new (gdouble, n + 1);
   gint64 sa[AXON_MAX_RANK], sb[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
@@ -246,7 +253,7 @@ eval_qlinear_pair (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
     for (gint d = shape->rank - 1; d >= 0 && ++index[d] == shape->dims[d]; d--)
       index[d] = 0;
   }
-  quantize_into (out[0], y, in[6], node->n_inputs > 7 ? in[7] : NULL);
+  quantize_into (node, out[0], y, in[6], node->n_inputs > 7 ? in[7] : NULL);
   return TRUE;
 }
 
@@ -269,13 +276,12 @@ static gboolean
 eval_qlinear_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                     AxonEvalFunc eval, GError **error)
 {
-  g_autoptr (AxonTensor) x =
-      wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) x = wrap (dequantize (in[0], in[1], in[2]), axon_tensor_get_shape (in[0]));
   g_autoptr (AxonTensor) y =
       axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
   if (y == NULL || !eval (node, &x, &y, error))
     return FALSE;
-  quantize_into (out[0], axon_tensor_get_data (y), in[3], node->n_inputs > 4 ? in[4] : NULL);
+  quantize_into (node, out[0], axon_tensor_get_data (y), in[3], node->n_inputs > 4 ? in[4] : NULL);
   return TRUE;
 }
 
@@ -341,11 +347,11 @@ eval_qlinear_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
   plain.n_inputs = n;
   for (guint i = 0; i < n; i++) {
     AxonTensor *const *p = in + 2 + 3 * i;
-    g_ptr_array_add (parts, wrap (dequantize (p[0], p[1], p[2], 1), axon_tensor_get_shape (p[0])));
+    g_ptr_array_add (parts, wrap (dequantize (p[0], p[1], p[2]), axon_tensor_get_shape (p[0])));
   }
   if (y == NULL || !axon_eval_concat (&plain, (AxonTensor **)parts->pdata, &y, error))
     return FALSE;
-  quantize_into (out[0], axon_tensor_get_data (y), in[0], in[1]);
+  quantize_into (node, out[0], axon_tensor_get_data (y), in[0], in[1]);
   return TRUE;
 }
 
