@@ -2,8 +2,8 @@
 /* Gemm (1, 6, 7, 9, 11, 13) and MatMul (1, 9, 13: numpy.matmul). */
 #include "ops-private.h"
 
-static gboolean
-infer_gemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+gboolean
+axon_infer_gemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   gboolean ta = axon_node_get_int (node, "transA") != 0,
            tb = axon_node_get_int (node, "transB") != 0;
@@ -130,10 +130,10 @@ static const AxonOp rows[] = {
   { "Gemm", NULL, 1, 6, 3, 3, 1, 1, AXON_DTYPES_NUMERIC, 3,
     ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("broadcast", 0), ATTR_I ("transA", 0),
            ATTR_I ("transB", 0)),
-    infer_gemm, eval_gemm, AXON_OP_NONE },
+    axon_infer_gemm, eval_gemm, AXON_OP_NONE },
   { "Gemm", NULL, 7, 0, 2, 3, 1, 1, AXON_DTYPES_NUMERIC, 3,
     ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("transA", 0), ATTR_I ("transB", 0)),
-    infer_gemm, eval_gemm, AXON_OP_NONE },
+    axon_infer_gemm, eval_gemm, AXON_OP_NONE },
   { "MatMul", NULL, 1, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 2, NULL, axon_infer_matmul,
     axon_eval_matmul, AXON_OP_NONE },
 };

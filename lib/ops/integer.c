@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Integer arithmetic with 32-bit sums: ConvInteger (10), MatMulInteger (10), and
- * DynamicQuantizeLinear (11), which finds its own scale. */
+ * DynamicQuantizeLinear (11), which finds its own scale. Of com.microsoft what ONNX Runtime fuses
+ * of them: MatMulIntegerToFloat and DynamicQuantizeMatMul (docs/ContribOperators.md there). */
 #include "ops-private.h"
 
 #include <math.h>
@@ -103,30 +104,141 @@ infer_dynamic_quantize (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *
 }
 
 /* The range, widened to hold 0, onto 0 to 255; in single precision, as the f32 outputs are. */
+static void
+find_scale (const gfloat *x, gsize n, gfloat *scale, gdouble *zero)
+{
+  gfloat low = 0, high = 0;
+  for (gsize i = 0; i < n; i++) {
+    low = fminf (low, x[i]);
+    high = fmaxf (high, x[i]);
+  }
+  *scale = (high - low) / 255;
+  *zero = *scale > 0 ? CLAMP ((gdouble)axon_round_even ((gdouble)(-low / *scale)), 0, 255) : 0;
+}
+
+static void
+quantize_dynamically (guint8 *y, const gfloat *x, gsize n, gfloat scale, gdouble zero)
+{
+  for (gsize i = 0; i < n; i++) {
+    gdouble q = scale > 0 ? (gdouble)(x[i] / scale) : 0;
+    axon_dtype_store (AXON_DTYPE_U8, y, i, isfinite (q) ? (gdouble)axon_round_even (q) + zero : q);
+  }
+}
+
 static gboolean
 eval_dynamic_quantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                        G_GNUC_UNUSED GError **error)
 {
   const gfloat *x = axon_tensor_get_data (in[0]);
   gsize n = axon_tensor_get_numel (in[0]);
-  gfloat low = 0, high = 0, scale;
+  gfloat scale;
   gdouble zero;
-  for (gsize i = 0; i < n; i++) {
-    low = fminf (low, x[i]);
-    high = fmaxf (high, x[i]);
-  }
-  scale = (high - low) / 255;
-  zero = scale > 0 ? CLAMP ((gdouble)axon_round_even ((gdouble)(-low / scale)), 0, 255) : 0;
-  for (gsize i = 0; out[0] != NULL && i < n; i++) {
-    gdouble q = scale > 0 ? (gdouble)(x[i] / scale) : 0;
-    axon_dtype_store (AXON_DTYPE_U8, axon_tensor_get_data (out[0]), i,
-                      isfinite (q) ? (gdouble)axon_round_even (q) + zero : q);
-  }
+  find_scale (x, n, &scale, &zero);
+  if (out[0] != NULL)
+    quantize_dynamically (axon_tensor_get_data (out[0]), x, n, scale, zero);
   if (node->n_outputs > 1 && out[1] != NULL)
     *(gfloat *)axon_tensor_get_data (out[1]) = scale;
   if (node->n_outputs > 2 && out[2] != NULL)
     *(guint8 *)axon_tensor_get_data (out[2]) = (guint8)zero;
   return TRUE;
+}
+
+/* Input @index has one element, or one for each column of B. */
+static gboolean
+check_columns (const AxonNode *node, const AxonTypeInfo *in, guint index, GError **error)
+{
+  const AxonShape *b = &in[1].shape;
+  gint64 n = axon_is_given (node, in, index) ? axon_shape_get_numel (&in[index].shape) : 1;
+  gint64 columns = b->rank < 0 ? -1 : b->rank > 1 ? b->dims[b->rank - 1] : 1;
+  if (n >= 0 && n != 1 && columns >= 0 && n != columns)
+    FAIL (MODEL, "input %u: expected 1 or %" G_GINT64_FORMAT " elements, got %" G_GINT64_FORMAT,
+          index, columns, n);
+  return TRUE;
+}
+
+/* y = sum * (a_scale * b_scale) + bias, in single precision; @b_scale and @bias lie along columns.
+ */
+static gboolean
+scale_product (const AxonNode *node, AxonTensor *a, AxonTensor *b, gfloat a_scale,
+               const AxonTensor *b_scale, const AxonTensor *bias, AxonTensor *out, GError **error)
+{
+  const AxonShape *shape = axon_tensor_get_shape (b);
+  gsize columns = shape->rank > 1 ? (gsize)shape->dims[shape->rank - 1] : 1;
+  gsize n_scale = axon_tensor_get_numel (b_scale), n_bias = bias ? axon_tensor_get_numel (bias) : 0;
+  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out), error);
+  gdouble *v;
+  if (y == NULL || !axon_eval_matmul (node, (AxonTensor *[]){ a, b }, &y, error))
+    return FALSE;
+  v = axon_tensor_get_data (y);
+  for (gsize i = 0; i < axon_tensor_get_numel (y); i++) {
+    gsize column = i % columns;
+    gfloat scale = a_scale * (gfloat)axon_tensor_get_value (b_scale, n_scale > 1 ? column : 0);
+    gfloat scaled = (gfloat)v[i] * scale;
+    v[i] = n_bias == 0
+               ? (gdouble)scaled
+               : (gdouble)(scaled + (gfloat)axon_tensor_get_value (bias, n_bias > 1 ? column : 0));
+  }
+  axon_store_doubles (out, v);
+  return TRUE;
+}
+
+/* A, B, A_scale, B_scale [, A_zero, B_zero, bias] */
+static gboolean
+infer_matmul_to_float (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                       GError **error)
+{
+  if (!check_zero (node, in, 2, 1, error) || !check_zero (node, in, 4, 1, error) ||
+      !check_columns (node, in, 3, error) || !check_columns (node, in, 5, error) ||
+      !check_columns (node, in, 6, error) || !axon_infer_matmul (node, in, out, error))
+    return FALSE;
+  out[0].dtype = in[2].dtype;
+  return TRUE;
+}
+
+static gboolean
+eval_matmul_to_float (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                      GError **error)
+{
+  gint last = axon_tensor_get_shape (in[1])->rank - 1;
+  g_autoptr (AxonTensor) a = take_doubles (centred (in[0], axon_operand (node, in, 4), 0), in[0]);
+  g_autoptr (AxonTensor) b =
+      take_doubles (centred (in[1], axon_operand (node, in, 5), last), in[1]);
+  return scale_product (node, a, b, (gfloat)axon_tensor_get_value (in[2], 0), in[3],
+                        axon_operand (node, in, 6), out[0], error);
+}
+
+/* A f32, B, B_scale [, B_zero, bias] */
+static gboolean
+infer_dynamic_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                      GError **error)
+{
+  if (in[1].dtype != AXON_DTYPE_UNDEFINED && !(AXON_DTYPE_BIT (in[1].dtype) & AXON_DTYPES_BYTE))
+    FAIL (MODEL, "input 1: expected i8 or u8, got %s", axon_dtype_get_name (in[1].dtype));
+  return check_columns (node, in, 2, error) && check_columns (node, in, 3, error) &&
+         check_columns (node, in, 4, error) && axon_infer_matmul (node, in, out, error);
+}
+
+static gboolean
+eval_dynamic_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                     GError **error)
+{
+  gint last = axon_tensor_get_shape (in[1])->rank - 1;
+  g_autoptr (AxonTensor) q = axon_tensor_new (AXON_DTYPE_U8, axon_tensor_get_shape (in[0]), error);
+  g_autoptr (AxonTensor) a = NULL;
+  g_autoptr (AxonTensor) b =
+      take_doubles (centred (in[1], axon_operand (node, in, 3), last), in[1]);
+  gsize n = axon_tensor_get_numel (in[0]);
+  gdouble zero, *values;
+  gfloat scale;
+  if (q == NULL)
+    return FALSE;
+  find_scale (axon_tensor_get_data (in[0]), n, &scale, &zero);
+  quantize_dynamically (axon_tensor_get_data (q), axon_tensor_get_data (in[0]), n, scale, zero);
+  values = axon_load_doubles (q);
+  for (gsize i = 0; i < n; i++)
+    values[i] -= zero;
+  a = take_doubles (values, q);
+  return scale_product (node, a, b, scale, in[2], axon_operand (node, in, 4), out[0], error);
 }
 
 static const AxonOp rows[] = {
@@ -138,6 +250,11 @@ static const AxonOp rows[] = {
     eval_matmul_integer, AXON_OP_NONE },
   { "DynamicQuantizeLinear", NULL, 11, 0, 1, 1, 1, 3, AXON_DTYPE_BIT (AXON_DTYPE_F32), 1, NULL,
     infer_dynamic_quantize, eval_dynamic_quantize, AXON_OP_NONE },
+  { "MatMulIntegerToFloat", AXON_DOMAIN_MICROSOFT, 1, 0, 4, 7, 1, 1, AXON_DTYPES_BYTE, 1, NULL,
+    infer_matmul_to_float, eval_matmul_to_float, AXON_OP_NONE },
+  { "DynamicQuantizeMatMul", AXON_DOMAIN_MICROSOFT, 1, 0, 3, 5, 1, 1,
+    AXON_DTYPE_BIT (AXON_DTYPE_F32), 1, NULL, infer_dynamic_matmul, eval_dynamic_matmul,
+    AXON_OP_NONE },
 };
 
 DEFINE_FAMILY (integer, rows)

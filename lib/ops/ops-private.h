@@ -124,6 +124,8 @@ gboolean axon_conv_doubles (const AxonNode *node, const gdouble *x, const AxonSh
                             GError **error);
 gboolean axon_infer_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                           GError **error);
+gboolean axon_infer_gemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                          GError **error);
 gboolean axon_infer_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                             GError **error);
 gboolean axon_infer_pool (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,

@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* QLinearConv and QLinearMatMul (10), and ONNX Runtime's com.microsoft QLinear operators
- * (onnxruntime docs/ContribOperators.md). Dequantise, compute, quantise with round half even, in
- * single precision where the tensors are: 8-bit results hang on ties. QLinearConv sums integers and
- * scales once. */
+/* QLinearConv and QLinearMatMul (10), and ONNX Runtime's com.microsoft QGemm and QLinear operators
+ * (onnxruntime docs/ContribOperators.md). Convolutions, products and means sum integers and scale
+ * once, see requantize(). The others dequantise, compute and quantise. Either rounds half to even
+ * and is in single precision, as the scales are: 8-bit results hang on ties. */
 #include "ops-private.h"
 
 #include <math.h>
 
+/* A device's passes put a clamp of the quantised numbers into axon.clip. */
+static void
+store_clipped (AxonTensor *out, gdouble *values, const AxonNode *node)
+{
+  guint n;
+  const gint64 *clip = axon_node_get_ints (node, "axon.clip", &n);
+  for (gsize i = 0; clip != NULL && n == 2 && i < axon_tensor_get_numel (out); i++)
+    values[i] = CLAMP (values[i], (gdouble)clip[0], (gdouble)clip[1]);
+  axon_store_doubles (out, values);
+}
+
 /* y = saturate (round (value / scale) + zero) */
 static void
-quantize_into (AxonTensor *out, gdouble *values, const AxonTensor *scale, const AxonTensor *zero)
+quantize_into (const AxonNode *node, AxonTensor *out, gdouble *values, const AxonTensor *scale,
+               const AxonTensor *zero)
 {
   gdouble s = axon_tensor_get_value (scale, 0), z = zero ? axon_tensor_get_value (zero, 0) : 0;
   gsize n = axon_tensor_get_numel (out);
@@ -17,22 +29,48 @@ quantize_into (AxonTensor *out, gdouble *values, const AxonTensor *scale, const 
     gdouble q = (gdouble)((gfloat)values[i] / (gfloat)s);
     values[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + z : q;
   }
-  axon_store_doubles (out, values);
+  store_clipped (out, values, node);
 }
 
-/* Per-channel parameters lie along dimension 0 (Conv weights) or along the last (MatMul). */
 static gdouble *
-dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero, gsize inner)
+dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero)
+{
+  gdouble *v = axon_load_doubles (x), z = zero ? axon_tensor_get_value (zero, 0) : 0;
+  for (gsize i = 0; i < axon_tensor_get_numel (x); i++)
+    v[i] = (gdouble)((gfloat)(v[i] - z) * (gfloat)axon_tensor_get_value (scale, 0));
+  return v;
+}
+
+/* Integers: x - zero point. Per-channel ones lie along dimension 0 (Conv weights) or along the last
+ * (MatMul). */
+static gdouble *
+centre (const AxonTensor *x, const AxonTensor *zero, gsize inner)
 {
   gdouble *v = axon_load_doubles (x);
-  gsize n = axon_tensor_get_numel (x), ns = axon_tensor_get_numel (scale);
-  gsize nz = zero ? axon_tensor_get_numel (zero) : 0;
-  for (gsize i = 0; i < n; i++) {
-    gdouble z = nz == 0 ? 0 : axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
-    v[i] = (gdouble)((gfloat)(v[i] - z) *
-                     (gfloat)axon_tensor_get_value (scale, ns > 1 ? i / inner % ns : 0));
-  }
+  gsize n = axon_tensor_get_numel (x), nz = zero ? axon_tensor_get_numel (zero) : 0;
+  for (gsize i = 0; nz > 0 && i < n; i++)
+    v[i] -= axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
   return v;
+}
+
+/* x_scale * w_scale / y_scale, in this order and in single precision; @w has one scale for each
+ * channel, or one. */
+static gfloat
+product_scale (const AxonTensor *x, const AxonTensor *w, gsize channel, const AxonTensor *y)
+{
+  return (gfloat)axon_tensor_get_value (x, 0) *
+         (gfloat)axon_tensor_get_value (w, axon_tensor_get_numel (w) > 1 ? channel : 0) /
+         (gfloat)axon_tensor_get_value (y, 0);
+}
+
+/* y = round (sum * scale) + zero, to be saturated when stored: what becomes of an exact sum. */
+static gdouble
+requantize (gdouble sum, gfloat scale, const AxonTensor *zero)
+{
+  gdouble q = (gdouble)((gfloat)sum * scale);
+  return fabs (q) < 1e9
+             ? (gdouble)axon_round_even (q) + (zero ? axon_tensor_get_value (zero, 0) : 0)
+             : q;
 }
 
 static gboolean
@@ -64,18 +102,6 @@ infer_qlinear_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *
   return TRUE;
 }
 
-/* Integers: x - zero point. */
-static gdouble *
-centre (const AxonTensor *x, const AxonTensor *zero, gsize inner)
-{
-  gdouble *v = axon_load_doubles (x);
-  gsize n = axon_tensor_get_numel (x), nz = axon_tensor_get_numel (zero);
-  for (gsize i = 0; i < n; i++)
-    v[i] -= axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
-  return v;
-}
-
-/* y = saturate (round (sum * (x_scale * w_scale / y_scale)) + y_zero), sums exact. */
 static gboolean
 eval_qlinear_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                    GError **error)
@@ -86,19 +112,12 @@ eval_qlinear_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
   g_autofree gdouble *x = centre (in[0], in[2], 1), *w = centre (in[3], in[5], inner);
   g_autofree gdouble *b = node->n_inputs > 8 && in[8] ? axon_load_doubles (in[8]) : NULL;
   g_autofree gdouble *y = g_new0 (gdouble, n + 1);
-  gboolean per_channel = axon_tensor_get_numel (in[4]) > 1;
-  gdouble zero = axon_tensor_get_value (in[7], 0);
   if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), w, ws, b, y, error))
     return FALSE;
   plane = n / MAX ((gsize)axon_tensor_get_dim (out[0], 0) * m, 1);
-  for (gsize i = 0; i < n; i++) {
-    gfloat scale = (gfloat)axon_tensor_get_value (in[1], 0) *
-                   (gfloat)axon_tensor_get_value (in[4], per_channel ? i / plane % m : 0) /
-                   (gfloat)axon_tensor_get_value (in[6], 0);
-    gdouble q = (gdouble)((gfloat)y[i] * scale);
-    y[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + zero : q;
-  }
-  axon_store_doubles (out[0], y);
+  for (gsize i = 0; i < n; i++)
+    y[i] = requantize (y[i], product_scale (in[1], in[4], i / plane % m, in[6]), in[7]);
+  store_clipped (out[0], y, node);
   return TRUE;
 }
 
@@ -107,9 +126,12 @@ infer_qlinear_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
                       GError **error)
 {
   AxonTypeInfo pair[2] = { in[0], in[3] };
-  gint64 n = in[3].shape.rank > 0 ? in[3].shape.dims[in[3].shape.rank - 1] : -1;
-  if (!check_count (in, 1, 1, error) || !check_count (in, 4, n, error) ||
-      !check_count (in, 5, n, error) || !axon_infer_matmul (node, pair, out, error))
+  gint rank = in[3].shape.rank;
+  gint64 n = rank > 1 ? in[3].shape.dims[rank - 1] : 1;
+  if (!check_count (in, 1, 1, error) || !check_count (in, 2, 1, error) ||
+      !check_count (in, 4, n, error) || !check_count (in, 5, n, error) ||
+      !check_count (in, 6, 1, error) || !check_count (in, 7, 1, error) ||
+      !axon_infer_matmul (node, pair, out, error))
     return FALSE;
   out[0].dtype = in[7].dtype;
   return TRUE;
@@ -127,15 +149,74 @@ static gboolean
 eval_qlinear_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                      GError **error)
 {
-  g_autoptr (AxonTensor) a =
-      wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
-  g_autoptr (AxonTensor) b =
-      wrap (dequantize (in[3], in[4], in[5], 1), axon_tensor_get_shape (in[3]));
+  const AxonShape *as = axon_tensor_get_shape (in[0]), *bs = axon_tensor_get_shape (in[3]);
+  g_autoptr (AxonTensor) a = wrap (centre (in[0], in[2], 1), as);
+  g_autoptr (AxonTensor) b = wrap (centre (in[3], in[5], 1), bs);
   g_autoptr (AxonTensor) y =
       axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  gsize columns = bs->rank > 1 ? (gsize)bs->dims[bs->rank - 1] : 1;
+  gdouble *sums;
   if (y == NULL || !axon_eval_matmul (node, (AxonTensor *[]){ a, b }, &y, error))
     return FALSE;
-  quantize_into (out[0], axon_tensor_get_data (y), in[6], in[7]);
+  sums = axon_tensor_get_data (y);
+  for (gsize i = 0; i < axon_tensor_get_numel (y); i++)
+    sums[i] = requantize (sums[i], product_scale (in[1], in[4], i % columns, in[6]), in[7]);
+  axon_store_doubles (out[0], sums);
+  return TRUE;
+}
+
+/* QGemm: A, A_scale, A_zero, B, B_scale, B_zero [, C i32, Y_scale, Y_zero]; no Y_scale: floats. */
+static gboolean
+infer_qgemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gint column = axon_node_get_int (node, "transB") != 0 ? 0 : 1;
+  gint64 n = in[3].shape.rank == 2 ? in[3].shape.dims[column] : -1;
+  AxonTypeInfo gemm[3] = { in[0], in[3], { .shape = AXON_SHAPE_UNKNOWN } };
+  AxonNode plain = *node;
+  plain.n_inputs = 3;
+  if (axon_is_given (node, in, 6))
+    gemm[2] = in[6];
+  if (!check_count (in, 1, 1, error) || !check_count (in, 2, 1, error) ||
+      !check_count (in, 4, n, error) || !check_count (in, 5, n, error) ||
+      !axon_infer_gemm (&plain, gemm, out, error))
+    return FALSE;
+  if (gemm[2].dtype != AXON_DTYPE_UNDEFINED && gemm[2].dtype != AXON_DTYPE_I32)
+    FAIL (MODEL, "input 6: expected i32, got %s", axon_dtype_get_name (gemm[2].dtype));
+  if (!axon_is_given (node, in, 7))
+    out[0].dtype = AXON_DTYPE_F32;
+  else if (axon_is_given (node, in, 8))
+    out[0].dtype = in[8].dtype;
+  return TRUE;
+}
+
+static gboolean
+eval_qgemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+            G_GNUC_UNUSED GError **error)
+{
+  gboolean ta = axon_node_get_int (node, "transA") != 0;
+  gboolean tb = axon_node_get_int (node, "transB") != 0;
+  const AxonShape *ys = axon_tensor_get_shape (out[0]);
+  gint64 m = ys->dims[0], n = ys->dims[1], k = axon_tensor_get_dim (in[0], ta ? 0 : 1);
+  AxonTensor *bias = axon_operand (node, in, 6), *y_scale = axon_operand (node, in, 7);
+  gfloat a_scale =
+      (gfloat)axon_node_get_float (node, "alpha") * (gfloat)axon_tensor_get_value (in[1], 0);
+  gsize per_column = axon_tensor_get_numel (in[4]) > 1;
+  g_autofree gdouble *a = centre (in[0], in[2], 1), *b = centre (in[3], in[5], tb ? (gsize)k : 1);
+  g_autofree gdouble *y = g_new (gdouble, (gsize)(m * n) + 1);
+  gint64 strides[AXON_MAX_RANK] = { 0 };
+  if (bias != NULL)
+    axon_broadcast_strides (axon_tensor_get_shape (bias), ys, strides);
+  for (gint64 at = 0; at < m * n; at++) {
+    gint64 i = at / n, j = at % n;
+    gfloat scale = a_scale * (gfloat)axon_tensor_get_value (in[4], per_column * (gsize)j);
+    gdouble sum = bias ? axon_tensor_get_value (bias, (gsize)(i * strides[0] + j * strides[1])) : 0;
+    for (gint64 l = 0; l < k; l++)
+      sum += a[ta ? l * m + i : i * k + l] * b[tb ? j * k + l : l * n + j];
+    y[at] = y_scale ? requantize (sum, scale / (gfloat)axon_tensor_get_value (y_scale, 0),
+                                  axon_operand (node, in, 8))
+                    : (gdouble)((gfloat)sum * scale);
+  }
+  axon_store_doubles (out[0], y);
   return TRUE;
 }
 
@@ -155,8 +236,8 @@ eval_qlinear_pair (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
                    gboolean multiply)
 {
   const AxonShape *shape = axon_tensor_get_shape (out[0]);
-  g_autofree gdouble *a = dequantize (in[0], in[1], in[2], 1);
-  g_autofree gdouble *b = dequantize (in[3], in[4], in[5], 1);
+  g_autofree gdouble *a = dequantize (in[0], in[1], in[2]);
+  g_autofree gdouble *b = dequantize (in[3], in[4], in[5]);
   gsize n = axon_tensor_get_numel (out[0]);
   g_autofree gdouble *y = g_new (gdouble, n + 1);
   gint64 sa[AXON_MAX_RANK], sb[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
@@ -172,7 +253,7 @@ eval_qlinear_pair (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
     for (gint d = shape->rank - 1; d >= 0 && ++index[d] == shape->dims[d]; d--)
       index[d] = 0;
   }
-  quantize_into (out[0], y, in[6], node->n_inputs > 7 ? in[7] : NULL);
+  quantize_into (node, out[0], y, in[6], node->n_inputs > 7 ? in[7] : NULL);
   return TRUE;
 }
 
@@ -195,29 +276,48 @@ static gboolean
 eval_qlinear_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                     AxonEvalFunc eval, GError **error)
 {
-  g_autoptr (AxonTensor) x =
-      wrap (dequantize (in[0], in[1], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) x = wrap (dequantize (in[0], in[1], in[2]), axon_tensor_get_shape (in[0]));
   g_autoptr (AxonTensor) y =
       axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  if (y == NULL || !eval (node, &x, &y, error))
+    return FALSE;
+  quantize_into (node, out[0], axon_tensor_get_data (y), in[3], node->n_inputs > 4 ? in[4] : NULL);
+  return TRUE;
+}
+
+/* The mean of integers by the pooling kernel @eval, then x_scale / y_scale. */
+static gboolean
+eval_qlinear_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                   AxonEvalFunc eval, GError **error)
+{
+  g_autoptr (AxonTensor) x = wrap (centre (in[0], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) y =
+      axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
+  gfloat scale =
+      (gfloat)axon_tensor_get_value (in[1], 0) / (gfloat)axon_tensor_get_value (in[3], 0);
+  gdouble *means;
   if (axon_node_get_int (node, "channels_last") != 0)
     FAIL (UNSUPPORTED, "channels_last");
   if (y == NULL || !eval (node, &x, &y, error))
     return FALSE;
-  quantize_into (out[0], axon_tensor_get_data (y), in[3], node->n_inputs > 4 ? in[4] : NULL);
+  means = axon_tensor_get_data (y);
+  for (gsize i = 0; i < axon_tensor_get_numel (y); i++)
+    means[i] = requantize (means[i], scale, axon_operand (node, in, 4));
+  axon_store_doubles (out[0], means);
   return TRUE;
 }
 
-#define EVAL(name, kernel)                                                                         \
+#define EVAL(name, by, kernel)                                                                     \
   static gboolean eval_qlinear_##name (const AxonNode *node, AxonTensor *const *in,                \
                                        AxonTensor *const *out, GError **error)                     \
   {                                                                                                \
-    return eval_qlinear_unary (node, in, out, kernel, error);                                      \
+    return eval_qlinear_##by (node, in, out, kernel, error);                                       \
   }
-EVAL (average_pool, axon_eval_average_pool)
-EVAL (global_average_pool, axon_eval_global_average)
-EVAL (softmax, axon_eval_softmax)
-EVAL (sigmoid, axon_eval_sigmoid)
-EVAL (leaky_relu, axon_eval_leaky_relu)
+EVAL (average_pool, mean, axon_eval_average_pool)
+EVAL (global_average_pool, mean, axon_eval_global_average)
+EVAL (softmax, unary, axon_eval_softmax)
+EVAL (sigmoid, unary, axon_eval_sigmoid)
+EVAL (leaky_relu, unary, axon_eval_leaky_relu)
 
 /* QLinearConcat: Y_scale, Y_zero, then X, X_scale, X_zero for each input */
 static gboolean
@@ -247,11 +347,11 @@ eval_qlinear_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
   plain.n_inputs = n;
   for (guint i = 0; i < n; i++) {
     AxonTensor *const *p = in + 2 + 3 * i;
-    g_ptr_array_add (parts, wrap (dequantize (p[0], p[1], p[2], 1), axon_tensor_get_shape (p[0])));
+    g_ptr_array_add (parts, wrap (dequantize (p[0], p[1], p[2]), axon_tensor_get_shape (p[0])));
   }
   if (y == NULL || !axon_eval_concat (&plain, (AxonTensor **)parts->pdata, &y, error))
     return FALSE;
-  quantize_into (out[0], axon_tensor_get_data (y), in[0], in[1]);
+  quantize_into (node, out[0], axon_tensor_get_data (y), in[0], in[1]);
   return TRUE;
 }
 
@@ -270,6 +370,9 @@ static const AxonOp rows[] = {
     eval_qlinear_conv, AXON_OP_NONE },
   { "QLinearMatMul", NULL, 10, 0, 8, 8, 1, 1, B, 1, NULL, infer_qlinear_matmul, eval_qlinear_matmul,
     AXON_OP_NONE },
+  { "QGemm", MS, 1, 0, 6, 9, 1, 1, B, 1,
+    ATTRS (ATTR_F ("alpha", 1), ATTR_I ("transA", 0), ATTR_I ("transB", 0)), infer_qgemm,
+    eval_qgemm, AXON_OP_NONE },
   { "QLinearAdd", MS, 1, 0, 7, 8, 1, 1, B, 1, NULL, infer_qlinear_pair, eval_qlinear_add,
     AXON_OP_ELEMENTWISE },
   { "QLinearMul", MS, 1, 0, 7, 8, 1, 1, B, 1, NULL, infer_qlinear_pair, eval_qlinear_mul,

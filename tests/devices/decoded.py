@@ -22,8 +22,13 @@ if not os.path.isdir(os.path.join(data, "models")):
 COCO = [line.strip() for line in open(os.path.join(data, "models/labels/coco80.txt"))]
 
 
+def folder_of(name):
+    folders = [os.path.join(data, kind, name) for kind in ("models", "families")]
+    return next((f for f in folders if os.path.isdir(f)), folders[0])
+
+
 def outputs(name, data_set):
-    folder = os.path.join(data, "models", name)
+    folder = folder_of(name)
     with tempfile.TemporaryDirectory() as tmp:
         subprocess.run([run, "--device", device, os.path.join(folder, "model.onnx"), "--input",
                         os.path.join(folder, data_set, "input_0.pb"), "--save", tmp], check=True,
@@ -69,6 +74,33 @@ def yolox(out, size, image):
     return nms(found, 0.45)
 
 
+def letterbox(box, size, image):
+    """From the centred picture in a square of @size to the picture."""
+    r = min(size / image[0], size / image[1])
+    left, top = (size - image[0] * r) / 2, (size - image[1] * r) / 2
+    return [(v - (top if i % 2 else left)) / r for i, v in enumerate(box)]
+
+
+def yolov8(out, size, image):
+    found = []
+    for q in out[0][0].T:
+        c = int(q[4:84].argmax())
+        if q[4 + c] > 0.35:
+            found.append((COCO[c], q[4 + c], letterbox([q[0] - q[2] / 2, q[1] - q[3] / 2, q[0] + q[2] / 2,
+                                                        q[1] + q[3] / 2], size, image)))
+    return nms(found, 0.45)
+
+
+def yolov5(out, size, image):
+    rows = out[0][0]
+    scores = np.concatenate([rows[:, :4], rows[:, 4:5] * rows[:, 5:]], 1)
+    return yolov8([scores.T[None]], size, image)
+
+
+def yolo26(out, size, image):
+    return [(COCO[int(q[5])], q[4], letterbox(q[:4], size, image)) for q in out[0][0] if q[4] > 0.35]
+
+
 def ultraface(out, _, image):
     scores, boxes = out[0][0], out[1][0]
     return nms([("face", s[1], list(b * np.array(image * 2))) for s, b in zip(scores, boxes)
@@ -104,15 +136,21 @@ def yunet(out, size, image):
     return nms(found, 0.3)
 
 
-def check_boxes(found, expected):
-    for e in expected:
+def check_boxes(found, expected, least=0.9, off=0.05, certain=0):
+    for e in (e for e in expected if e["score"] > certain):
         best = max((f for f in found if f[0] == e["label"]), key=lambda f: iou(f[2], e["box"]),
                    default=None)
-        if best is None or iou(best[2], e["box"]) < 0.9 or abs(best[1] - e["score"]) > 0.05:
+        if best is None or iou(best[2], e["box"]) < least or abs(best[1] - e["score"]) > off:
             return f"expected {e}, nearest {best}"
     if len(found) > len(expected) + len(expected) // 4:
         return f"{len(found)} objects, expected {len(expected)}"
     return None
+
+
+def check_dynamic(found, expected):
+    """Where activations are quantised by their own range, one that rounds to the next step moves all that
+    follows: TEMPLATE agrees with the maker of the results in every sum of the first layers, then no more."""
+    return check_boxes(found, expected, 0.8, 0.15, 0.5)
 
 
 def softmax(v):
@@ -179,11 +217,15 @@ CASES = {
     "ppocrv3-det-en": lambda o, e: None if abs((o[0] > 0.3).mean() - e[0]["frac_gt_0_3"]) < 1e-4
                       else "fraction of text",
     "simplepose-192x256": check_keypoints,
+    "yolov8n-320-dynquant": lambda o, e: check_dynamic(yolov8(o, 320, STREET), e),
+    "yolov8n-seg-320-dynquant": lambda o, e: check_dynamic(yolov8(o, 320, STREET), e),
+    "yolo26n-640-end2end-dynquant": lambda o, e: check_dynamic(yolo26(o, 640, STREET), e),
+    "yolov5n-640-fp16": lambda o, e: check_boxes(yolov5(o, 640, STREET), e),
 }
 
 failed = 0
 for name, check in CASES.items():
-    meta = json.load(open(os.path.join(data, "models", name, "meta.json")))
+    meta = json.load(open(os.path.join(folder_of(name), "meta.json")))
     problem = check(outputs(name, "test_data_set_0"), meta["data_sets"][0]["reference_result"])
     print("FAIL" if problem else "pass", name, problem or "")
     failed += problem is not None

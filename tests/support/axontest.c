@@ -66,22 +66,33 @@ test_model_ints (TestModel *t, const gint64 *values, guint n)
 }
 
 AxonNode *
+test_model_node_of (TestModel *t, const gchar *domain, const gchar *op, AxonValue *const *in,
+                    guint n_in, guint n_out)
+{
+  const AxonOp *row = axon_builtin_op (domain, op, domain ? 1 : t->opset);
+  AxonValue *out[4];
+  AxonNode *node;
+  g_assert_nonnull (row);
+  g_assert_cmpuint (n_out, <=, G_N_ELEMENTS (out));
+  for (guint i = 0; i < n_out; i++)
+    out[i] = axon_model_add_value (t->model, NULL);
+  node = axon_model_add_node (t->model, row, domain ? 1 : t->opset, op, in, n_in, out, n_out);
+  g_ptr_array_add (node->origins, g_strdup (out[0]->name));
+  g_free (node->name);
+  node->name = g_strdup (out[0]->name);
+  return node;
+}
+
+AxonNode *
 test_model_node (TestModel *t, const gchar *op, guint n_in, ...)
 {
-  AxonValue *in[8] = { NULL }, *out = axon_model_add_value (t->model, NULL);
-  const AxonOp *row = axon_builtin_op (NULL, op, t->opset);
-  AxonNode *node;
+  AxonValue *in[8] = { NULL };
   va_list args;
   va_start (args, n_in);
   for (guint i = 0; i < n_in; i++)
     in[i] = va_arg (args, AxonValue *);
   va_end (args);
-  g_assert_nonnull (row);
-  node = axon_model_add_node (t->model, row, t->opset, op, in, n_in, &out, 1);
-  g_ptr_array_add (node->origins, g_strdup (out->name));
-  g_free (node->name);
-  node->name = g_strdup (out->name);
-  return node;
+  return test_model_node_of (t, NULL, op, in, n_in, 1);
 }
 
 AxonModel *
@@ -97,8 +108,8 @@ test_model_finish (TestModel *t, AxonValue *output)
 }
 
 AxonTensor *
-test_try_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input,
-              GError **error)
+test_try_run_all (AxonModel *model, const gchar *device, GVariant *config,
+                  AxonTensor *const *inputs, guint n_inputs, GError **error)
 {
   g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
       axon_core_get_default (), model, device, config, NULL, NULL, NULL, error);
@@ -106,10 +117,19 @@ test_try_run (AxonModel *model, const gchar *device, GVariant *config, AxonTenso
   if (compiled == NULL)
     return NULL;
   request = axon_compiled_model_create_infer_request (compiled);
-  if (!axon_infer_request_set_input_tensor (request, 0, input, error) ||
-      !axon_infer_request_infer (request, error))
+  for (guint i = 0; i < n_inputs; i++)
+    if (!axon_infer_request_set_input_tensor (request, i, inputs[i], error))
+      return NULL;
+  if (!axon_infer_request_infer (request, error))
     return NULL;
   return axon_infer_request_get_output_tensor (request, 0);
+}
+
+AxonTensor *
+test_try_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input,
+              GError **error)
+{
+  return test_try_run_all (model, device, config, &input, 1, error);
 }
 
 AxonTensor *

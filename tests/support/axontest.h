@@ -18,6 +18,9 @@ AxonValue *test_model_constant (TestModel *t, const AxonShape *shape, const gflo
 AxonValue *test_model_ints (TestModel *t, const gint64 *values, guint n);
 AxonValue *test_model_random (TestModel *t, const AxonShape *shape, guint32 seed);
 AxonNode *test_model_node (TestModel *t, const gchar *op, guint n_in, ...);
+/* Of any domain, with any number of inputs and outputs. */
+AxonNode *test_model_node_of (TestModel *t, const gchar *domain, const gchar *op,
+                              AxonValue *const *in, guint n_in, guint n_out);
 AxonModel *test_model_finish (TestModel *t, AxonValue *output);
 
 AxonTensor *test_tensor (const AxonShape *shape, const gfloat *values);
@@ -30,6 +33,8 @@ AxonModel *test_relu_model (void);
 AxonTensor *test_run (AxonModel *model, const gchar *device, GVariant *config, AxonTensor *input);
 AxonTensor *test_try_run (AxonModel *model, const gchar *device, GVariant *config,
                           AxonTensor *input, GError **error);
+AxonTensor *test_try_run_all (AxonModel *model, const gchar *device, GVariant *config,
+                              AxonTensor *const *inputs, guint n_inputs, GError **error);
 
 /* For devices of which one run never ends: starts and cancels until a run ends by itself. On a busy
  * machine cancelling may come before a run has begun, and the next one is the one that never ends.
