@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpupasses.h"
 
-/* What has an integer kernel: QLinearAdd, and QLinearConv if its weights fit s8. */
+/* What has an integer kernel. */
 static gboolean
 has_integer_kernel (const AxonNode *node)
 {
-  g_auto (AxonQuant) q = { 0 };
-  g_autofree gint8 *weights = NULL;
-  if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearAdd"))
-    return TRUE;
-  if (!axon_node_is (node, "QLinearConv"))
-    return FALSE;
-  if (axon_node_find_attr (node, "axon.clip") != NULL)
-    return TRUE;
-  weights = axon_quant_init (&q, node) ? axon_quant_weights (node) : NULL;
-  return weights != NULL;
+  return axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearAdd") ||
+         axon_node_is (node, "QLinearConv");
 }
 
 static gboolean

@@ -14,15 +14,16 @@
 CPU_INLINE VI32
 load_channels (const guint8 *x, gint n, gboolean is_signed)
 {
-  VU8 bytes = { 0 };
-  if (n >= CPU_LANES)
-    bytes = *(const VU8 *)x;
-  else
-    for (gint i = 0; i < n; i++)
-      bytes[i] = x[i];
+  guint8 bytes[CPU_LANES] = { 0 };
+  VI32 wide;
+  if (n < CPU_LANES) {
+    memcpy (bytes, x, (gsize)n);
+    x = bytes;
+  }
+  wide = load_u8 (x);
   if (is_signed)
-    return __builtin_convertvector((VI8)bytes, VI32) & 0xffff;
-  return __builtin_convertvector(bytes, VI32);
+    wide = ((wide ^ 0x80) - 0x80) & 0xffff;
+  return wide;
 }
 
 /* Columns @from to @until of a row of the strip, from two rows of the source; NULL: outside of the

@@ -4,25 +4,8 @@
  * compiler turns into vectors. */
 #pragma once
 
+#include "exp.h"
 #include "int8.h"
-#include "vector.h"
-
-#include <math.h>
-#include <string.h>
-
-/* e^x for x <= 0 */
-CPU_INLINE gfloat
-exp_negative (gfloat x)
-{
-  gfloat least = x > -87 ? x : -87;
-  gfloat k = rintf (least * 1.44269504f), r = least - k * 0.693359375f, power;
-  guint32 bits = (guint32)((gint32)k + 127) << 23;
-  r += k * 2.12194440e-4f; /* ln 2 in two parts (Cody and Waite 1980) */
-  memcpy (&power, &bits, sizeof power);
-  return power *
-         (1 +
-          r * (1 + r * (1.0f / 2 + r * (1.0f / 6 + r * (1.0f / 24 + r * (1.0f / 120 + r / 720))))));
-}
 
 CPU_INLINE gfloat
 sigmoid (gfloat x)

@@ -81,7 +81,8 @@ dot2 (VI32 c, VI32 a, VI32 b)
 #define M(v) ((__m512i)(v))
 #define MF(v) ((__m512)(v))
 #define MADD _mm512_madd_epi16
-#define MAXF(a, b) _mm512_maskz_max_ps (0xffff, a, b) /* gcc 12 warns of what the plain one leaves undefined */
+#define MAXF(a, b)                                                                                 \
+  _mm512_maskz_max_ps (0xffff, a, b) /* gcc 12 warns of what the plain one leaves undefined */
 #define MINF(a, b) _mm512_maskz_min_ps (0xffff, a, b)
 #define ROUND(v) _mm512_maskz_cvtps_epi32 (0xffff, v)
 #endif
@@ -137,6 +138,22 @@ dot4 (VI32 c, VI32 a, VI32 b)
 #else
 #define CPU_DOT4 FALSE
 #endif
+
+/* As many bytes as there are lanes, widened. */
+CPU_INLINE VI32
+load_u8 (const guint8 *x)
+{
+#if defined(CPU_EMULATED) || !defined(__SSE4_1__)
+  return __builtin_convertvector(*(const VU8 *)x, VI32);
+#elif CPU_VECTOR == 16
+  return (VI32)_mm_cvtepu8_epi32 (_mm_loadu_si32 (x));
+#elif CPU_VECTOR == 32
+  return (VI32)_mm256_cvtepu8_epi32 (_mm_loadl_epi64 ((const __m128i *)(gconstpointer)x));
+#else
+  return (VI32)_mm512_maskz_cvtepu8_epi32 (0xffff,
+                                           _mm_loadu_si128 ((const __m128i *)(gconstpointer)x));
+#endif
+}
 
 /* Two vectors of integers that fit, as bytes. */
 CPU_INLINE void
