@@ -46,12 +46,14 @@ dnn_bias_adds_exactly (const gint8 *weights, gsize n_channels, gsize n_each, gin
                        const gint32 *bias)
 {
   for (gsize c = 0; c < n_channels; c++, weights += n_each) {
-    gint64 least = 0, most = 0;
+    gint64 all = 0, positive = 0, negative;
     for (gsize i = 0; i < n_each; i++) {
-      least += weights[i] * (weights[i] < 0 ? high : low);
-      most += weights[i] * (weights[i] < 0 ? low : high);
+      all += weights[i];
+      positive += MAX (weights[i], 0);
     }
-    if (!bias_adds_exactly (bias[c], least, most))
+    negative = all - positive;
+    if (!bias_adds_exactly (bias[c], positive * low + negative * high,
+                            positive * high + negative * low))
       return FALSE;
   }
   return TRUE;
