@@ -30,6 +30,7 @@
   X (patch)                                                                                        \
   X (pool)                                                                                         \
   X (qlinear)                                                                                      \
+  X (qlinearconv)                                                                                  \
   X (quantize)                                                                                     \
   X (random)                                                                                       \
   X (recurrent)                                                                                    \

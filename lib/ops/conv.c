@@ -121,19 +121,6 @@ axon_conv_doubles (const AxonNode *node, const gdouble *x, const AxonShape *xs, 
   return TRUE;
 }
 
-static gboolean
-eval_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
-{
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *k = axon_load_doubles (in[1]);
-  g_autofree gdouble *b = node->n_inputs > 2 && in[2] ? axon_load_doubles (in[2]) : NULL;
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
-  if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), k, axon_tensor_get_shape (in[1]),
-                          b, y, error))
-    return FALSE;
-  axon_store_doubles (out[0], y);
-  return TRUE;
-}
-
 /* ConvTranspose: sizes by output_padding, output_shape or auto_pad; the window then describes the
  * convolution whose gradient this is, "in" being our output. */
 static gboolean
@@ -178,9 +165,9 @@ axon_window_of_transposed (AxonWindow *w, const AxonNode *node, GError **error)
                            node->inputs[1]->type.shape.dims + 2, error);
 }
 
-static gboolean
-infer_conv_transpose (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
-                      GError **error)
+gboolean
+axon_infer_conv_transpose (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                           GError **error)
 {
   const AxonShape *x = &in[0].shape, *w = &in[1].shape;
   gint64 kernel[AXON_MAX_RANK], group = axon_node_get_int (node, "group");
@@ -224,14 +211,12 @@ scatter_plane (gdouble *y, const gdouble *x, const gdouble *k, const AxonWindow 
             }
 }
 
-static gboolean
-eval_conv_transpose (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                     GError **error)
+/* y (zeroed by the caller) = the transposed convolution of x and k, + b */
+gboolean
+axon_conv_transpose_doubles (const AxonNode *node, const gdouble *x, const AxonShape *xs,
+                             const gdouble *k, const AxonShape *ws, const gdouble *b, gdouble *y,
+                             GError **error)
 {
-  const AxonShape *xs = axon_tensor_get_shape (in[0]), *ws = axon_tensor_get_shape (in[1]);
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *k = axon_load_doubles (in[1]);
-  g_autofree gdouble *b = node->n_inputs > 2 && in[2] ? axon_load_doubles (in[2]) : NULL;
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
   gint64 group = axon_node_get_int (node, "group"), per = ws->dims[1], m = per * group;
   AxonWindow w;
   if (!transpose_window (&w, node, xs, ws->dims + 2, error))
@@ -246,8 +231,37 @@ eval_conv_transpose (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
         scatter_plane (plane, x + (n * xs->dims[1] + i) * volume (w.out),
                        k + (i * per + o % per) * volume (w.kernel), &w);
     }
+  return TRUE;
+}
+
+static gboolean
+eval_by (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+         gboolean (*convolve) (const AxonNode *node, const gdouble *x, const AxonShape *xs,
+                               const gdouble *k, const AxonShape *ws, const gdouble *b, gdouble *y,
+                               GError **error),
+         GError **error)
+{
+  g_autofree gdouble *x = axon_load_doubles (in[0]), *k = axon_load_doubles (in[1]);
+  g_autofree gdouble *b = node->n_inputs > 2 && in[2] ? axon_load_doubles (in[2]) : NULL;
+  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  if (!convolve (node, x, axon_tensor_get_shape (in[0]), k, axon_tensor_get_shape (in[1]), b, y,
+                 error))
+    return FALSE;
   axon_store_doubles (out[0], y);
   return TRUE;
+}
+
+static gboolean
+eval_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  return eval_by (node, in, out, axon_conv_doubles, error);
+}
+
+static gboolean
+eval_conv_transpose (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
+                     GError **error)
+{
+  return eval_by (node, in, out, axon_conv_transpose_doubles, error);
 }
 
 #define WINDOW_ATTRS                                                                               \
@@ -259,7 +273,7 @@ static const AxonOp rows[] = {
     eval_conv, AXON_OP_NONE },
   { "ConvTranspose", NULL, 1, 0, 2, 3, 1, 1, AXON_DTYPES_FLOAT, 3,
     ATTRS (WINDOW_ATTRS, ATTR_INTS ("output_padding"), ATTR_INTS ("output_shape")),
-    infer_conv_transpose, eval_conv_transpose, AXON_OP_NONE },
+    axon_infer_conv_transpose, eval_conv_transpose, AXON_OP_NONE },
 };
 
 DEFINE_FAMILY (conv, rows)

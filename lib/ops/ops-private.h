@@ -122,6 +122,11 @@ void axon_strided_copy (gpointer dst, const guint8 *src, gsize size, const AxonS
 gboolean axon_conv_doubles (const AxonNode *node, const gdouble *x, const AxonShape *xs,
                             const gdouble *k, const AxonShape *ws, const gdouble *b, gdouble *y,
                             GError **error);
+gboolean axon_conv_transpose_doubles (const AxonNode *node, const gdouble *x, const AxonShape *xs,
+                                      const gdouble *k, const AxonShape *ws, const gdouble *b,
+                                      gdouble *y, GError **error);
+gboolean axon_infer_conv_transpose (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                                    GError **error);
 gboolean axon_infer_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                           GError **error);
 gboolean axon_infer_gemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,

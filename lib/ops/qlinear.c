@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* QLinearConv and QLinearMatMul (10), and ONNX Runtime's com.microsoft QGemm and QLinear operators
- * (onnxruntime docs/ContribOperators.md). Convolutions, products and means sum integers and scale
- * once, see requantize(). The others dequantise, compute and quantise. Either rounds half to even
- * and is in single precision, as the scales are: 8-bit results hang on ties. */
-#include "ops-private.h"
+/* QLinearMatMul (10), and ONNX Runtime's com.microsoft QGemm and QLinear operators (onnxruntime
+ * docs/ContribOperators.md). Products and means sum integers and scale once, see requantize.c. The
+ * others dequantise, compute and quantise. Either rounds half to even and is in single precision,
+ * as the scales are: 8-bit results hang on ties. */
+#include "requantize.h"
 
 #include <math.h>
-
-/* A device's passes put a clamp of the quantised numbers into axon.clip. */
-static void
-store_clipped (AxonTensor *out, gdouble *values, const AxonNode *node)
-{
-  guint n;
-  const gint64 *clip = axon_node_get_ints (node, "axon.clip", &n);
-  for (gsize i = 0; clip != NULL && n == 2 && i < axon_tensor_get_numel (out); i++)
-    values[i] = CLAMP (values[i], (gdouble)clip[0], (gdouble)clip[1]);
-  axon_store_doubles (out, values);
-}
 
 /* y = saturate (round (value / scale) + zero) */
 static void
@@ -29,7 +18,7 @@ quantize_into (const AxonNode *node, AxonTensor *out, gdouble *values, const Axo
     gdouble q = (gdouble)((gfloat)values[i] / (gfloat)s);
     values[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + z : q;
   }
-  store_clipped (out, values, node);
+  axon_store_clipped (out, values, node);
 }
 
 static gdouble *
@@ -41,86 +30,6 @@ dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero
   return v;
 }
 
-/* Integers: x - zero point. Per-channel ones lie along dimension 0 (Conv weights) or along the last
- * (MatMul). */
-static gdouble *
-centre (const AxonTensor *x, const AxonTensor *zero, gsize inner)
-{
-  gdouble *v = axon_load_doubles (x);
-  gsize n = axon_tensor_get_numel (x), nz = zero ? axon_tensor_get_numel (zero) : 0;
-  for (gsize i = 0; nz > 0 && i < n; i++)
-    v[i] -= axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
-  return v;
-}
-
-/* x_scale * w_scale / y_scale, in this order and in single precision; @w has one scale for each
- * channel, or one. */
-static gfloat
-product_scale (const AxonTensor *x, const AxonTensor *w, gsize channel, const AxonTensor *y)
-{
-  return (gfloat)axon_tensor_get_value (x, 0) *
-         (gfloat)axon_tensor_get_value (w, axon_tensor_get_numel (w) > 1 ? channel : 0) /
-         (gfloat)axon_tensor_get_value (y, 0);
-}
-
-/* y = round (sum * scale) + zero, to be saturated when stored: what becomes of an exact sum. */
-static gdouble
-requantize (gdouble sum, gfloat scale, const AxonTensor *zero)
-{
-  gdouble q = (gdouble)((gfloat)sum * scale);
-  return fabs (q) < 1e9
-             ? (gdouble)axon_round_even (q) + (zero ? axon_tensor_get_value (zero, 0) : 0)
-             : q;
-}
-
-static gboolean
-check_count (const AxonTypeInfo *in, guint index, gint64 channels, GError **error)
-{
-  gint64 n = axon_shape_get_numel (&in[index].shape);
-  if (n >= 0 && n != 1 && n != channels)
-    FAIL (MODEL, "input %u: expected 1 or %" G_GINT64_FORMAT " elements, got %" G_GINT64_FORMAT,
-          index, channels, n);
-  return TRUE;
-}
-
-static gboolean
-infer_qlinear_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
-{
-  AxonTypeInfo conv[3] = { in[0], in[3], { 0 } };
-  AxonNode plain = *node;
-  gint64 channels = in[3].shape.rank > 0 ? in[3].shape.dims[0] : -1;
-  conv[2].dtype = AXON_DTYPE_UNDEFINED;
-  if (node->n_inputs > 8)
-    conv[2] = in[8];
-  plain.n_inputs = node->n_inputs > 8 ? 3 : 2;
-  if (!check_count (in, 4, channels, error) || !check_count (in, 5, channels, error) ||
-      !check_count (in, 1, 1, error) || !check_count (in, 2, 1, error) ||
-      !check_count (in, 6, 1, error) || !check_count (in, 7, 1, error) ||
-      !axon_infer_conv (&plain, conv, out, error))
-    return FALSE;
-  out[0].dtype = in[7].dtype;
-  return TRUE;
-}
-
-static gboolean
-eval_qlinear_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                   GError **error)
-{
-  const AxonShape *ws = axon_tensor_get_shape (in[3]);
-  gsize m = (gsize)ws->dims[0], inner = axon_tensor_get_numel (in[3]) / MAX (m, 1);
-  gsize n = axon_tensor_get_numel (out[0]), plane;
-  g_autofree gdouble *x = centre (in[0], in[2], 1), *w = centre (in[3], in[5], inner);
-  g_autofree gdouble *b = node->n_inputs > 8 && in[8] ? axon_load_doubles (in[8]) : NULL;
-  g_autofree gdouble *y = g_new0 (gdouble, n + 1);
-  if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), w, ws, b, y, error))
-    return FALSE;
-  plane = n / MAX ((gsize)axon_tensor_get_dim (out[0], 0) * m, 1);
-  for (gsize i = 0; i < n; i++)
-    y[i] = requantize (y[i], product_scale (in[1], in[4], i / plane % m, in[6]), in[7]);
-  store_clipped (out[0], y, node);
-  return TRUE;
-}
-
 static gboolean
 infer_qlinear_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                       GError **error)
@@ -128,9 +37,9 @@ infer_qlinear_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
   AxonTypeInfo pair[2] = { in[0], in[3] };
   gint rank = in[3].shape.rank;
   gint64 n = rank > 1 ? in[3].shape.dims[rank - 1] : 1;
-  if (!check_count (in, 1, 1, error) || !check_count (in, 2, 1, error) ||
-      !check_count (in, 4, n, error) || !check_count (in, 5, n, error) ||
-      !check_count (in, 6, 1, error) || !check_count (in, 7, 1, error) ||
+  if (!axon_check_count (in, 1, 1, error) || !axon_check_count (in, 2, 1, error) ||
+      !axon_check_count (in, 4, n, error) || !axon_check_count (in, 5, n, error) ||
+      !axon_check_count (in, 6, 1, error) || !axon_check_count (in, 7, 1, error) ||
       !axon_infer_matmul (node, pair, out, error))
     return FALSE;
   out[0].dtype = in[7].dtype;
@@ -150,8 +59,8 @@ eval_qlinear_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
                      GError **error)
 {
   const AxonShape *as = axon_tensor_get_shape (in[0]), *bs = axon_tensor_get_shape (in[3]);
-  g_autoptr (AxonTensor) a = wrap (centre (in[0], in[2], 1), as);
-  g_autoptr (AxonTensor) b = wrap (centre (in[3], in[5], 1), bs);
+  g_autoptr (AxonTensor) a = wrap (axon_centre (in[0], in[2], 1), as);
+  g_autoptr (AxonTensor) b = wrap (axon_centre (in[3], in[5], 1), bs);
   g_autoptr (AxonTensor) y =
       axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
   gsize columns = bs->rank > 1 ? (gsize)bs->dims[bs->rank - 1] : 1;
@@ -160,8 +69,9 @@ eval_qlinear_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
     return FALSE;
   sums = axon_tensor_get_data (y);
   for (gsize i = 0; i < axon_tensor_get_numel (y); i++)
-    sums[i] = requantize (sums[i], product_scale (in[1], in[4], i % columns, in[6]), in[7]);
-  axon_store_doubles (out[0], sums);
+    sums[i] =
+        axon_requantize (sums[i], axon_product_scale (in[1], in[4], i % columns, in[6]), in[7]);
+  axon_store_clipped (out[0], sums, node);
   return TRUE;
 }
 
@@ -176,8 +86,8 @@ infer_qgemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GE
   plain.n_inputs = 3;
   if (axon_is_given (node, in, 6))
     gemm[2] = in[6];
-  if (!check_count (in, 1, 1, error) || !check_count (in, 2, 1, error) ||
-      !check_count (in, 4, n, error) || !check_count (in, 5, n, error) ||
+  if (!axon_check_count (in, 1, 1, error) || !axon_check_count (in, 2, 1, error) ||
+      !axon_check_count (in, 4, n, error) || !axon_check_count (in, 5, n, error) ||
       !axon_infer_gemm (&plain, gemm, out, error))
     return FALSE;
   if (gemm[2].dtype != AXON_DTYPE_UNDEFINED && gemm[2].dtype != AXON_DTYPE_I32)
@@ -201,7 +111,8 @@ eval_qgemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   gfloat a_scale =
       (gfloat)axon_node_get_float (node, "alpha") * (gfloat)axon_tensor_get_value (in[1], 0);
   gsize per_column = axon_tensor_get_numel (in[4]) > 1;
-  g_autofree gdouble *a = centre (in[0], in[2], 1), *b = centre (in[3], in[5], tb ? (gsize)k : 1);
+  g_autofree gdouble *a = axon_centre (in[0], in[2], 1);
+  g_autofree gdouble *b = axon_centre (in[3], in[5], tb ? (gsize)k : 1);
   g_autofree gdouble *y = g_new (gdouble, (gsize)(m * n) + 1);
   gint64 strides[AXON_MAX_RANK] = { 0 };
   if (bias != NULL)
@@ -212,11 +123,11 @@ eval_qgemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
     gdouble sum = bias ? axon_tensor_get_value (bias, (gsize)(i * strides[0] + j * strides[1])) : 0;
     for (gint64 l = 0; l < k; l++)
       sum += a[ta ? l * m + i : i * k + l] * b[tb ? j * k + l : l * n + j];
-    y[at] = y_scale ? requantize (sum, scale / (gfloat)axon_tensor_get_value (y_scale, 0),
-                                  axon_operand (node, in, 8))
+    y[at] = y_scale ? axon_requantize (sum, scale / (gfloat)axon_tensor_get_value (y_scale, 0),
+                                       axon_operand (node, in, 8))
                     : (gdouble)((gfloat)sum * scale);
   }
-  axon_store_doubles (out[0], y);
+  axon_store_clipped (out[0], y, node);
   return TRUE;
 }
 
@@ -290,7 +201,7 @@ static gboolean
 eval_qlinear_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                    AxonEvalFunc eval, GError **error)
 {
-  g_autoptr (AxonTensor) x = wrap (centre (in[0], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) x = wrap (axon_centre (in[0], in[2], 1), axon_tensor_get_shape (in[0]));
   g_autoptr (AxonTensor) y =
       axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
   gfloat scale =
@@ -302,7 +213,7 @@ eval_qlinear_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
     return FALSE;
   means = axon_tensor_get_data (y);
   for (gsize i = 0; i < axon_tensor_get_numel (y); i++)
-    means[i] = requantize (means[i], scale, axon_operand (node, in, 4));
+    means[i] = axon_requantize (means[i], scale, axon_operand (node, in, 4));
   axon_store_doubles (out[0], means);
   return TRUE;
 }
@@ -357,17 +268,12 @@ eval_qlinear_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
 
 #define B AXON_DTYPES_BYTE
 #define MS AXON_DOMAIN_MICROSOFT
-#define CONV_ATTRS                                                                                 \
-  ATTR_S ("auto_pad", "NOTSET"), ATTR_I ("group", 1), ATTR_INTS ("dilations"),                     \
-      ATTR_INTS ("kernel_shape"), ATTR_INTS ("pads"), ATTR_INTS ("strides")
 #define POOL_ATTRS                                                                                 \
   ATTR_S ("auto_pad", "NOTSET"), ATTR_I ("ceil_mode", 0), ATTR_I ("count_include_pad", 0),         \
       REQUIRED ("kernel_shape", AXON_ATTR_INTS), ATTR_INTS ("pads"), ATTR_INTS ("strides"),        \
       ATTR_I ("channels_last", 0)
 
 static const AxonOp rows[] = {
-  { "QLinearConv", NULL, 10, 0, 8, 9, 1, 1, B, 1, ATTRS (CONV_ATTRS), infer_qlinear_conv,
-    eval_qlinear_conv, AXON_OP_NONE },
   { "QLinearMatMul", NULL, 10, 0, 8, 8, 1, 1, B, 1, NULL, infer_qlinear_matmul, eval_qlinear_matmul,
     AXON_OP_NONE },
   { "QGemm", MS, 1, 0, 6, 9, 1, 1, B, 1,
