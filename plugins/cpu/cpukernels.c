@@ -1,17 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The kernel table: first match that builds wins, the reference kernel is last. */
+#include "kernels/int8.h"
 #include "kernels/kernels.h"
 #include "onednn/cpudnn.h"
 
 #define ONNX NULL
 #define MS AXON_DOMAIN_MICROSOFT
 
+/* Inputs of products of bytes; -1: none */
+static const CpuInt8Form qlinear = {
+  .x_scale = 1, .x_zero = 2, .w = 3, .w_scale = 4, .w_zero = 5, .y_scale = 6, .y_zero = 7, .bias = 8
+};
+static const CpuInt8Form qgemm = {
+  .x_scale = 1, .x_zero = 2, .w = 3, .w_scale = 4, .w_zero = 5, .bias = 6, .y_scale = 7, .y_zero = 8
+};
+static const CpuInt8Form integer = { .w = 1,
+                                     .x_zero = 2,
+                                     .w_zero = 3,
+                                     .x_scale = -1,
+                                     .w_scale = -1,
+                                     .y_scale = -1,
+                                     .y_zero = -1,
+                                     .bias = -1 };
+static const CpuInt8Form to_float = { .w = 1,
+                                      .x_scale = 2,
+                                      .w_scale = 3,
+                                      .x_zero = 4,
+                                      .w_zero = 5,
+                                      .bias = 6,
+                                      .y_scale = -1,
+                                      .y_zero = -1 };
+
 const CpuKernel cpu_kernels[] = {
   { ONNX, "Conv", "onednn", cpu_dnn_build_conv },
   { ONNX, "ConvTranspose", "onednn", cpu_dnn_build_conv_transpose },
-  { ONNX, "QLinearConv", "own", cpu_build_qlinear_conv },
-  { ONNX, "QLinearConv", "onednn", cpu_dnn_build_qlinear_conv },
-  { ONNX, "ConvInteger", "own", cpu_build_conv_integer },
+  { ONNX, "QLinearConv", "int8", cpu_build_qlinear_conv, &qlinear },
+  { ONNX, "ConvInteger", "int8", cpu_build_int8_conv, &integer },
+  { AXON_DOMAIN_AXON, "ConvIntegerToFloat", "int8", cpu_build_int8_conv, &to_float },
+  { AXON_DOMAIN_AXON, "QLinearConvTranspose", "int8", cpu_build_int8_conv_transpose, &qlinear },
+  { ONNX, "QLinearMatMul", "int8", cpu_build_int8_matmul, &qlinear },
+  { ONNX, "MatMulInteger", "int8", cpu_build_int8_matmul, &integer },
+  { MS, "MatMulIntegerToFloat", "int8", cpu_build_int8_matmul, &to_float },
+  { MS, "QGemm", "int8", cpu_build_int8_matmul, &qgemm },
   { ONNX, "MatMul", "onednn", cpu_dnn_build_matmul },
   { ONNX, "Gemm", "onednn", cpu_dnn_build_matmul },
   { ONNX, "MaxPool", "onednn", cpu_dnn_build_pool },

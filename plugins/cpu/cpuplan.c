@@ -298,6 +298,7 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
     GError *refusal = NULL;
     if (!matches (&cpu_kernels[i], node))
       continue;
+    plan->row = &cpu_kernels[i];
     built = cpu_kernels[i].build (plan, node, &refusal);
     if (!built && refusal != NULL) {
       g_propagate_error (error, refusal);

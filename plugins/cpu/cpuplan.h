@@ -73,16 +73,18 @@ struct _CpuPlan {
   GArray *info;          /* AxonProfilingInfo per step */
   gsize arena_size;
   guint n_threads;
-  const AxonNode *node; /* while building */
+  const AxonNode *node; /* while building, as the next */
+  const struct _CpuKernel *row;
 };
 
 /* Builders: TRUE if the node was taken. FALSE without error: the next row of the table is asked. */
 typedef gboolean (*CpuBuildFunc) (CpuPlan *plan, const AxonNode *node, GError **error);
 
-typedef struct {
+typedef struct _CpuKernel {
   const gchar *domain, *name; /* name NULL: any operator */
   const gchar *impl;          /* what axon-inspect shows */
   CpuBuildFunc build;
+  gconstpointer data; /* what the builder reads of its row: plan->row->data */
 } CpuKernel;
 
 extern const CpuKernel cpu_kernels[];

@@ -12,7 +12,9 @@ typedef struct {
   const guint8 *data;
   gboolean is_signed;
   gsize out, in, tap;
-  const gint *taps; /* which tap of the model stands at [row * kernel_w + column]; NULL: the same */
+  gsize per_group, group; /* each per_group output channels: group elements further; 0: none */
+  const gint *taps; /* which tap of the model stands at [row * kernel_w + column], -1: none; NULL:
+                       the same */
   const gint32 *zero;
   guint n_zero; /* 0: none, 1: for all, else one for each output channel */
 } CpuInt8Weights;
@@ -26,27 +28,43 @@ typedef struct {
   guint n_scale;       /* 1: for all */
   const gfloat *shift; /* NULL: 0 */
   gint32 x_zero;
+  gsize y_origin; /* element of the output where the result begins */
 } CpuInt8Spec;
 
-typedef struct _CpuInt8Step CpuInt8Step;
+/* Input @index channels last, with @conv's strides of it; others are converted. */
+CpuTensor *cpu_int8_source (CpuPlan *plan, const AxonNode *node, guint index, CpuInt8Conv *conv);
 
 /* What a step reads of its inputs at run time, as places in its list; 0: a constant of the spec. */
 typedef struct {
-  guint zero;  /* of the source: u8 or s8 */
-  guint scale; /* f32, by which every scale is multiplied */
+  guint zero;    /* of the source: u8 or s8 */
+  guint scale;   /* f32, by which every scale is multiplied */
+  guint weights; /* packed for every frame of the run, @weight_frame bytes apart */
+  gsize weight_frame;
 } CpuInt8Runtime;
-
-/* A channels-last source: strides of row and pixel in elements. Converts others. */
-CpuTensor *cpu_int8_source (CpuPlan *plan, const AxonNode *node, guint index, CpuInt8Conv *conv);
-
-/* The geometry of a convolution node with weights of shape @w. FALSE: none that the kernels have.
- */
-gboolean cpu_int8_geometry (CpuInt8Conv *conv, const AxonNode *node, const AxonShape *w);
-
-/* A result of bytes: the range of its type or of attribute axon.clip, and the zero point. */
-void cpu_int8_set_range (CpuInt8Finish *finish, const AxonNode *node, gint32 zero);
 
 /* Adds one step for all of @specs, which write one output: a transposed convolution has one for
  * each phase. */
 void cpu_int8_add_step (CpuPlan *plan, const CpuInt8Spec *specs, guint n, CpuInt8Runtime runtime,
                         CpuTensor *const *in, guint n_in, CpuTensor *out);
+
+/* Which inputs of an operator are what; -1: it has none. A row of the kernel table carries it. */
+typedef struct {
+  gint8 w, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero, bias;
+} CpuInt8Form;
+
+/* What a node says of a product, read by its form. */
+typedef struct {
+  CpuInt8Spec spec;
+  CpuInt8Runtime runtime;
+  CpuTensor *in[4]; /* the first is the builder's: the source */
+  guint n_in;
+  gint32 *zeros; /* owned, as the next; the spec points to them */
+  gfloat *scales;
+} CpuInt8Node;
+
+/* Keeps self->spec.conv, which the builder filled. @channels: of the output, all groups. FALSE:
+ * something that has to be a constant is none, or a count does not fit. */
+gboolean cpu_int8_node_init (CpuInt8Node *self, CpuPlan *plan, const AxonNode *node,
+                             const CpuInt8Form *form, gint64 channels);
+void cpu_int8_node_clear (CpuInt8Node *self);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CpuInt8Node, cpu_int8_node_clear)

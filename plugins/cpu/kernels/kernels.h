@@ -19,7 +19,9 @@ gboolean cpu_build_quantize (CpuPlan *plan, const AxonNode *node, GError **error
 gboolean cpu_build_dequantize (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_qlinear_add (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_build_conv_integer (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_int8_conv (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_int8_conv_transpose (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_int8_matmul (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_gather (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_pad (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_resize_is_plain (const AxonNode *node);

@@ -6,7 +6,7 @@ static gboolean
 has_integer_kernel (const AxonNode *node)
 {
   return axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearAdd") ||
-         axon_node_is (node, "QLinearConv");
+         axon_node_is (node, "QLinearConv") || axon_node_is (node, "QLinearMatMul");
 }
 
 static gboolean

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Weights of a product of bytes as the kernels read them (../vector/int8.h), and what belongs to
+ * their output channels. */
+#include "int8-private.h"
+
+#include <string.h>
+
+#define ROUND_UP(n) (((n) + 63) & ~(gsize)63)
+
+static gint32
+weight_zero (const CpuInt8Weights *w, gsize o)
+{
+  return w->n_zero == 0 ? 0 : w->zero[w->n_zero > 1 ? o : 0];
+}
+
+/* Weight less its zero point; @tap is row * kernel_w + column. A tap that the model lacks is 0. */
+static gint32
+weight_at (const CpuInt8Weights *w, gsize o, gsize i, gint tap)
+{
+  gint t = w->taps ? w->taps[tap] : tap;
+  gsize group = w->per_group ? o / w->per_group * w->group : 0;
+  const guint8 *at = w->data + o * w->out + group + i * w->in;
+  if (t < 0)
+    return 0;
+  at += (gsize)t * w->tap;
+  return (w->is_signed ? (gint32)(gint8)*at : (gint32)*at) - weight_zero (w, o);
+}
+
+gboolean
+cpu_int8_fits_s8 (const CpuInt8Spec *spec)
+{
+  const CpuInt8Conv *c = &spec->conv;
+  for (gsize o = 0; o < (gsize)(c->groups * c->out_channels); o++)
+    for (gsize i = 0; i < (gsize)c->channels; i++)
+      for (gint t = 0; t < c->kernel_h * c->kernel_w; t++) {
+        gint32 v = weight_at (&spec->weights, o, i, t);
+        if (v < -128 || v > 127)
+          return FALSE;
+      }
+  return TRUE;
+}
+
+/* One output channel of a dense layer: word by word, @step bytes apart. */
+static void
+pack_channel (const CpuInt8Spec *spec, gsize o, guint8 *to, gsize step)
+{
+  const CpuInt8Conv *c = &spec->conv;
+  gboolean by_rows = c->n_taps == c->kernel_h;
+  gint run = by_rows ? c->channels * c->kernel_w : c->channels, each = c->pairs ? 2 : 4;
+  for (gint t = 0; t < c->n_taps; t++)
+    for (gint m = 0; m < c->n_groups; m++, to += step)
+      for (gint e = 0; e < each && m * each + e < run; e++) {
+        gint at = m * each + e, tap = by_rows ? t * c->kernel_w + at / c->channels : t;
+        gint32 v = weight_at (&spec->weights, o, (gsize)(at % c->channels), tap);
+        if (c->pairs)
+          ((gint16 *)(gpointer)to)[e] = (gint16)v;
+        else
+          to[e] = (guint8)v;
+      }
+}
+
+static void
+pack_dense (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
+{
+  const CpuInt8Conv *c = &spec->conv;
+  gsize words = (gsize)c->n_taps * (gsize)c->n_groups;
+  for (gint g = 0; g < c->groups; g++)
+    for (gint o = 0; o < c->out_channels; o++) {
+      gint panel = o / (2 * k->lanes) * 2 * k->lanes;
+      gint vectors = c->padded - panel > k->lanes ? 2 : 1;
+      guint8 *at =
+          to + ((gsize)g * (gsize)c->padded + (gsize)panel) * words * 4 + (gsize)(o - panel) * 4;
+      pack_channel (spec, (gsize)(g * c->out_channels + o), at, (gsize)(vectors * k->lanes) * 4);
+    }
+}
+
+static void
+pack_depthwise (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
+{
+  const CpuInt8Conv *c = &spec->conv;
+  gint width = 2 * k->lanes, pairs = (c->kernel_h + 1) / 2;
+  for (gint o = 0; o < c->channels; o++) {
+    gint16 *at =
+        (gint16 *)(gpointer)(to + (gsize)(o / width * width) * 4 * (gsize)(pairs * c->kernel_w)) +
+        2 * (o % width);
+    for (gint y = 0; y < 2 * pairs; y++)
+      for (gint x = 0; x < c->kernel_w; x++)
+        if (y < c->kernel_h)
+          at[(gsize)((y / 2 * c->kernel_w + x) * width) * 2 + (gsize)(y % 2)] =
+              (gint16)weight_at (&spec->weights, (gsize)o, 0, y * c->kernel_w + x);
+  }
+}
+
+/* Arrays by group and channel, padded as the kernels read them. */
+static void
+fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec)
+{
+  const CpuInt8Conv *c = &layer->conv;
+  gint channels = c->depthwise ? c->channels : c->out_channels, in = c->depthwise ? 1 : c->channels;
+  for (gint g = 0; g < c->groups; g++)
+    for (gint i = 0; i < channels; i++) {
+      gsize o = (gsize)(g * channels + i), at = (gsize)(g * c->padded + i);
+      guint32 sum = 0; /* of 32 bits, as the products' sums are */
+      for (gint k = 0; k < in; k++)
+        for (gint t = 0; t < c->kernel_h * c->kernel_w; t++)
+          sum += (guint32)weight_at (&spec->weights, o, (gsize)k, t);
+      layer->sums[at] = (gint32)sum;
+      layer->bias[at] = spec->bias ? spec->bias[o] : 0;
+      layer->scale[at] = spec->scale ? spec->scale[spec->n_scale > 1 ? o : 0] : 1;
+      layer->shift[at] = spec->shift ? spec->shift[o] : 0;
+    }
+}
+
+gsize
+cpu_int8_layer_plan (CpuInt8Layer *layer, const CpuInt8Conv *conv)
+{
+  gsize words = conv->depthwise ? (gsize)((conv->kernel_h + 1) / 2 * conv->kernel_w)
+                                : (gsize)conv->n_taps * (gsize)conv->n_groups;
+  layer->conv = *conv;
+  layer->n = (gsize)conv->groups * (gsize)conv->padded;
+  layer->n_weights = layer->n * words * 4;
+  return ROUND_UP (layer->n_weights) + 4 * ROUND_UP (layer->n * 4);
+}
+
+void
+cpu_int8_layer_place (CpuInt8Layer *layer, guint8 *memory)
+{
+  gsize array = ROUND_UP (layer->n * 4);
+  layer->weights = memory;
+  memory += ROUND_UP (layer->n_weights);
+  layer->bias = (gint32 *)(gpointer)memory;
+  layer->sums = (gint32 *)(gpointer)(memory + array);
+  layer->scale = (gfloat *)(gpointer)(memory + 2 * array);
+  layer->shift = (gfloat *)(gpointer)(memory + 3 * array);
+}
+
+void
+cpu_int8_layer_fill (CpuInt8Layer *layer, const CpuInt8Spec *spec, const CpuInt8Kernels *k)
+{
+  CpuInt8Spec own = *spec;
+  own.conv = layer->conv;
+  memset (layer->weights, 0, layer->n_weights);
+  fill_arrays (layer, &own);
+  if (own.conv.depthwise)
+    pack_depthwise (&own, k, layer->weights);
+  else
+    pack_dense (&own, k, layer->weights);
+}
