@@ -6,11 +6,6 @@
 #include <omp.h>
 #include <string.h>
 
-#define DENSE_PATCH (64 * 1024)      /* bytes of the source that a part lays out: well inside L2 */
-#define DEPTHWISE_PATCH (128 * 1024) /* of a strip of channels */
-#define SMALL 100000                 /* products that are not worth a second thread */
-#define PARTS_PER_THREAD 3
-
 typedef struct {
   const CpuInt8Kernels *kernels;
   CpuInt8Layer *layers;
@@ -34,112 +29,6 @@ step_free (gpointer data)
   g_free (self);
 }
 
-/* A product of one pixel each is one long row. */
-static void
-flatten (CpuInt8Conv *c)
-{
-  if (c->kernel_h * c->kernel_w > 1 || c->stride_h > 1 || c->stride_w > 1 || c->in_h != c->out_h ||
-      c->in_w != c->out_w || c->depthwise)
-    return;
-  if (c->x_row == (gsize)c->in_w * c->x_pixel && c->y_row == (gsize)c->out_w * c->y_pixel) {
-    c->in_w = c->out_w = c->in_w * c->in_h;
-    c->in_h = c->out_h = 1;
-  }
-  if (c->in_h == 1 && c->x_frame == (gsize)c->in_w * c->x_pixel &&
-      c->y_frame == (gsize)c->out_w * c->y_pixel) {
-    c->in_w = c->out_w = c->in_w * c->frames;
-    c->frames = 1;
-  }
-}
-
-/* TRUE if tiles may read the source where it lies: no padding, no conversion, whole words. */
-static gboolean
-reads_directly (const CpuInt8Conv *c, gint run)
-{
-  return !c->pairs && !c->is_signed && run % 4 == 0 && c->pad_top == 0 && c->pad_left == 0 &&
-         (c->kernel_w == 1 || c->dilation_w > 1 || c->x_pixel == (gsize)c->channels) &&
-         (c->out_h - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h < c->in_h &&
-         (c->out_w - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w < c->in_w;
-}
-
-static gint
-ceil_div (gint a, gint b)
-{
-  return (a + b - 1) / b;
-}
-
-static gint
-count_parts (const CpuInt8Conv *c)
-{
-  return c->frames * c->groups * ceil_div (c->out_h, c->band_h) * ceil_div (c->out_w, c->band_w) *
-         ceil_div (c->n_panels, c->panels);
-}
-
-static gsize
-patch_columns (const CpuInt8Conv *c)
-{
-  return (gsize)((c->band_w - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1);
-}
-
-static gsize
-patch_rows (const CpuInt8Conv *c)
-{
-  gint last = c->depthwise ? (c->kernel_h - 1) / 2 * 2 : c->kernel_h - 1;
-  return (gsize)((c->band_h - 1) * c->stride_h + last * c->dilation_h + 1);
-}
-
-/* Bands that keep what a part reads near, and give every thread several parts. */
-static void
-cut (CpuInt8Conv *c, const CpuInt8Kernels *k, guint threads)
-{
-  gsize pixel = c->depthwise ? (gsize)k->lanes * 8 : (gsize)c->channels * (c->pairs ? 2 : 1);
-  gint budget = c->depthwise ? DEPTHWISE_PATCH : DENSE_PATCH, wanted, row;
-  gdouble products = (gdouble)c->frames * c->groups * c->out_h * c->out_w * c->kernel_h *
-                     c->kernel_w * c->channels * c->out_channels;
-  c->band_h = c->out_h;
-  c->band_w = c->out_w;
-  c->panels = c->n_panels;
-  if (c->out_h == 1) {
-    c->band_w = CLAMP (budget / (gint)(pixel * (gsize)c->stride_w), 2 * k->pixels, c->out_w);
-  } else {
-    row = (gint)MIN (patch_columns (c) * pixel * (gsize)c->stride_h, G_MAXINT);
-    c->band_h = CLAMP (budget / row, 1, c->out_h);
-  }
-  wanted = threads > 1 && products > SMALL ? (gint)threads * PARTS_PER_THREAD : 1;
-  while (count_parts (c) < wanted && (c->band_h > 1 || c->band_w > 2 * k->pixels)) {
-    gint *band = c->out_h > 1 && c->band_h > 1 ? &c->band_h : &c->band_w;
-    if (band == &c->band_w && c->out_h > 1)
-      break;
-    *band = ceil_div (*band, 2);
-  }
-  c->band_h = ceil_div (c->out_h, ceil_div (c->out_h, c->band_h));
-  c->band_w = ceil_div (c->out_w, ceil_div (c->out_w, c->band_w));
-  while (count_parts (c) < wanted && c->panels > 2)
-    c->panels = ceil_div (c->panels, 4) * 2; /* half, in twos */
-}
-
-static void
-setup (CpuInt8Conv *c, const CpuInt8Kernels *k, guint threads)
-{
-  gint run = c->channels * c->kernel_w, vectors = c->depthwise ? 2 * k->lanes : k->lanes;
-  gboolean by_rows = c->kernel_w == 1 || c->dilation_w == 1;
-  gint width = c->depthwise ? c->channels : c->out_channels;
-  gsize patch;
-  flatten (c);
-  if (!by_rows)
-    run = c->channels;
-  c->n_taps = by_rows ? c->kernel_h : c->kernel_h * c->kernel_w;
-  c->n_groups = ceil_div (run * (c->pairs ? 2 : 1), 4);
-  c->direct = !c->depthwise && reads_directly (c, run);
-  c->padded = ceil_div (width, vectors) * vectors;
-  c->n_panels = c->padded / k->lanes;
-  cut (c, k, threads);
-  patch = patch_rows (c) * patch_columns (c) *
-          (c->depthwise ? (gsize)k->lanes * 8 : (gsize)c->channels * (c->pairs ? 2 : 1));
-  /* the list of taps; the last word of a run may reach beyond */
-  c->scratch = ((gsize)c->n_taps * 4 + 127) / 64 * 64 + (c->direct ? 0 : (patch + 191) / 64 * 64);
-}
-
 /* bias - zero point * sum of weights. Sources of s8 that are multiplied as u8 are 128 more. */
 static void
 correct_bias (const CpuInt8Layer *layer, gint32 zero, const gint32 *bias, gint32 *to)
@@ -149,30 +38,14 @@ correct_bias (const CpuInt8Layer *layer, gint32 zero, const gint32 *bias, gint32
     to[i] = (gint32)((guint32)bias[i] - z * (guint32)layer->sums[i]);
 }
 
-static CpuInt8Part
-part_at (const CpuInt8Conv *c, gint index)
-{
-  gint panels = ceil_div (c->n_panels, c->panels), columns = ceil_div (c->out_w, c->band_w);
-  gint rows = ceil_div (c->out_h, c->band_h), p = index % panels, x = index / panels % columns;
-  gint y = index / panels / columns % rows, rest = index / panels / columns / rows;
-  return (CpuInt8Part){ .frame = rest / c->groups,
-                        .group = rest % c->groups,
-                        .y0 = y * c->band_h,
-                        .y1 = MIN ((y + 1) * c->band_h, c->out_h),
-                        .x0 = x * c->band_w,
-                        .x1 = MIN ((x + 1) * c->band_w, c->out_w),
-                        .panel0 = p * c->panels,
-                        .panel1 = MIN ((p + 1) * c->panels, c->n_panels) };
-}
-
 static void
 run_layer (const Step *self, const CpuInt8Layer *layer, const CpuInt8Run *run, guint8 *scratch)
 {
   CpuInt8Func func = layer->conv.depthwise ? self->kernels->depthwise : self->kernels->dense;
-  gint n = count_parts (&layer->conv);
+  gint n = cpu_int8_count_parts (&layer->conv);
 #pragma omp parallel for schedule(dynamic) if (n > 1)
   for (gint i = 0; i < n; i++) {
-    CpuInt8Part part = part_at (&layer->conv, i);
+    CpuInt8Part part = cpu_int8_get_part (&layer->conv, i);
     func (&layer->conv, run, &part, scratch + (gsize)omp_get_thread_num () * self->scratch);
   }
 }
@@ -313,7 +186,7 @@ plan_layer (Step *self, CpuInt8Layer *layer, const CpuInt8Spec *spec, guint thre
   c->pairs = needs_pairs (self, spec);
   if (self->runtime.weights != 0)
     c->frames = 1; /* one after the other */
-  setup (c, self->kernels, threads);
+  cpu_int8_setup (c, self->kernels, threads);
   all = cpu_int8_layer_plan (layer, c);
   self->scratch = MAX (self->scratch, c->scratch);
   if (self->runtime.weights != 0)

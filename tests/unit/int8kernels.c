@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernels for products of bytes, every table by itself: those of levels that this processor
+ * has, and two whose instructions are written out in C, so that what it lacks is proved, too. */
+#include "../../plugins/cpu/kernels/int8-private.h"
+#include "../../plugins/cpu/vector/cpuvector.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+  const gchar *name;
+  const CpuVector *vector;
+} tables[] = {
+#ifdef __x86_64__
+  { "SSE41", &cpu_vector_sse41 },
+  { "AVX2", &cpu_vector_avx2 },
+  { "AVX2_VNNI", &cpu_vector_avx2_vnni },
+  { "AVX512", &cpu_vector_avx512 },
+  { "AVX512_VNNI", &cpu_vector_avx512_vnni },
+#else
+  { "PORTABLE", &cpu_vector_portable },
+#endif
+  { "emulated, 32 bytes", &cpu_vector_emulated_32 },
+  { "emulated, 64 bytes", &cpu_vector_emulated_64 },
+};
+
+static gboolean
+can_run (const gchar *name)
+{
+#ifdef __x86_64__
+  gboolean avx2 = __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma");
+  gboolean avx512 = avx2 && __builtin_cpu_supports ("avx512bw") &&
+                    __builtin_cpu_supports ("avx512vl") && __builtin_cpu_supports ("avx512dq");
+  if (g_str_equal (name, "AVX2"))
+    return avx2;
+  if (g_str_equal (name, "AVX2_VNNI"))
+    return avx2 && __builtin_cpu_supports ("avxvnni");
+  if (g_str_equal (name, "AVX512"))
+    return avx512;
+  if (g_str_equal (name, "AVX512_VNNI"))
+    return avx512 && __builtin_cpu_supports ("avx512vnni");
+#endif
+  return TRUE;
+}
+
+typedef struct {
+  CpuInt8Conv conv;
+  gint all_in, all_out; /* channels of all groups */
+  guint8 *x, *w;
+  gint32 *bias;
+  gfloat scale;
+  CpuInt8Spec spec;
+} Case;
+
+static gint
+window_end (gint in, gint pad, gint kernel, gint stride, gint dilation)
+{
+  return (in + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
+}
+
+static gint
+one_of (GRand *rand, const gint *values, gint n)
+{
+  return values[g_rand_int_range (rand, 0, n)];
+}
+
+/* Bytes of the kinds that saturate somewhere: all the largest, all the smallest, both, any. */
+static void
+fill (GRand *rand, guint8 *to, gsize n, gboolean is_signed)
+{
+  gint kind = g_rand_int_range (rand, 0, 4);
+  guint8 largest = is_signed ? 127 : 255, smallest = is_signed ? 128 : 0;
+  for (gsize i = 0; i < n; i++)
+    to[i] = kind == 0   ? largest
+            : kind == 1 ? smallest
+            : kind == 2 ? (g_rand_boolean (rand) ? largest : smallest)
+                        : (guint8)g_rand_int_range (rand, 0, 256);
+}
+
+static void
+set_geometry (Case *c, GRand *rand, gboolean depthwise)
+{
+  static const gint channels[] = { 1, 3, 5, 8, 16, 17, 24, 33 }, sizes[] = { 1, 5, 7, 13 };
+  CpuInt8Conv *v = &c->conv;
+  do {
+    *v = (CpuInt8Conv){ .groups = depthwise ? 1 : g_rand_int_range (rand, 1, 3),
+                        .channels = one_of (rand, channels, G_N_ELEMENTS (channels)),
+                        .out_channels =
+                            depthwise ? 1 : one_of (rand, channels, G_N_ELEMENTS (channels)),
+                        .frames = g_rand_int_range (rand, 1, 3),
+                        .in_h = one_of (rand, sizes, G_N_ELEMENTS (sizes)),
+                        .in_w = one_of (rand, sizes, G_N_ELEMENTS (sizes)),
+                        .kernel_h = g_rand_int_range (rand, 1, 4),
+                        .kernel_w = g_rand_int_range (rand, 1, 4),
+                        .stride_h = g_rand_int_range (rand, 1, 3),
+                        .stride_w = g_rand_int_range (rand, 1, 3),
+                        .dilation_h = g_rand_int_range (rand, 1, 3),
+                        .dilation_w = g_rand_int_range (rand, 1, 3),
+                        .pad_top = g_rand_int_range (rand, 0, 3),
+                        .pad_left = g_rand_int_range (rand, 0, 3),
+                        .is_signed = g_rand_boolean (rand),
+                        .depthwise = depthwise };
+    v->out_h = window_end (v->in_h, v->pad_top, v->kernel_h, v->stride_h, v->dilation_h);
+    v->out_w = window_end (v->in_w, v->pad_left, v->kernel_w, v->stride_w, v->dilation_w);
+  } while (v->out_h < 1 || v->out_w < 1);
+  c->all_in = v->groups * v->channels;
+  c->all_out = depthwise ? v->channels : v->groups * v->out_channels;
+  v->x_pixel = (gsize)c->all_in;
+  v->x_row = v->x_pixel * (gsize)v->in_w;
+  v->x_frame = v->x_row * (gsize)v->in_h;
+  v->y_pixel = (gsize)c->all_out;
+  v->y_row = v->y_pixel * (gsize)v->out_w;
+  v->y_frame = v->y_row * (gsize)v->out_h;
+}
+
+static Case *
+case_new (GRand *rand, gboolean depthwise, const CpuInt8Kernels *k)
+{
+  Case *c = g_new0 (Case, 1);
+  CpuInt8Weights *w = &c->spec.weights;
+  gsize taps, in;
+  set_geometry (c, rand, depthwise);
+  taps = (gsize)(c->conv.kernel_h * c->conv.kernel_w);
+  in = depthwise ? 1 : (gsize)c->conv.channels;
+  c->x = g_malloc (c->conv.x_frame * (gsize)c->conv.frames);
+  c->w = g_malloc ((gsize)c->all_out * in * taps);
+  c->bias = g_new (gint32, c->all_out);
+  *w = (CpuInt8Weights){
+    .data = c->w, .is_signed = g_rand_boolean (rand), .out = in * taps, .in = taps, .tap = 1
+  };
+  fill (rand, c->x, c->conv.x_frame * (gsize)c->conv.frames, c->conv.is_signed);
+  fill (rand, c->w, (gsize)c->all_out * in * taps, w->is_signed);
+  for (gint o = 0; o < c->all_out; o++)
+    c->bias[o] = g_rand_int_range (rand, -20000, 20000);
+  c->scale = (gfloat)g_rand_double_range (rand, 1e-4, 1);
+  c->spec.bias = c->bias;
+  c->spec.scale = &c->scale;
+  c->spec.n_scale = 1;
+  c->spec.x_zero =
+      c->conv.is_signed ? g_rand_int_range (rand, -128, 128) : g_rand_int_range (rand, 0, 256);
+  c->spec.conv = c->conv;
+  c->conv.pairs = depthwise || !k->dot4 || !cpu_int8_fits_s8 (&c->spec) || g_rand_boolean (rand);
+  return c;
+}
+
+static void
+case_free (Case *c)
+{
+  g_free (c->x);
+  g_free (c->w);
+  g_free (c->bias);
+  g_free (c);
+}
+
+/* The sum by its definition. */
+static gint32
+sum_at (const Case *c, gint f, gint o, gint oy, gint ox)
+{
+  const CpuInt8Conv *v = &c->conv;
+  const CpuInt8Weights *w = &c->spec.weights;
+  gint in = v->depthwise ? 1 : v->channels, first = v->depthwise ? o : o / v->out_channels * in;
+  gint64 sum = c->bias[o];
+  for (gint i = 0; i < in; i++)
+    for (gint t = 0; t < v->kernel_h * v->kernel_w; t++) {
+      gint y = oy * v->stride_h + t / v->kernel_w * v->dilation_h - v->pad_top;
+      gint x = ox * v->stride_w + t % v->kernel_w * v->dilation_w - v->pad_left;
+      guint8 a, b = w->data[(gsize)o * w->out + (gsize)i * w->in + (gsize)t];
+      if (y < 0 || x < 0 || y >= v->in_h || x >= v->in_w)
+        continue;
+      a = c->x[(gsize)f * v->x_frame + (gsize)y * v->x_row + (gsize)x * v->x_pixel +
+               (gsize)(first + i)];
+      sum += (gint64)((v->is_signed ? (gint)(gint8)a : (gint)a) - c->spec.x_zero) *
+             (w->is_signed ? (gint)(gint8)b : (gint)b);
+    }
+  return (gint32)sum;
+}
+
+static gint32
+expected_at (const Case *c, gint f, gint o, gint oy, gint ox)
+{
+  const CpuInt8Finish *finish = &c->conv.finish;
+  gint32 sum = sum_at (c, f, o, oy, ox);
+  gfloat v = (gfloat)sum * c->scale;
+  if (finish->type == CPU_INT8_I32)
+    return sum;
+  return (gint32)rintf (CLAMP (v, finish->lo, finish->hi)) + finish->zero;
+}
+
+static gint32
+got_at (const Case *c, gconstpointer y, gsize at)
+{
+  switch (c->conv.finish.type) {
+  case CPU_INT8_U8:
+    return ((const guint8 *)y)[at];
+  case CPU_INT8_I8:
+    return ((const gint8 *)y)[at];
+  default:
+    return ((const gint32 *)y)[at];
+  }
+}
+
+static void
+compare (const Case *c, gconstpointer y, const gchar *name, guint32 seed)
+{
+  const CpuInt8Conv *v = &c->conv;
+  gsize at = 0;
+  for (gint f = 0; f < v->frames; f++)
+    for (gint oy = 0; oy < v->out_h; oy++)
+      for (gint ox = 0; ox < v->out_w; ox++)
+        for (gint o = 0; o < c->all_out; o++, at++)
+          if (got_at (c, y, at) != expected_at (c, f, o, oy, ox))
+            g_error ("%s, seed %u: %s, %d channels to %d, filter %dx%d, output %d,%d channel %d: "
+                     "expected %d, got %d",
+                     name, seed,
+                     v->depthwise ? "depthwise"
+                     : v->pairs   ? "pairs"
+                                  : "fours",
+                     c->all_in, c->all_out, v->kernel_h, v->kernel_w, oy, ox, o,
+                     expected_at (c, f, o, oy, ox), got_at (c, y, at));
+}
+
+static void
+run (Case *c, const CpuInt8Kernels *k, const gchar *name, guint32 seed)
+{
+  gsize n = c->conv.y_frame * (gsize)c->conv.frames;
+  CpuInt8Conv set = c->conv;
+  CpuInt8Layer layer = { 0 };
+  gpointer memory, scratch, y = g_malloc0 (n * 4);
+  gint32 zero = c->spec.x_zero + (set.is_signed && !set.pairs ? 128 : 0);
+  CpuInt8Run go;
+  cpu_int8_setup (&set, k, 2);
+  memory = g_aligned_alloc (cpu_int8_layer_plan (&layer, &set), 1, 64);
+  scratch = g_aligned_alloc (set.scratch, 1, 64);
+  cpu_int8_layer_place (&layer, memory);
+  cpu_int8_layer_fill (&layer, &c->spec, k);
+  for (gsize i = 0; i < layer.n; i++)
+    layer.bias[i] -= zero * layer.sums[i];
+  go = (CpuInt8Run){ c->x, y, layer.weights, layer.bias, layer.scale, layer.shift, c->spec.x_zero };
+  for (gint i = 0; i < cpu_int8_count_parts (&set); i++) {
+    CpuInt8Part part = cpu_int8_get_part (&set, i);
+    (set.depthwise ? k->depthwise : k->dense) (&set, &go, &part, scratch);
+  }
+  compare (c, y, name, seed);
+  g_aligned_free (memory);
+  g_aligned_free (scratch);
+  g_free (y);
+}
+
+static void
+products_are_exact (gconstpointer data)
+{
+  gsize t = GPOINTER_TO_SIZE (data);
+  const CpuInt8Kernels *k = &tables[t].vector->int8;
+  if (!can_run (tables[t].name)) {
+    g_test_skip ("this processor lacks the instructions");
+    return;
+  }
+  for (guint32 seed = 0; seed < 120; seed++) {
+    g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+    Case *c = case_new (rand, seed % 3 == 2, k);
+    c->conv.finish = (CpuInt8Finish){ .type = seed % 4 == 0   ? CPU_INT8_I32
+                                              : seed % 4 == 1 ? CPU_INT8_I8
+                                                              : CPU_INT8_U8 };
+    if (c->conv.finish.type != CPU_INT8_I32) {
+      gint low = c->conv.finish.type == CPU_INT8_I8 ? -128 : 0;
+      c->conv.finish.zero = g_rand_int_range (rand, low, low + 256);
+      c->conv.finish.lo = (gfloat)(low - c->conv.finish.zero);
+      c->conv.finish.hi = (gfloat)(low + 255 - c->conv.finish.zero);
+    }
+    run (c, k, tables[t].name, seed);
+    case_free (c);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (tables); i++) {
+    g_autofree gchar *path =
+        g_strdup_printf ("/int8-kernels/products_are_exact/%s", tables[i].name);
+    g_test_add_data_func (path, GSIZE_TO_POINTER (i), products_are_exact);
+  }
+  return g_test_run ();
+}
