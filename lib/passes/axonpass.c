@@ -104,6 +104,29 @@ axon_pass_add_scalar (AxonModel *model, AxonDType dtype, gdouble value)
   return axon_model_add_constant (model, NULL, t);
 }
 
+static void
+copy_attr (AxonNode *to, const AxonAttr *a)
+{
+  if (a->type == AXON_ATTR_INTS)
+    axon_node_set_ints (to, a->name, a->ints, a->n);
+  else if (a->type == AXON_ATTR_INT)
+    axon_node_set_int (to, a->name, a->i);
+  else if (a->type == AXON_ATTR_FLOAT)
+    axon_node_set_float (to, a->name, a->f);
+  else if (a->type == AXON_ATTR_STRING)
+    axon_node_set_string (to, a->name, a->s);
+}
+
+void
+axon_pass_copy_attrs (AxonNode *to, const AxonNode *from)
+{
+  for (const AxonAttrSpec *spec = to->op->attrs; spec != NULL && spec->name != NULL; spec++) {
+    const AxonAttr *attr = axon_node_find_attr (from, spec->name);
+    if (attr != NULL)
+      copy_attr (to, attr);
+  }
+}
+
 static gboolean
 clip_bound (const AxonNode *node, guint index, const gchar *attr, gdouble fallback, gfloat *out)
 {

@@ -30,7 +30,9 @@ gboolean axon_pass_expand_attention (AxonModel *model, GError **error);
 gboolean axon_pass_expand_quantized (AxonModel *model, GError **error);
 gboolean axon_pass_fold_dequantized (AxonModel *model, GError **error);
 gboolean axon_pass_fuse_quantized_convolutions (AxonModel *model, GError **error);
+gboolean axon_pass_fuse_quantized_products (AxonModel *model, GError **error);
 gboolean axon_pass_fuse_quantized_sums (AxonModel *model, GError **error);
+gboolean axon_pass_fuse_dynamic_quantization (AxonModel *model, GError **error);
 /* As axon_pass_expand_quantized(), without those that @keeps (nullable) is TRUE for. */
 gboolean axon_expand_quantized (AxonModel *model, gboolean (*keeps) (const AxonNode *node),
                                 GError **error);
@@ -47,6 +49,8 @@ AxonNode *axon_pass_add_node (AxonModel *model, const AxonNode *like, const gcha
                               const gchar *name, gint opset, AxonValue *const *in, guint n_in,
                               AxonValue *out);
 AxonValue *axon_pass_add_scalar (AxonModel *model, AxonDType dtype, gdouble value);
+/* Those attributes of @from that @to's operator has, too. */
+void axon_pass_copy_attrs (AxonNode *to, const AxonNode *from);
 void axon_bypass_node (AxonModel *model, AxonNode *node, AxonNode *heir);
 
 G_END_DECLS

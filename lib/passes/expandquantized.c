@@ -17,30 +17,32 @@ dequantize (AxonModel *model, AxonNode *node, AxonValue *x, AxonValue *scale, Ax
   return out;
 }
 
+/* @y clamped to the numbers that axon.clip lets through. */
+static AxonValue *
+clamp (AxonModel *model, AxonNode *node, AxonValue *y, AxonValue *scale, AxonValue *zero)
+{
+  guint n;
+  const gint64 *clip = axon_node_get_ints (node, "axon.clip", &n);
+  AxonValue *out, *in[3] = { y };
+  gdouble s, z = 0;
+  if (clip == NULL || !axon_match_scalar (scale, &s) || (zero && !axon_match_scalar (zero, &z)))
+    return y;
+  for (guint i = 0; i < 2; i++)
+    in[1 + i] = axon_pass_add_scalar (model, AXON_DTYPE_F32, ((gdouble)clip[i] - z) * s);
+  out = axon_model_add_value (model, NULL);
+  axon_pass_add_node (model, node, NULL, "Clip", OPSET, in, 3, out);
+  return out;
+}
+
 /* Quantises @y into the node's output and removes the node. */
 static void
 finish (AxonModel *model, AxonNode *node, AxonValue *y, AxonValue *scale, AxonValue *zero)
 {
-  AxonValue *out = node->outputs[0], *in[] = { y, scale, zero };
+  AxonValue *out = node->outputs[0];
+  AxonValue *in[] = { clamp (model, node, y, scale, zero), scale, zero };
   axon_node_set_output (node, 0, NULL);
   axon_pass_add_node (model, node, NULL, "QuantizeLinear", OPSET, in, zero ? 3 : 2, out);
   axon_model_remove_node (model, node);
-}
-
-static void
-copy_attrs (AxonNode *to, const AxonNode *from)
-{
-  for (guint i = 0; i < from->attrs->len; i++) {
-    const AxonAttr *a = g_ptr_array_index (from->attrs, i);
-    if (a->type == AXON_ATTR_INTS)
-      axon_node_set_ints (to, a->name, a->ints, a->n);
-    else if (a->type == AXON_ATTR_INT)
-      axon_node_set_int (to, a->name, a->i);
-    else if (a->type == AXON_ATTR_FLOAT)
-      axon_node_set_float (to, a->name, a->f);
-    else if (a->type == AXON_ATTR_STRING)
-      axon_node_set_string (to, a->name, a->s);
-  }
 }
 
 /* One input: X, X_scale, X_zero, Y_scale, Y_zero */
@@ -50,39 +52,81 @@ expand_unary (AxonModel *model, AxonNode *node, const gchar *name, gint opset)
   AxonValue *x = dequantize (model, node, node->inputs[0], node->inputs[1], node->inputs[2], 1);
   AxonValue *y = axon_model_add_value (model, NULL);
   AxonNode *op = axon_pass_add_node (model, node, NULL, name, opset, &x, 1, y);
-  copy_attrs (op, node);
+  axon_pass_copy_attrs (op, node);
   finish (model, node, y, node->inputs[3], axon_node_get_input (node, 4));
   return TRUE;
 }
 
-/* A, A_scale, A_zero, B, B_scale, B_zero, Y_scale, Y_zero [, bias] */
-static gboolean
-expand_pair (AxonModel *model, AxonNode *node, const gchar *name, gint b_axis)
+/* The floats that the i32 @bias of @n channels means at the scale of the products. */
+static AxonValue *
+dequantize_bias (AxonModel *model, const AxonValue *bias, const AxonValue *a_scale,
+                 const AxonValue *b_scale)
 {
-  AxonValue *in[3] = {
-    dequantize (model, node, node->inputs[0], node->inputs[1], node->inputs[2], 1),
-    dequantize (model, node, node->inputs[3], node->inputs[4], node->inputs[5], b_axis), NULL
-  };
-  AxonValue *y = axon_model_add_value (model, NULL);
-  guint n = 2;
+  const AxonTensor *b = bias->type.value, *as = a_scale->type.value, *bs = b_scale->type.value;
+  g_autoptr (AxonTensor) out = NULL;
+  gsize n;
+  if (b == NULL || as == NULL || bs == NULL)
+    return NULL;
+  n = axon_tensor_get_numel (bs);
+  if (n > 1 && axon_tensor_get_shape (b)->rank != 1)
+    return NULL;
+  out = axon_tensor_new (AXON_DTYPE_F32, axon_tensor_get_shape (b), NULL);
+  for (gsize i = 0; i < axon_tensor_get_numel (b); i++)
+    axon_dtype_store (AXON_DTYPE_F32, axon_tensor_get_data (out), i,
+                      axon_tensor_get_value (b, i) * axon_tensor_get_value (as, 0) *
+                          axon_tensor_get_value (bs, n > 1 ? i : 0));
+  return axon_model_add_constant (model, NULL, out);
+}
+
+/* A, A_scale, A_zero, B, B_scale, B_zero; Y_scale, Y_zero and a bias stand where a row says. */
+typedef struct {
+  const gchar *to;
+  gint b_axis;         /* of B's scales; -1: the last */
+  guint y_scale, bias; /* bias 0: there is none */
+} Pair;
+
+static gboolean
+expand_pair (AxonModel *model, AxonNode *node, const Pair *pair)
+{
+  gint axis = pair->b_axis < 0 ? node->inputs[3]->type.shape.rank - 1 : pair->b_axis;
+  AxonValue *bias = pair->bias ? axon_node_get_input (node, pair->bias) : NULL, *y, *in[3];
   AxonNode *op;
-  if (axon_node_get_input (node, 8) != NULL) {
-    const AxonTensor *b = node->inputs[8]->type.value, *xs = node->inputs[1]->type.value;
-    const AxonTensor *ws = node->inputs[4]->type.value;
-    g_autoptr (AxonTensor) bias = NULL;
-    if (b == NULL || xs == NULL || ws == NULL)
+  if (bias != NULL) {
+    bias = dequantize_bias (model, bias, node->inputs[1], node->inputs[4]);
+    if (bias == NULL)
       return FALSE;
-    bias = axon_tensor_new (AXON_DTYPE_F32, axon_tensor_get_shape (b), NULL);
-    for (gsize i = 0; i < axon_tensor_get_numel (b); i++)
-      axon_dtype_store (AXON_DTYPE_F32, axon_tensor_get_data (bias), i,
-                        axon_tensor_get_value (b, i) * axon_tensor_get_value (xs, 0) *
-                            axon_tensor_get_value (ws, axon_tensor_get_numel (ws) > 1 ? i : 0));
-    in[n++] = axon_model_add_constant (model, NULL, bias);
   }
-  op = axon_pass_add_node (model, node, NULL, name, OPSET, in, n, y);
-  copy_attrs (op, node);
-  finish (model, node, y, node->inputs[6], axon_node_get_input (node, 7));
+  in[0] = dequantize (model, node, node->inputs[0], node->inputs[1], node->inputs[2], 1);
+  in[1] = dequantize (model, node, node->inputs[3], node->inputs[4], node->inputs[5], axis);
+  in[2] = bias;
+  y = axon_model_add_value (model, NULL);
+  op = axon_pass_add_node (model, node, NULL, pair->to, OPSET, in, bias ? 3 : 2, y);
+  axon_pass_copy_attrs (op, node);
+  finish (model, node, y, node->inputs[pair->y_scale],
+          axon_node_get_input (node, pair->y_scale + 1));
   return TRUE;
+}
+
+/* Without Y_scale it gives floats; alpha multiplies the bias, too, as it does in the scale of C. */
+static gboolean
+expand_gemm (AxonModel *model, AxonNode *node)
+{
+  Pair pair = { "Gemm", axon_node_get_int (node, "transB") != 0 ? 0 : 1, 7, 6 };
+  if (axon_node_get_input (node, 7) == NULL || axon_node_get_float (node, "alpha") != 1)
+    return FALSE;
+  return expand_pair (model, node, &pair);
+}
+
+/* ConvTranspose has the scales of its output channels along axis 1 of its weights, which lists them
+ * for one group. */
+static gboolean
+expand_conv_transpose (AxonModel *model, AxonNode *node)
+{
+  static const Pair pair = { "ConvTranspose", 1, 6, 8 };
+  if (axon_node_get_int (node, "group") != 1 &&
+      axon_shape_get_numel (&node->inputs[4]->type.shape) != 1)
+    return FALSE;
+  return expand_pair (model, node, &pair);
 }
 
 static gboolean
@@ -128,6 +172,13 @@ expand (AxonModel *model, AxonNode *node)
                 { "QLinearGlobalAveragePool", "GlobalAveragePool", 1 },
                 { "QLinearSigmoid", "Sigmoid", 13 },
                 { "QLinearLeakyRelu", "LeakyRelu", 6 } };
+  static const struct {
+    const gchar *domain, *name;
+    Pair pair;
+  } pairs[] = { { AXON_DOMAIN_MICROSOFT, "QLinearMul", { "Mul", 1, 6, 0 } },
+                { AXON_DOMAIN_MICROSOFT, "QLinearAdd", { "Add", 1, 6, 0 } },
+                { NULL, "QLinearMatMul", { "MatMul", -1, 6, 0 } },
+                { NULL, "QLinearConv", { "Conv", 0, 6, 8 } } };
   for (guint i = 0; i < G_N_ELEMENTS (unary); i++)
     if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, unary[i].name) &&
         axon_node_get_int (node, "channels_last") == 0)
@@ -136,14 +187,13 @@ expand (AxonModel *model, AxonNode *node)
     return expand_unary (model, node, "Softmax", axon_node_get_int (node, "opset") < 13 ? 11 : 13);
   if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearConcat"))
     return expand_concat (model, node);
-  if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearMul"))
-    return expand_pair (model, node, "Mul", 1);
-  if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearAdd"))
-    return expand_pair (model, node, "Add", 1);
-  if (axon_node_is (node, "QLinearMatMul"))
-    return expand_pair (model, node, "MatMul", node->inputs[3]->type.shape.rank - 1);
-  if (axon_node_is (node, "QLinearConv"))
-    return expand_pair (model, node, "Conv", 0);
+  if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QGemm"))
+    return expand_gemm (model, node);
+  if (axon_node_is_in (node, AXON_DOMAIN_AXON, "QLinearConvTranspose"))
+    return expand_conv_transpose (model, node);
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
+    if (axon_node_is_in (node, pairs[i].domain, pairs[i].name))
+      return expand_pair (model, node, &pairs[i].pair);
   return FALSE;
 }
 

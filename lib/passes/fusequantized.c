@@ -1,169 +1,77 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* DequantizeLinear, operator, QuantizeLinear become one quantised node: Conv with its activation a
- * QLinearConv, Add a QLinearAdd. A clamp before quantising is a clamp of the quantised numbers, for
- * rounding keeps order: it becomes the attribute axon.clip. */
-#include "axonpass.h"
+/* DequantizeLinear, operator, QuantizeLinear become one quantised node, with the activation between
+ * them: Conv a QLinearConv, Add a QLinearAdd, ConvTranspose a QLinearConvTranspose, MatMul a
+ * QLinearMatMul, Gemm a QGemm. */
+#include "quantchain.h"
 
-#include <float.h>
-#include <math.h>
-
-static gboolean
-is_scalar (const AxonValue *value)
-{
-  return value == NULL ||
-         (axon_value_is_constant (value) && axon_tensor_get_numel (value->type.value) == 1);
-}
-
-/* A per-tensor byte-sized DequantizeLinear of something that is computed. */
-static AxonNode *
-match_dequantize (const AxonNode *node, guint index)
-{
-  AxonNode *dq = axon_match_input (node, index, "DequantizeLinear");
-  if (dq == NULL || !is_scalar (dq->inputs[1]) || !is_scalar (axon_node_get_input (dq, 2)) ||
-      !(AXON_DTYPE_BIT (dq->inputs[0]->type.dtype) & AXON_DTYPES_BYTE))
-    return NULL;
-  return dq;
-}
-
-typedef struct {
-  AxonNode *act; /* or NULL */
-  AxonNode *q;
-  gfloat lo, hi; /* of the activation, in real numbers */
-} Tail;
-
-static gboolean
-match_tail (const AxonNode *node, Tail *t)
-{
-  AxonNode *next = axon_match_only_user (node->outputs[0], NULL);
-  *t = (Tail){ .lo = -FLT_MAX, .hi = FLT_MAX };
-  if (next != NULL && (axon_node_is (next, "Relu") || axon_node_is (next, "Clip"))) {
-    t->act = next;
-    if (axon_node_is (next, "Relu"))
-      t->lo = 0;
-    else if (!axon_match_clip (next, &t->lo, &t->hi))
-      return FALSE;
-    next = axon_match_only_user (next->outputs[0], NULL);
-  }
-  t->q = next;
-  return next != NULL && axon_node_is (next, "QuantizeLinear") && is_scalar (next->inputs[1]) &&
-         axon_node_get_input (next, 2) != NULL && is_scalar (next->inputs[2]) &&
-         (AXON_DTYPE_BIT (next->inputs[2]->type.dtype) & AXON_DTYPES_BYTE) != 0;
-}
-
-static void
-set_clip (AxonNode *node, const Tail *t)
-{
-  gdouble scale = axon_tensor_get_value (t->q->inputs[1]->type.value, 0);
-  gdouble zero = axon_tensor_get_value (t->q->inputs[2]->type.value, 0);
-  gboolean is_signed = t->q->inputs[2]->type.dtype == AXON_DTYPE_I8;
-  gint64 lo = is_signed ? -128 : 0, hi = is_signed ? 127 : 255;
-  gint64 clip[2] = { (gint64)CLAMP (rint ((gdouble)t->lo / scale) + zero, lo, hi),
-                     (gint64)CLAMP (rint ((gdouble)t->hi / scale) + zero, lo, hi) };
-  if (clip[0] > lo || clip[1] < hi)
-    axon_node_set_ints (node, "axon.clip", clip, 2);
-}
-
-static void
-inherit (AxonNode *node, const Tail *t, AxonNode *from)
-{
-  axon_node_add_origins (node, from);
-  if (t->act != NULL)
-    axon_node_add_origins (node, t->act);
-  axon_node_add_origins (node, t->q);
-}
-
-/* The i32 bias: as it stands behind its DequantizeLinear, or rounded from floats. */
+/* The constant @value @times over. */
 static AxonValue *
-quantized_bias (AxonModel *model, const AxonNode *conv, const AxonNode *x, const AxonNode *w)
+repeat (AxonModel *model, AxonValue *value, gint64 times)
 {
-  AxonValue *bias = axon_node_get_input (conv, 2);
-  const AxonTensor *xs = x->inputs[1]->type.value, *ws = w->inputs[1]->type.value;
+  const AxonTensor *from = value->type.value;
+  gsize n = axon_tensor_get_numel (from);
+  AxonShape shape = AXON_SHAPE ((gint64)n * times);
   g_autoptr (AxonTensor) out = NULL;
-  gsize n;
-  if (bias->producer != NULL && axon_node_is (bias->producer, "DequantizeLinear") &&
-      bias->producer->inputs[0]->type.dtype == AXON_DTYPE_I32)
-    return bias->producer->inputs[0];
-  if (!axon_value_is_constant (bias))
-    return NULL;
-  out = axon_tensor_new (AXON_DTYPE_I32, &bias->type.shape, NULL);
-  n = axon_tensor_get_numel (out);
-  for (gsize i = 0; i < n; i++)
-    axon_dtype_store (AXON_DTYPE_I32, axon_tensor_get_data (out), i,
-                      rint (axon_tensor_get_value (bias->type.value, i) /
-                            (axon_tensor_get_value (xs, 0) *
-                             axon_tensor_get_value (ws, axon_tensor_get_numel (ws) > 1 ? i : 0))));
+  if (n == 1 || times == 1)
+    return value;
+  out = axon_tensor_new (value->type.dtype, &shape, NULL);
+  for (gsize i = 0; i < n * (gsize)times; i++)
+    axon_dtype_store (value->type.dtype, axon_tensor_get_data (out), i,
+                      axon_tensor_get_value (from, i % n));
   return axon_model_add_constant (model, NULL, out);
 }
 
-static void
-copy_window (AxonNode *to, const AxonNode *from)
+/* Conv has its output channels along axis 0 of the weights; ConvTranspose along axis 1, as many in
+ * each group. */
+static gboolean
+fuse_convolution (AxonModel *model, AxonNode *conv, gint axis, const gchar *domain,
+                  const gchar *name, gint opset)
 {
-  static const gchar *const names[] = { "dilations", "kernel_shape", "pads", "strides" };
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
-    guint n;
-    const gint64 *values = axon_node_get_ints (from, names[i], &n);
-    if (values != NULL)
-      axon_node_set_ints (to, names[i], values, n);
+  AxonNode *x = axon_match_dequantize (conv, 0);
+  AxonNode *w = axon_match_dequantized_constant (conv, 1, axis), *q;
+  AxonValue *bias = axon_node_get_input (conv, 2), *w_scale;
+  gint64 groups = axis == 1 ? axon_node_get_int (conv, "group") : 1;
+  AxonQuantTail t;
+  if (x == NULL || w == NULL || !axon_match_quantize (conv, &t))
+    return FALSE;
+  w_scale = repeat (model, w->inputs[1], groups);
+  if (bias != NULL) {
+    gsize n = (gsize)(w->inputs[0]->type.shape.dims[axis] * groups);
+    bias = axon_quantize_bias (model, bias, 1, x->inputs[1]->type.value, w_scale->type.value, n,
+                               t.q->inputs[1]->type.value);
+    if (bias == NULL)
+      return FALSE;
   }
-  axon_node_set_int (to, "group", axon_node_get_int (from, "group"));
-  axon_node_set_string (to, "auto_pad", axon_node_get_string (from, "auto_pad"));
-}
-
-static void
-replace_tail (AxonModel *model, AxonNode *node, const Tail *t)
-{
-  AxonValue *y = t->q->outputs[0];
-  AxonNode *q = t->q;
-  axon_node_set_output (q, 0, NULL);
-  axon_node_set_output (node, 0, y);
-  axon_model_remove_node (model, q);
+  AxonValue *in[] = {
+    x->inputs[0],   x->inputs[1],   axon_quant_zero (model, x),
+    w->inputs[0],   w_scale,        repeat (model, axon_quant_zero (model, w), groups),
+    t.q->inputs[1], t.q->inputs[2], bias
+  };
+  q = axon_pass_add_node (model, conv, domain, name, opset, in, bias ? 9 : 8,
+                          axon_model_add_value (model, NULL));
+  axon_pass_copy_attrs (q, conv);
+  axon_quant_replace (model, q, &t, x, w);
+  return TRUE;
 }
 
 static gboolean
 fuse_conv (AxonModel *model, AxonNode *conv)
 {
-  AxonNode *x = match_dequantize (conv, 0), *w = axon_match_input (conv, 1, "DequantizeLinear"), *q;
-  AxonValue *bias = NULL;
-  AxonValue *zero_w;
-  Tail t;
-  gint axis;
-  if (x == NULL || w == NULL || !axon_value_is_constant (w->inputs[0]) ||
-      !axon_value_is_constant (w->inputs[1]) || w->inputs[1]->type.shape.rank > 1 ||
-      !(AXON_DTYPE_BIT (w->inputs[0]->type.dtype) & AXON_DTYPES_BYTE) || !match_tail (conv, &t))
-    return FALSE;
-  axis = (gint)axon_node_get_int (w, "axis");
-  if (axon_tensor_get_numel (w->inputs[1]->type.value) > 1 && axis != 0 &&
-      axis != -w->inputs[0]->type.shape.rank)
-    return FALSE;
-  if (axon_node_get_input (conv, 2) != NULL) {
-    bias = quantized_bias (model, conv, x, w);
-    if (bias == NULL)
-      return FALSE;
-  }
-  zero_w = axon_node_get_input (w, 2);
-  if (zero_w == NULL)
-    zero_w = axon_pass_add_scalar (model, w->inputs[0]->type.dtype, 0);
-  AxonValue *zero_x = axon_node_get_input (x, 2)
-                          ? x->inputs[2]
-                          : axon_pass_add_scalar (model, x->inputs[0]->type.dtype, 0);
-  AxonValue *in[] = { x->inputs[0], x->inputs[1],   zero_x,         w->inputs[0], w->inputs[1],
-                      zero_w,       t.q->inputs[1], t.q->inputs[2], bias };
-  q = axon_pass_add_node (model, conv, NULL, "QLinearConv", 10, in, bias ? 9 : 8,
-                          axon_model_add_value (model, NULL));
-  copy_window (q, conv);
-  inherit (q, &t, x);
-  axon_node_add_origins (q, w);
-  set_clip (q, &t);
-  replace_tail (model, q, &t);
-  return TRUE;
+  return fuse_convolution (model, conv, 0, NULL, "QLinearConv", 10);
+}
+
+static gboolean
+fuse_conv_transpose (AxonModel *model, AxonNode *conv)
+{
+  return fuse_convolution (model, conv, 1, AXON_DOMAIN_AXON, "QLinearConvTranspose", 1);
 }
 
 static gboolean
 fuse_add (AxonModel *model, AxonNode *add)
 {
-  AxonNode *a = match_dequantize (add, 0), *b = match_dequantize (add, 1), *q;
-  Tail t;
-  if (a == NULL || b == NULL || !match_tail (add, &t) ||
+  AxonNode *a = axon_match_dequantize (add, 0), *b = axon_match_dequantize (add, 1), *q;
+  AxonQuantTail t;
+  if (a == NULL || b == NULL || !axon_match_quantize (add, &t) ||
       a->inputs[0]->type.dtype != b->inputs[0]->type.dtype ||
       a->inputs[0]->type.dtype != t.q->inputs[2]->type.dtype)
     return FALSE;
@@ -172,21 +80,91 @@ fuse_add (AxonModel *model, AxonNode *add)
                       t.q->inputs[1], t.q->inputs[2] };
   q = axon_pass_add_node (model, add, AXON_DOMAIN_MICROSOFT, "QLinearAdd", 1, in, 8,
                           axon_model_add_value (model, NULL));
-  inherit (q, &t, a);
-  axon_node_add_origins (q, b);
-  set_clip (q, &t);
-  replace_tail (model, q, &t);
+  axon_quant_replace (model, q, &t, a, b);
   return TRUE;
 }
 
+/* The second operand has one scale, or, if it is a constant, one for each column. */
 static gboolean
-fuse_all (AxonModel *model, const gchar *name, gboolean (*fuse) (AxonModel *, AxonNode *),
-          GError **error)
+fuse_matmul (AxonModel *model, AxonNode *matmul)
+{
+  gint rank = matmul->inputs[1]->type.shape.rank;
+  AxonNode *a = axon_match_dequantize (matmul, 0), *b = axon_match_dequantize (matmul, 1), *q;
+  AxonQuantTail t;
+  if (b == NULL && rank > 1)
+    b = axon_match_dequantized_constant (matmul, 1, rank - 1);
+  if (a == NULL || b == NULL || !axon_match_quantize (matmul, &t))
+    return FALSE;
+  AxonValue *in[] = { a->inputs[0],   a->inputs[1],  axon_quant_zero (model, a),
+                      b->inputs[0],   b->inputs[1],  axon_quant_zero (model, b),
+                      t.q->inputs[1], t.q->inputs[2] };
+  q = axon_pass_add_node (model, matmul, NULL, "QLinearMatMul", 10, in, 8,
+                          axon_model_add_value (model, NULL));
+  axon_quant_replace (model, q, &t, a, b);
+  return TRUE;
+}
+
+/* C lies along the columns, all rows alike. */
+static gboolean
+is_row (const AxonValue *c, gint64 columns)
+{
+  gint64 n = axon_shape_get_numel (&c->type.shape);
+  return n == 1 || (n == columns && c->type.shape.rank > 0 &&
+                    c->type.shape.dims[c->type.shape.rank - 1] == columns);
+}
+
+/* alpha goes into the scale of A, beta into the bias. */
+static gboolean
+fuse_gemm (AxonModel *model, AxonNode *gemm)
+{
+  gint axis = axon_node_get_int (gemm, "transB") != 0 ? 0 : 1;
+  AxonNode *a = axon_match_dequantize (gemm, 0), *q;
+  AxonNode *b = axon_match_dequantized_constant (gemm, 1, axis);
+  AxonValue *bias = axon_node_get_input (gemm, 2), *a_scale;
+  gdouble alpha = axon_node_get_float (gemm, "alpha");
+  AxonQuantTail t;
+  if (a == NULL || b == NULL || !(alpha > 0) || !axon_match_quantize (gemm, &t))
+    return FALSE;
+  a_scale = a->inputs[1];
+  if (alpha != 1)
+    a_scale = axon_pass_add_scalar (
+        model, AXON_DTYPE_F32,
+        (gdouble)((gfloat)alpha * (gfloat)axon_tensor_get_value (a_scale->type.value, 0)));
+  if (bias != NULL) {
+    gint64 n = b->inputs[0]->type.shape.dims[axis];
+    bias = is_row (bias, n) ? axon_quantize_bias (model, bias, axon_node_get_float (gemm, "beta"),
+                                                  a_scale->type.value, b->inputs[1]->type.value,
+                                                  (gsize)n, t.q->inputs[1]->type.value)
+                            : NULL;
+    if (bias == NULL)
+      return FALSE;
+  }
+  AxonValue *in[] = { a->inputs[0], a_scale,        axon_quant_zero (model, a),
+                      b->inputs[0], b->inputs[1],   axon_quant_zero (model, b),
+                      bias,         t.q->inputs[1], t.q->inputs[2] };
+  q = axon_pass_add_node (model, gemm, AXON_DOMAIN_MICROSOFT, "QGemm", 1, in, 9,
+                          axon_model_add_value (model, NULL));
+  axon_node_set_int (q, "transA", axon_node_get_int (gemm, "transA"));
+  axon_node_set_int (q, "transB", axon_node_get_int (gemm, "transB"));
+  axon_quant_replace (model, q, &t, a, b);
+  return TRUE;
+}
+
+typedef struct {
+  const gchar *name;
+  gboolean (*fuse) (AxonModel *, AxonNode *);
+} Fusion;
+
+static gboolean
+fuse_all (AxonModel *model, const Fusion *fusions, guint n, GError **error)
 {
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);
-    if (axon_node_is (node, name))
-      fuse (model, node);
+    for (guint f = 0; f < n; f++)
+      if (axon_node_is (node, fusions[f].name)) {
+        fusions[f].fuse (model, node);
+        break;
+      }
   }
   return axon_model_sort (model, error) && axon_pass_remove_dead_code (model, error) &&
          axon_model_infer_shapes (model, error);
@@ -195,11 +173,22 @@ fuse_all (AxonModel *model, const gchar *name, gboolean (*fuse) (AxonModel *, Ax
 gboolean
 axon_pass_fuse_quantized_convolutions (AxonModel *model, GError **error)
 {
-  return fuse_all (model, "Conv", fuse_conv, error);
+  static const Fusion conv[] = { { "Conv", fuse_conv } };
+  return fuse_all (model, conv, 1, error);
+}
+
+gboolean
+axon_pass_fuse_quantized_products (AxonModel *model, GError **error)
+{
+  static const Fusion products[] = { { "ConvTranspose", fuse_conv_transpose },
+                                     { "MatMul", fuse_matmul },
+                                     { "Gemm", fuse_gemm } };
+  return fuse_all (model, products, G_N_ELEMENTS (products), error);
 }
 
 gboolean
 axon_pass_fuse_quantized_sums (AxonModel *model, GError **error)
 {
-  return fuse_all (model, "Add", fuse_add, error);
+  static const Fusion sum[] = { { "Add", fuse_add } };
+  return fuse_all (model, sum, 1, error);
 }

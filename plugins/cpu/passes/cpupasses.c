@@ -9,20 +9,32 @@ has_integer_kernel (const AxonNode *node)
          axon_node_is (node, "QLinearConv") || axon_node_is (node, "QLinearMatMul");
 }
 
+/* Products whose sums have to be exact, whatever kernel they run. */
+static gboolean
+is_kept (const AxonNode *node)
+{
+  return axon_node_is (node, "QLinearMatMul") ||
+         axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QGemm") ||
+         axon_node_is_in (node, AXON_DOMAIN_AXON, "QLinearConvTranspose") ||
+         has_integer_kernel (node);
+}
+
 static gboolean
 expand_quantized (AxonModel *model, GError **error)
 {
-  return axon_expand_quantized (model, has_integer_kernel, error);
+  return axon_expand_quantized (model, is_kept, error);
 }
 
 const AxonPass cpu_passes[] = {
   { "half-to-float", cpu_pass_half_to_float },
   { "expand-attention", axon_pass_expand_attention },
   { "fuse-quantized-convolutions", axon_pass_fuse_quantized_convolutions },
+  { "fuse-quantized-products", axon_pass_fuse_quantized_products },
   { "fuse-quantized-sums", axon_pass_fuse_quantized_sums },
   { "expand-quantized", expand_quantized },
   { "fold-dequantized", axon_pass_fold_dequantized },
   { "fold-batch-norm", axon_pass_fold_batch_norm },
+  { "fuse-dynamic-quantization", axon_pass_fuse_dynamic_quantization },
   { "fuse-activation", cpu_pass_fuse_activation },
   { "remove-dead-code", axon_pass_remove_dead_code },
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Activations and residual additions move into the convolution before them, as an ordered list:
- * attribute axon.posts ("Relu", "Clip", "Swish", "sum" ...) and two numbers each in axon.post_args.
- * The residual is the node's last input. */
+/* Activations and residual additions move into the convolution before them (one activation only
+ * into ConvIntegerToFloat), as an ordered list: attribute axon.posts ("Relu", "Clip", "Swish",
+ * "sum" ...) and two numbers each in axon.post_args. The residual is the node's last input. */
 #include "cpupasses.h"
 #include "../cpueltwise.h"
 
@@ -12,10 +12,21 @@
 static const gchar *const fusible[] = { "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Elu",
                                         "Mish", "HardSwish", "Clip",    NULL };
 
+/* ConvIntegerToFloat takes one of these, or Swish. */
+static const gchar *const fusible_with_integers[] = { "Relu", "LeakyRelu", "Sigmoid", "Clip",
+                                                      NULL };
+
+static gboolean
+sums_integers (const AxonNode *node)
+{
+  return axon_node_is_in (node, AXON_DOMAIN_AXON, "ConvIntegerToFloat");
+}
+
 static gboolean
 takes_posts (const AxonNode *node)
 {
-  return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose")) &&
+  return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose") ||
+          sums_integers (node)) &&
          axon_value_is_constant (node->inputs[1]) && node->outputs[0]->type.dtype == AXON_DTYPE_F32;
 }
 
@@ -59,8 +70,9 @@ static gboolean
 fuse_unary (AxonModel *model, AxonNode *conv)
 {
   AxonNode *user = axon_match_only_user (conv->outputs[0], NULL);
+  const gchar *const *names = sums_integers (conv) ? fusible_with_integers : fusible;
   gfloat alpha, beta;
-  if (user == NULL || user->op->domain != NULL || !g_strv_contains (fusible, user->op->name) ||
+  if (user == NULL || user->op->domain != NULL || !g_strv_contains (names, user->op->name) ||
       !cpu_eltwise_args (user, &alpha, &beta))
     return FALSE;
   append_post (conv, user->op->name, alpha, beta);
@@ -135,7 +147,7 @@ cpu_pass_fuse_activation (AxonModel *model, G_GNUC_UNUSED GError **error)
 {
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);
-    while (takes_posts (node) && count_posts (node) < MAX_POSTS &&
+    while (takes_posts (node) && count_posts (node) < (sums_integers (node) ? 1 : MAX_POSTS) &&
            (fuse_unary (model, node) || fuse_swish (model, node) || fuse_sum (model, node)))
       g_ptr_array_find (model->nodes, node, &i);
   }
