@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpupasses.h"
+#include "../kernels/kernels.h"
 
-/* What has an integer kernel: QLinearAdd, and QLinearConv if its weights fit s8. */
+/* What has an integer kernel: QLinearConv if its weights fit s8, and most operators on bytes. */
 static gboolean
 has_integer_kernel (const AxonNode *node)
 {
   g_auto (AxonQuant) q = { 0 };
   g_autofree gint8 *weights = NULL;
-  if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearAdd"))
+  if (cpu_has_qlinear (node))
     return TRUE;
   if (!axon_node_is (node, "QLinearConv"))
     return FALSE;
