@@ -8,10 +8,22 @@
 /* Rows of this many elements are worth a thread. */
 #define PARALLEL 16384
 
+/* Either function. */
 typedef struct {
   CpuUnaryFunc func;
+  CpuHardSigmoidFunc hard_sigmoid;
+  gfloat alpha, beta; /* of hard_sigmoid */
   gint64 n;
 } UnaryPlan;
+
+static void
+run_unary_chunk (const UnaryPlan *p, gfloat *y, const gfloat *x, gint64 n)
+{
+  if (p->func != NULL)
+    p->func (y, x, n);
+  else
+    p->hard_sigmoid (y, x, n, p->alpha, p->beta);
+}
 
 static void
 run_unary (const CpuStep *step, const CpuInstance *instance)
@@ -22,7 +34,7 @@ run_unary (const CpuStep *step, const CpuInstance *instance)
   gint64 chunks = (p->n + PARALLEL - 1) / PARALLEL;
 #pragma omp parallel for if (chunks > 1)
   for (gint64 c = 0; c < chunks; c++)
-    p->func (y + c * PARALLEL, x + c * PARALLEL, MIN (PARALLEL, p->n - c * PARALLEL));
+    run_unary_chunk (p, y + c * PARALLEL, x + c * PARALLEL, MIN (PARALLEL, p->n - c * PARALLEL));
 }
 
 static CpuUnaryFunc
@@ -35,13 +47,13 @@ find_unary (const gchar *name)
 }
 
 static gboolean
-add_unary (CpuPlan *plan, const AxonNode *node, const gchar *name)
+add_unary (CpuPlan *plan, const AxonNode *node, UnaryPlan p)
 {
-  UnaryPlan p = { find_unary (name), axon_shape_get_numel (&node->inputs[0]->type.shape) };
   CpuMd *md;
   CpuTensor *src, *dst;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32)
     return FALSE;
+  p.n = axon_shape_get_numel (&node->inputs[0]->type.shape);
   src = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md);
   dst = cpu_plan_output (plan, node, 0, md);
   cpu_md_free (md);
@@ -49,10 +61,25 @@ add_unary (CpuPlan *plan, const AxonNode *node, const gchar *name)
   return TRUE;
 }
 
+static gboolean
+add_unary_of (CpuPlan *plan, const AxonNode *node, const gchar *name)
+{
+  return add_unary (plan, node, (UnaryPlan){ .func = find_unary (name) });
+}
+
+gboolean
+cpu_build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  UnaryPlan p = { .hard_sigmoid = cpu_isa_get ()->vector->eltwise->hard_sigmoid,
+                  .alpha = (gfloat)axon_node_get_float (node, "alpha"),
+                  .beta = (gfloat)axon_node_get_float (node, "beta") };
+  return add_unary (plan, node, p);
+}
+
 gboolean
 cpu_build_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  return add_unary (plan, node, node->op->name);
+  return add_unary_of (plan, node, node->op->name);
 }
 
 /* By erf, where oneDNN's is not right for infinity; by tanh it is. */
@@ -60,7 +87,7 @@ gboolean
 cpu_build_gelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   return g_str_equal (axon_node_get_string (node, "approximate"), "none") &&
-         add_unary (plan, node, node->op->name);
+         add_unary_of (plan, node, node->op->name);
 }
 
 /* Pow by 2 or by a half. */
@@ -70,7 +97,7 @@ cpu_build_square (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   gdouble exponent;
   return axon_match_scalar (node->inputs[1], &exponent) && (exponent == 2 || exponent == 0.5) &&
          node->inputs[1]->type.shape.rank <= node->inputs[0]->type.shape.rank &&
-         add_unary (plan, node, exponent == 2 ? CPU_UNARY_SQUARE : "Sqrt");
+         add_unary_of (plan, node, exponent == 2 ? CPU_UNARY_SQUARE : "Sqrt");
 }
 
 #define MAX_OPERANDS 3

@@ -4,20 +4,18 @@
 
 #include "../cpuplan.h"
 
-/* Compiled for AVX2 and AVX-512 besides the baseline, chosen when the plugin loads. */
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
-#define CPU_CLONES __attribute__ ((target_clones ("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define CPU_CLONES
-#endif
-
 gboolean cpu_build_extension (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_view (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_reference (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_cast (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_quantize (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_dequantize (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_build_qlinear_add (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_dynamic_quantize (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_has_qlinear (const AxonNode *node);
+gboolean cpu_build_qlinear_pair (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_qlinear_unary (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_qlinear_concat (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_qlinear_pool (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_int8_conv (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_int8_conv_transpose (CpuPlan *plan, const AxonNode *node, GError **error);
@@ -43,3 +41,6 @@ gboolean cpu_build_image (CpuPlan *plan, const AxonNode *node, GError **error);
  * @md for a result of type @dtype that lies the same way (free it; NULL: row-major). */
 CpuTensor *cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dtype,
                             CpuMd **md);
+
+/* Limits of a result of bytes: of its type, or attribute axon.clip within these. */
+void cpu_byte_range (const AxonNode *node, gfloat *lo, gfloat *hi);

@@ -1,281 +1,248 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Per-tensor QuantizeLinear, DequantizeLinear, QLinearAdd, Cast between halves and floats, and
- * HardSigmoid: loops over dense memory in whatever order it lies. */
+/* QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear, in whatever order memory lies, with
+ * one scale or one for each place along an axis. */
 #include "kernels.h"
+#include "rows.h"
+#include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
 #include <math.h>
 
-static gboolean
-is_dense (const CpuTensor *t)
+void
+cpu_byte_range (const AxonNode *node, gfloat *lo, gfloat *hi)
 {
-  gint64 strides[AXON_MAX_RANK], span = 1;
-  if (t->md == NULL)
-    return TRUE;
-  if (!cpu_md_get_strides (t->md, &t->shape, strides))
-    return FALSE;
-  for (gint d = 0; d < t->shape.rank; d++)
-    span += (t->shape.dims[d] - 1) * strides[d];
-  return span == axon_shape_get_numel (&t->shape);
+  gboolean is_signed = node->outputs[0]->type.dtype == AXON_DTYPE_I8;
+  guint n;
+  const gint64 *clip = axon_node_get_ints (node, "axon.clip", &n);
+  *lo = is_signed ? -128 : 0;
+  *hi = is_signed ? 127 : 255;
+  if (clip != NULL) {
+    *lo = MAX (*lo, (gfloat)clip[0]);
+    *hi = MIN (*hi, (gfloat)clip[1]);
+  }
 }
 
-CpuTensor *
-cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dtype, CpuMd **md)
-{
-  CpuTensor *t = cpu_plan_input (plan, node, index);
-  gint64 strides[AXON_MAX_RANK];
-  *md = NULL;
-  if (!is_dense (t)) {
-    g_autoptr (CpuMd) last = t->shape.rank >= 3 ? cpu_md_channels_last (t->dtype, &t->shape) : NULL;
-    t = cpu_plan_input_as (plan, node, index, last);
-  }
-  if (t->md != NULL && cpu_md_get_strides (t->md, &t->shape, strides))
-    *md = cpu_md_strided (dtype, &t->shape, strides);
-  return t;
-}
+/* Operands of rows: the result, the source, the scales. */
+enum { Y, X, SCALE, N_OPERANDS };
 
 typedef struct {
-  gfloat a, b, c, lo, hi; /* meaning by kernel */
-  gsize n;
-} Params;
+  CpuRows rows;
+  const CpuQuantize *kernels;
+  CpuQuantType from;
+  gfloat lo, hi;
+  guint n;         /* scales, then as many zero points */
+  gfloat values[]; /* 2 * n */
+} Plan;
 
-CPU_CLONES static void
-quantize_u8 (guint8 *restrict y, const gfloat *restrict x, gsize n, gfloat scale, gfloat zero,
-             gfloat lo, gfloat hi)
+/* While a step runs. */
+typedef struct {
+  const Plan *plan;
+  gpointer y;
+  gconstpointer x;
+} Run;
+
+static CpuQuantScale
+scale_at (const Plan *p, const gint64 *at, const gint64 *step)
 {
-  for (gsize i = 0; i < n; i++) {
-    gfloat v = rintf (x[i] / scale) + zero;
-    v = v > lo ? v : lo;
-    v = v < hi ? v : hi;
-    y[i] = (guint8)(gint32)v;
-  }
+  return (CpuQuantScale){ p->values + at[SCALE], p->values + p->n + at[SCALE], step[SCALE] };
 }
 
-CPU_CLONES static void
-quantize_i8 (gint8 *restrict y, const gfloat *restrict x, gsize n, gfloat scale, gfloat zero,
-             gfloat lo, gfloat hi)
+static void
+quantize_row (gpointer user, const gint64 *at, const gint64 *step, gint64 n)
 {
-  for (gsize i = 0; i < n; i++) {
-    gfloat v = rintf (x[i] / scale) + zero;
-    v = v > lo ? v : lo;
-    v = v < hi ? v : hi;
-    y[i] = (gint8)(gint32)v;
-  }
+  const Run *r = user;
+  r->plan->kernels->quantize ((guint8 *)r->y + at[Y], (const gfloat *)r->x + at[X], n,
+                              scale_at (r->plan, at, step), r->plan->lo, r->plan->hi);
+}
+
+static void
+dequantize_row (gpointer user, const gint64 *at, const gint64 *step, gint64 n)
+{
+  const Run *r = user;
+  CpuQuantType from = r->plan->from;
+  gsize size = from == CPU_QUANT_I32 ? sizeof (gint32) : 1;
+  r->plan->kernels->dequantize[from]((gfloat *)r->y + at[Y],
+                                     (const guint8 *)r->x + (gsize)at[X] * size, n,
+                                     scale_at (r->plan, at, step));
+}
+
+static void
+run_rows (const CpuStep *step, const CpuInstance *instance, CpuRowFunc func)
+{
+  const Plan *p = step->data;
+  Run run = { p, cpu_tensor_data (instance, step->out[0]),
+              cpu_tensor_data (instance, step->in[0]) };
+  cpu_rows_run (&p->rows, func, &run);
 }
 
 static void
 run_quantize (const CpuStep *step, const CpuInstance *instance)
 {
-  const Params *p = step->data;
-  gpointer y = cpu_tensor_data (instance, step->out[0]);
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  if (step->out[0]->dtype == AXON_DTYPE_U8)
-    quantize_u8 (y, x, p->n, p->a, p->b, p->lo, p->hi);
-  else
-    quantize_i8 (y, x, p->n, p->a, p->b, p->lo, p->hi);
-}
-
-CPU_CLONES static void
-dequantize_u8 (gfloat *restrict y, const guint8 *restrict x, gsize n, gfloat scale, gfloat zero)
-{
-  for (gsize i = 0; i < n; i++)
-    y[i] = ((gfloat)x[i] - zero) * scale;
-}
-
-CPU_CLONES static void
-dequantize_i8 (gfloat *restrict y, const gint8 *restrict x, gsize n, gfloat scale, gfloat zero)
-{
-  for (gsize i = 0; i < n; i++)
-    y[i] = ((gfloat)x[i] - zero) * scale;
+  run_rows (step, instance, quantize_row);
 }
 
 static void
 run_dequantize (const CpuStep *step, const CpuInstance *instance)
 {
-  const Params *p = step->data;
-  gconstpointer x = cpu_tensor_data (instance, step->in[0]);
-  gfloat *y = cpu_tensor_data (instance, step->out[0]);
-  if (step->in[0]->dtype == AXON_DTYPE_U8)
-    dequantize_u8 (y, x, p->n, p->a, p->b);
-  else
-    dequantize_i8 (y, x, p->n, p->a, p->b);
+  run_rows (step, instance, dequantize_row);
 }
 
-static void
-set_range (Params *p, AxonDType dtype, gfloat zero, const AxonNode *node)
+/* Constant scales and zero points, one or one for each place along an axis; NULL where they are
+ * others, or no floats hold them. */
+static Plan *
+plan_new (const AxonNode *node)
 {
-  guint n;
-  const gint64 *clip = axon_node_get_ints (node, "axon.clip", &n);
-  p->lo = dtype == AXON_DTYPE_U8 ? 0 : -128;
-  p->hi = dtype == AXON_DTYPE_U8 ? 255 : 127;
-  p->b = zero;
-  if (clip != NULL) {
-    p->lo = MAX (p->lo, (gfloat)clip[0]);
-    p->hi = MIN (p->hi, (gfloat)clip[1]);
+  const AxonTensor *scale = cpu_node_constant (node, 1), *zero = cpu_node_constant (node, 2);
+  guint n = scale ? (guint)axon_tensor_get_numel (scale) : 0;
+  g_autofree Plan *p = g_malloc0 (sizeof *p + 2 * n * sizeof *p->values);
+  if (n == 0 || axon_tensor_get_shape (scale)->rank > 1 ||
+      (zero == NULL && axon_node_get_input (node, 2) != NULL))
+    return NULL;
+  p->kernels = cpu_isa_get ()->vector->quantize;
+  p->n = n;
+  for (guint i = 0; i < n; i++) {
+    gdouble z = zero ? axon_tensor_get_value (zero, i) : 0;
+    p->values[i] = (gfloat)axon_tensor_get_value (scale, i);
+    p->values[n + i] = (gfloat)z;
+    if ((gdouble)p->values[n + i] != z)
+      return NULL;
   }
+  return g_steal_pointer (&p);
 }
 
-static void
-add_dense (CpuPlan *plan, const AxonNode *node, CpuStepFunc run, Params *params, CpuTensor *src,
-           CpuMd *md)
+static gboolean
+set_rows (Plan *p, const AxonNode *node, const CpuTensor *x, const CpuTensor *y)
 {
-  CpuTensor *dst = cpu_plan_output (plan, node, 0, md);
-  params->n = (gsize)axon_shape_get_numel (&src->shape);
-  cpu_plan_add_step (plan, run, g_memdup2 (params, sizeof *params), g_free, "own", &src, 1, &dst,
-                     1);
-  cpu_md_free (md);
+  const AxonShape *shape = &y->shape;
+  gint64 strides[N_OPERANDS][AXON_MAX_RANK] = { { 0 } };
+  cpu_md_get_strides (y->md, shape, strides[Y]);
+  cpu_md_get_strides (x->md, shape, strides[X]);
+  if (p->n > 1) {
+    gint64 axis = axon_node_get_int (node, "axis");
+    strides[SCALE][axis + (axis < 0 ? shape->rank : 0)] = 1;
+  }
+  return cpu_rows_init (&p->rows, shape, strides, N_OPERANDS);
+}
+
+static gboolean
+add_step (CpuPlan *plan, const AxonNode *node, Plan *p, CpuStepFunc run)
+{
+  CpuTensor *x = cpu_rows_input (plan, node, 0), *y;
+  g_autoptr (CpuMd) md = cpu_rows_result (x, node->outputs[0]->type.dtype, &x->shape);
+  y = cpu_plan_output (plan, node, 0, md);
+  if (!set_rows (p, node, x, y)) {
+    x = cpu_rows_convert (plan, node, 0, y);
+    set_rows (p, node, x, y);
+  }
+  cpu_plan_add_step (plan, run, p, g_free, "own", &x, 1, &y, 1);
+  return TRUE;
 }
 
 gboolean
 cpu_build_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  AxonDType to = node->outputs[0]->type.dtype;
-  gdouble scale, zero;
-  Params p = { 0 };
-  CpuMd *md;
-  CpuTensor *src;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || !(AXON_DTYPE_BIT (to) & AXON_DTYPES_BYTE) ||
-      !axon_quant_scalar (node, 1, &scale) || !axon_quant_scalar (node, 2, &zero) || scale == 0)
+  Plan *p;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 ||
+      !(AXON_DTYPE_BIT (node->outputs[0]->type.dtype) & AXON_DTYPES_BYTE) ||
+      (p = plan_new (node)) == NULL)
     return FALSE;
-  set_range (&p, to, (gfloat)zero, node);
-  p.a = (gfloat)scale;
-  src = cpu_dense_input (plan, node, 0, to, &md);
-  add_dense (plan, node, run_quantize, &p, src, md);
-  return TRUE;
+  cpu_byte_range (node, &p->lo, &p->hi);
+  return add_step (plan, node, p, run_quantize);
 }
 
 gboolean
 cpu_build_dequantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   AxonDType from = node->inputs[0]->type.dtype;
-  gdouble scale, zero;
-  Params p = { 0 };
-  CpuMd *md;
-  CpuTensor *src;
-  if (!(AXON_DTYPE_BIT (from) & AXON_DTYPES_BYTE) || axon_value_is_constant (node->inputs[0]) ||
-      node->outputs[0]->type.dtype != AXON_DTYPE_F32 || !axon_quant_scalar (node, 1, &scale) ||
-      !axon_quant_scalar (node, 2, &zero))
+  Plan *p;
+  if ((!(AXON_DTYPE_BIT (from) & AXON_DTYPES_BYTE) && from != AXON_DTYPE_I32) ||
+      node->outputs[0]->type.dtype != AXON_DTYPE_F32 || (p = plan_new (node)) == NULL)
     return FALSE;
-  p.a = (gfloat)scale;
-  p.b = (gfloat)zero;
-  src = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md);
-  add_dense (plan, node, run_dequantize, &p, src, md);
-  return TRUE;
+  p->from = from == AXON_DTYPE_U8   ? CPU_QUANT_U8
+            : from == AXON_DTYPE_I8 ? CPU_QUANT_I8
+                                    : CPU_QUANT_I32;
+  return add_step (plan, node, p, run_dequantize);
 }
 
-/* y = round (xa * a + xb * b + c), clamped */
-#define ADD_FUNC(name, type)                                                                       \
-  CPU_CLONES static void name (type *restrict y, const type *restrict xa, const type *restrict xb, \
-                               gsize n, gfloat a, gfloat b, gfloat c, gfloat lo, gfloat hi)        \
-  {                                                                                                \
-    for (gsize i = 0; i < n; i++) {                                                                \
-      gfloat v = rintf ((gfloat)xa[i] * a + (gfloat)xb[i] * b + c);                                \
-      v = v > lo ? v : lo;                                                                         \
-      v = v < hi ? v : hi;                                                                         \
-      y[i] = (type)(gint32)v;                                                                      \
-    }                                                                                              \
+typedef struct {
+  const Plan *plan;
+  const gfloat *x;
+  gfloat low, high;
+} Range;
+
+static void
+range_row (gpointer user, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gint64 n)
+{
+  Range *r = user;
+  r->plan->kernels->range (r->x + at[X], n, &r->low, &r->high);
+}
+
+/* The range, widened to hold 0. */
+static Range
+find_range (const Plan *p, const gfloat *x)
+{
+  gfloat low = 0, high = 0;
+#pragma omp parallel for reduction(min : low) reduction(max : high) if (p->rows.units > 1)
+  for (gint64 u = 0; u < p->rows.units; u++) {
+    Range r = { p, x, low, high };
+    cpu_rows_run_unit (&p->rows, u, range_row, &r);
+    low = MIN (low, r.low);
+    high = MAX (high, r.high);
   }
-ADD_FUNC (add_u8, guint8)
-ADD_FUNC (add_i8, gint8)
-
-static void
-run_add (const CpuStep *step, const CpuInstance *instance)
-{
-  const Params *p = step->data;
-  gconstpointer a = cpu_tensor_data (instance, step->in[0]);
-  gconstpointer b = cpu_tensor_data (instance, step->in[1]);
-  gpointer y = cpu_tensor_data (instance, step->out[0]);
-  if (step->out[0]->dtype == AXON_DTYPE_U8)
-    add_u8 (y, a, b, p->n, p->a, p->b, p->c, p->lo, p->hi);
-  else
-    add_i8 (y, a, b, p->n, p->a, p->b, p->c, p->lo, p->hi);
+  return (Range){ p, x, low, high };
 }
 
-gboolean
-cpu_build_qlinear_add (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+/* @user: the scale, the zero point */
+typedef struct {
+  Run run;
+  gfloat scale, zero;
+} Dynamic;
+
+static void
+dynamic_row (gpointer user, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gint64 n)
 {
-  gdouble v[6]; /* a scale, zero; b scale, zero; y scale, zero */
-  static const guint inputs[] = { 1, 2, 4, 5, 6, 7 };
-  CpuTensor *in[2], *dst;
-  Params p = { 0 };
-  CpuMd *md;
-  if (!axon_shape_equal (&node->inputs[0]->type.shape, &node->inputs[3]->type.shape))
-    return FALSE;
-  for (guint i = 0; i < 6; i++)
-    if (!axon_quant_scalar (node, inputs[i], &v[i]))
-      return FALSE;
-  set_range (&p, node->outputs[0]->type.dtype, 0, node);
-  p.a = (gfloat)(v[0] / v[4]);
-  p.b = (gfloat)(v[2] / v[4]);
-  p.c = (gfloat)(v[5] - v[0] / v[4] * v[1] - v[2] / v[4] * v[3]);
-  in[0] = cpu_dense_input (plan, node, 0, node->outputs[0]->type.dtype, &md);
-  in[1] = cpu_plan_input_as (plan, node, 3, in[0]->md);
-  p.n = (gsize)axon_shape_get_numel (&in[0]->shape);
-  dst = cpu_plan_output (plan, node, 0, md);
-  cpu_plan_add_step (plan, run_add, g_memdup2 (&p, sizeof p), g_free, "own", in, 2, &dst, 1);
-  cpu_md_free (md);
-  return TRUE;
+  const Dynamic *d = user;
+  d->run.plan->kernels->quantize ((guint8 *)d->run.y + at[Y], (const gfloat *)d->run.x + at[X], n,
+                                  (CpuQuantScale){ &d->scale, &d->zero, 0 }, d->run.plan->lo,
+                                  d->run.plan->hi);
 }
 
 static void
-run_cast (const CpuStep *step, const CpuInstance *instance)
+run_dynamic (const CpuStep *step, const CpuInstance *instance)
 {
-  const Params *p = step->data;
-  gconstpointer x = cpu_tensor_data (instance, step->in[0]);
-  gpointer y = cpu_tensor_data (instance, step->out[0]);
-#ifndef __FLT16_MAX__ /* the compiler has no half-precision type */
-  for (gsize i = 0; i < p->n; i++)
-    axon_dtype_store (step->out[0]->dtype, y, i, axon_dtype_load (step->in[0]->dtype, x, i));
-#else
-  if (step->in[0]->dtype == AXON_DTYPE_F16)
-    for (gsize i = 0; i < p->n; i++)
-      ((gfloat *)y)[i] = (gfloat)((const _Float16 *)x)[i];
-  else
-    for (gsize i = 0; i < p->n; i++)
-      ((_Float16 *)y)[i] = (_Float16)((const gfloat *)x)[i];
-#endif
+  const Plan *p = step->data;
+  Dynamic d = { .run = { p, cpu_tensor_data (instance, step->out[0]),
+                         cpu_tensor_data (instance, step->in[0]) } };
+  Range range = find_range (p, d.run.x);
+  gfloat scale = (range.high - range.low) / 255, zero = rintf (-range.low / scale);
+  d.zero = scale > 0 && isfinite (zero) ? CLAMP (zero, 0, 255) : 0;
+  d.scale = scale > 0 ? scale : 1; /* of nothing but 0 any scale makes 0 */
+  cpu_rows_run (&p->rows, dynamic_row, &d);
+  if (step->out[1] != NULL)
+    *(gfloat *)cpu_tensor_data (instance, step->out[1]) = scale;
+  if (step->out[2] != NULL)
+    *(guint8 *)cpu_tensor_data (instance, step->out[2]) = (guint8)d.zero;
 }
 
 gboolean
-cpu_build_cast (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+cpu_build_dynamic_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  AxonDType from = node->inputs[0]->type.dtype, to = node->outputs[0]->type.dtype;
-  Params p = { 0 };
-  if (!((from == AXON_DTYPE_F16 && to == AXON_DTYPE_F32) ||
-        (from == AXON_DTYPE_F32 && to == AXON_DTYPE_F16)))
+  CpuTensor *x, *out[3] = { NULL };
+  g_autoptr (CpuMd) md = NULL;
+  Plan *p;
+  if (node->outputs[0] == NULL)
     return FALSE;
-  add_dense (plan, node, run_cast, &p, cpu_plan_input_as (plan, node, 0, NULL), NULL);
-  return TRUE;
-}
-
-CPU_CLONES static void
-hard_sigmoid (gfloat *restrict y, const gfloat *restrict x, gsize n, gfloat a, gfloat b)
-{
-  for (gsize i = 0; i < n; i++) {
-    gfloat v = x[i] * a + b;
-    v = v > 0 ? v : 0;
-    y[i] = v < 1 ? v : 1;
+  p = g_new0 (Plan, 1);
+  p->kernels = cpu_isa_get ()->vector->quantize;
+  cpu_byte_range (node, &p->lo, &p->hi);
+  x = cpu_rows_input (plan, node, 0);
+  md = cpu_rows_result (x, AXON_DTYPE_U8, &x->shape);
+  for (guint i = 0; i < node->n_outputs; i++)
+    out[i] = node->outputs[i] ? cpu_plan_output (plan, node, i, i == 0 ? md : NULL) : NULL;
+  if (!set_rows (p, node, x, out[0])) {
+    x = cpu_rows_convert (plan, node, 0, out[0]);
+    set_rows (p, node, x, out[0]);
   }
-}
-
-static void
-run_hard_sigmoid (const CpuStep *step, const CpuInstance *instance)
-{
-  const Params *p = step->data;
-  hard_sigmoid (cpu_tensor_data (instance, step->out[0]), cpu_tensor_data (instance, step->in[0]),
-                p->n, p->a, p->b);
-}
-
-gboolean
-cpu_build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  Params p = { .a = (gfloat)axon_node_get_float (node, "alpha"),
-               .b = (gfloat)axon_node_get_float (node, "beta") };
-  CpuMd *md;
-  CpuTensor *src;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32)
-    return FALSE;
-  src = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md);
-  add_dense (plan, node, run_hard_sigmoid, &p, src, md);
+  cpu_plan_add_step (plan, run_dynamic, p, g_free, "own", &x, 1, out, 3);
   return TRUE;
 }

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpupasses.h"
+#include "../kernels/kernels.h"
 
-/* What has an integer kernel. */
-static gboolean
-has_integer_kernel (const AxonNode *node)
-{
-  return axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearAdd") ||
-         axon_node_is (node, "QLinearConv") || axon_node_is (node, "QLinearMatMul");
-}
-
-/* Products whose sums have to be exact, whatever kernel they run. */
+/* What keeps its integers: products, whose sums have to be exact whatever kernel they run, and
+ * operators on bytes with a kernel. */
 static gboolean
 is_kept (const AxonNode *node)
 {
-  return axon_node_is (node, "QLinearMatMul") ||
+  return axon_node_is (node, "QLinearConv") || axon_node_is (node, "QLinearMatMul") ||
          axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QGemm") ||
          axon_node_is_in (node, AXON_DOMAIN_AXON, "QLinearConvTranspose") ||
-         has_integer_kernel (node);
+         cpu_has_qlinear (node);
 }
 
 static gboolean

@@ -137,4 +137,14 @@ choose (guint32 *restrict y, const guint8 *restrict c, const guint32 *restrict a
 #undef CHOOSE
 }
 
-const CpuEltwise CPU_NAME (cpu_eltwise) = { unaries, pairs, choose };
+static void
+hard_sigmoid (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat alpha, gfloat beta)
+{
+  for (gint64 i = 0; i < n; i++) {
+    gfloat v = x[i] * alpha + beta;
+    v = v > 0 ? v : 0;
+    y[i] = v < 1 ? v : 1;
+  }
+}
+
+const CpuEltwise CPU_NAME (cpu_eltwise) = { unaries, pairs, choose, hard_sigmoid };

@@ -29,8 +29,13 @@ typedef void (*CpuChooseFunc) (guint32 *restrict y, const guint8 *restrict c,
                                const guint32 *restrict a, const guint32 *restrict b, gint64 n,
                                gint64 sc, gint64 sa, gint64 sb);
 
+/* y = x * alpha + beta within 0 and 1 */
+typedef void (*CpuHardSigmoidFunc) (gfloat *restrict y, const gfloat *restrict x, gint64 n,
+                                    gfloat alpha, gfloat beta);
+
 typedef struct {
   const CpuUnary *unaries;
   const CpuPair *pairs;
   CpuChooseFunc choose;
+  CpuHardSigmoidFunc hard_sigmoid;
 } CpuEltwise;

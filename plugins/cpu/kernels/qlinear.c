@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* com.microsoft's QLinear operators on elements: sums and products in the arithmetic of the
+ * reference kernels, functions of one byte by tables. */
+#include "qlinear.h"
+#include "kernels.h"
+#include "rows.h"
+#include "../cpuisa.h"
+#include "../onednn/cpudnn.h"
+
+#include <string.h>
+
+/* Which inputs are data: from @first, every @every, before @end; the others are scalars. */
+static const struct {
+  const gchar *name;
+  guint first, every, end;
+} operators[] = {
+  { "QLinearAdd", 0, 3, 6 },
+  { "QLinearMul", 0, 3, 6 },
+  { "QLinearSigmoid", 0, 1, 1 },
+  { "QLinearLeakyRelu", 0, 1, 1 },
+  { "QLinearAveragePool", 0, 1, 1 },
+  { "QLinearGlobalAveragePool", 0, 1, 1 },
+  { "QLinearConcat", 2, 3, G_MAXUINT },
+};
+
+static gboolean
+is_plain_pool (const AxonNode *node)
+{
+  gint rank = node->inputs[0]->type.shape.rank;
+  return strstr (node->op->name, "Pool") == NULL ||
+         (rank >= 3 && rank <= 5 && axon_node_get_int (node, "channels_last") == 0);
+}
+
+gboolean
+cpu_has_qlinear (const AxonNode *node)
+{
+  AxonDType dtype = node->outputs[0] ? node->outputs[0]->type.dtype : AXON_DTYPE_UNDEFINED;
+  guint k = 0;
+  gdouble ignored;
+  while (k < G_N_ELEMENTS (operators) &&
+         !axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, operators[k].name))
+    k++;
+  if (k == G_N_ELEMENTS (operators) || !(AXON_DTYPE_BIT (dtype) & AXON_DTYPES_BYTE))
+    return FALSE;
+  for (guint i = 0; i < node->n_inputs; i++) {
+    gboolean data = i >= operators[k].first && i < operators[k].end &&
+                    (i - operators[k].first) % operators[k].every == 0;
+    if (data ? node->inputs[i]->type.dtype != dtype : !axon_quant_scalar (node, i, &ignored))
+      return FALSE;
+  }
+  return is_plain_pool (node);
+}
+
+gboolean
+cpu_byte_table_init (CpuByteTable *table, const AxonNode *node, AxonTensor **in, guint n_in,
+                     guint data, gint rank, gint axis)
+{
+  AxonShape shape = { .rank = rank };
+  g_autoptr (AxonTensor) x = NULL;
+  g_autoptr (AxonTensor) y = NULL;
+  g_autoptr (GError) error = NULL;
+  AxonNode plain = *node;
+  guint8 *bytes;
+  for (gint d = 0; d < rank; d++)
+    shape.dims[d] = d == axis ? 256 : 1;
+  x = axon_tensor_new (node->outputs[0]->type.dtype, &shape, NULL);
+  y = axon_tensor_new (node->outputs[0]->type.dtype, &shape, NULL);
+  bytes = axon_tensor_get_data (x);
+  for (guint i = 0; i < 256; i++)
+    bytes[i] = (guint8)i;
+  in[data] = x;
+  plain.n_inputs = n_in;
+  if (!node->op->eval (&plain, in, &y, &error))
+    return FALSE;
+  memcpy (table->to, axon_tensor_get_data (y), sizeof table->to);
+  table->same = memcmp (table->to, bytes, sizeof table->to) == 0;
+  return TRUE;
+}
+
+void
+cpu_byte_table_row (gpointer user, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gint64 n)
+{
+  const CpuByteRun *r = user;
+  guint8 *restrict y = r->y + at[0];
+  const guint8 *restrict x = r->x + at[1], *restrict to = r->table->to;
+  if (r->table->same)
+    memcpy (y, x, (gsize)n);
+  else
+    for (gint64 i = 0; i < n; i++)
+      y[i] = to[x[i]];
+}
+
+typedef struct {
+  CpuRows rows;
+  CpuByteTable table;
+} UnaryPlan;
+
+static void
+run_unary (const CpuStep *step, const CpuInstance *instance)
+{
+  const UnaryPlan *p = step->data;
+  CpuByteRun run = { &p->table, cpu_tensor_data (instance, step->out[0]),
+                     cpu_tensor_data (instance, step->in[0]) };
+  cpu_rows_run (&p->rows, cpu_byte_table_row, &run);
+}
+
+gboolean
+cpu_build_qlinear_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  g_autofree UnaryPlan *p = g_new0 (UnaryPlan, 1);
+  g_autofree AxonTensor **in = g_new0 (AxonTensor *, node->n_inputs);
+  gint64 strides[2][AXON_MAX_RANK] = { { 0 } };
+  CpuTensor *x, *y;
+  CpuMd *md;
+  for (guint i = 1; i < node->n_inputs; i++)
+    in[i] = (AxonTensor *)cpu_node_constant (node, i);
+  if (!cpu_has_qlinear (node) ||
+      !cpu_byte_table_init (&p->table, node, in, node->n_inputs, 0, 1, 0))
+    return FALSE;
+  x = cpu_dense_input (plan, node, 0, node->outputs[0]->type.dtype, &md);
+  y = cpu_plan_output (plan, node, 0, md);
+  cpu_md_free (md);
+  for (guint k = 0; k < 2; k++)
+    cpu_md_get_strides (y->md, &y->shape, strides[k]);
+  cpu_rows_init (&p->rows, &y->shape, strides, 2);
+  cpu_plan_add_step (plan, run_unary, g_steal_pointer (&p), g_free, "own", &x, 1, &y, 1);
+  return TRUE;
+}
+
+/* Operands of rows: the result, and the two that make it. */
+enum { Y, A, B, N_OPERANDS };
+
+typedef struct {
+  CpuRows rows;
+  CpuQuantPairFunc func;
+  CpuQuantPair pair;
+} PairPlan;
+
+typedef struct {
+  const PairPlan *plan;
+  guint8 *y;
+  const guint8 *a, *b;
+} PairRun;
+
+static void
+pair_row (gpointer user, const gint64 *at, const gint64 *step, gint64 n)
+{
+  const PairRun *r = user;
+  r->plan->func (r->y + at[Y], r->a + at[A], r->b + at[B], n, step[A], step[B], &r->plan->pair);
+}
+
+static void
+run_pair (const CpuStep *step, const CpuInstance *instance)
+{
+  const PairPlan *p = step->data;
+  PairRun run = { p, cpu_tensor_data (instance, step->out[0]),
+                  cpu_tensor_data (instance, step->in[0]),
+                  cpu_tensor_data (instance, step->in[1]) };
+  cpu_rows_run (&p->rows, pair_row, &run);
+}
+
+static void
+set_pair (PairPlan *p, const AxonNode *node)
+{
+  const CpuQuantize *kernels = cpu_isa_get ()->vector->quantize;
+  gboolean is_signed = node->outputs[0]->type.dtype == AXON_DTYPE_I8;
+  gfloat *to[] = { &p->pair.a_scale, &p->pair.a_zero, &p->pair.b_scale,
+                   &p->pair.b_zero,  &p->pair.scale,  &p->pair.zero };
+  static const guint inputs[] = { 1, 2, 4, 5, 6, 7 };
+  for (guint i = 0; i < G_N_ELEMENTS (inputs); i++) {
+    gdouble v;
+    axon_quant_scalar (node, inputs[i], &v);
+    *to[i] = (gfloat)v;
+  }
+  cpu_byte_range (node, &p->pair.lo, &p->pair.hi);
+  p->func = g_str_equal (node->op->name, "QLinearAdd") ? kernels->add[is_signed]
+                                                       : kernels->mul[is_signed];
+}
+
+/* Operands in the order of @md: those that lie otherwise are converted; FALSE if that is not
+ * enough. */
+static gboolean
+set_pair_rows (PairPlan *p, CpuPlan *plan, const AxonNode *node, const CpuMd *md, CpuTensor **in)
+{
+  const AxonShape *shape = &node->outputs[0]->type.shape;
+  gint64 strides[N_OPERANDS][AXON_MAX_RANK];
+  cpu_md_get_strides (md, shape, strides[Y]);
+  for (guint pass = 0; pass < 2; pass++) {
+    for (guint k = 0; k < 2; k++) {
+      gboolean convert = pass == 1 && (md == NULL || axon_shape_equal (&in[k]->shape, shape));
+      in[k] = convert ? cpu_plan_input_as (plan, node, 3 * k, md) : in[k];
+      cpu_rows_broadcast (in[k], shape, strides[A + k]);
+    }
+    if (cpu_rows_init (&p->rows, shape, strides, N_OPERANDS))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+gboolean
+cpu_build_qlinear_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *shape = &node->outputs[0]->type.shape;
+  AxonDType dtype = node->outputs[0]->type.dtype;
+  g_autofree PairPlan *p = g_new0 (PairPlan, 1);
+  g_autoptr (CpuMd) md = NULL;
+  CpuTensor *in[2], *y;
+  if (!cpu_has_qlinear (node))
+    return FALSE;
+  set_pair (p, node);
+  for (guint k = 0; k < 2; k++) {
+    in[k] = cpu_rows_input (plan, node, 3 * k);
+    if (md == NULL && axon_shape_equal (&in[k]->shape, shape))
+      md = cpu_rows_result (in[k], dtype, shape);
+  }
+  if (!set_pair_rows (p, plan, node, md, in)) { /* row-major always works */
+    g_clear_pointer (&md, cpu_md_free);
+    set_pair_rows (p, plan, node, md, in);
+  }
+  y = cpu_plan_output (plan, node, 0, md);
+  cpu_plan_add_step (plan, run_pair, g_steal_pointer (&p), g_free, "own", in, 2, &y, 1);
+  return TRUE;
+}

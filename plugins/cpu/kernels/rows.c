@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "rows.h"
+#include "kernels.h"
+#include "../onednn/cpudnn.h"
+
+/* Elements that are worth a thread. */
+#define PARALLEL 16384
+
+/* Dimensions of more than one place, the result's largest stride first. */
+static gint
+sort_dims (const AxonShape *shape, const gint64 *strides, gint *order)
+{
+  gint n = 0;
+  for (gint d = 0; d < shape->rank; d++) {
+    gint at = n;
+    if (shape->dims[d] == 1)
+      continue;
+    for (; at > 0 && strides[order[at - 1]] < strides[d]; at--)
+      order[at] = order[at - 1];
+    order[at] = d;
+    n++;
+  }
+  return n;
+}
+
+/* The last dimension but one steps over all of the last, in every operand. */
+static void
+merge_last (CpuRows *r)
+{
+  gint d = r->rank - 1;
+  for (guint k = 0; k < r->n_operands; k++)
+    if (d < 1 || r->strides[k][d - 1] != r->strides[k][d] * r->dims[d])
+      return;
+  r->dims[d - 1] *= r->dims[d];
+  for (guint k = 0; k < r->n_operands; k++)
+    r->strides[k][d - 1] = r->strides[k][d];
+  r->rank--;
+}
+
+static gboolean
+can_walk (const CpuRows *r)
+{
+  gint last = r->rank - 1;
+  for (guint k = 0; k < r->n_operands && r->dims[last] > 1; k++)
+    if (r->strides[k][last] != 1 && (k == 0 || r->strides[k][last] != 0))
+      return FALSE;
+  return TRUE;
+}
+
+static void
+set_units (CpuRows *r)
+{
+  r->rows = 1;
+  for (gint d = 0; d < r->rank - 1; d++)
+    r->rows *= r->dims[d];
+  r->n = r->dims[r->rank - 1];
+  r->part = MAX (PARALLEL / MAX (r->n, 1), 1);
+  r->units = r->n > PARALLEL ? r->rows * ((r->n + PARALLEL - 1) / PARALLEL)
+                             : (r->rows + r->part - 1) / r->part;
+}
+
+gboolean
+cpu_rows_init (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_MAX_RANK],
+               guint n_operands)
+{
+  gint order[AXON_MAX_RANK], n = sort_dims (shape, strides[0], order);
+  gboolean walks;
+  *r = (CpuRows){ .n_operands = n_operands };
+  for (gint i = 0; i < n; i++) {
+    r->dims[r->rank] = shape->dims[order[i]];
+    for (guint k = 0; k < n_operands; k++)
+      r->strides[k][r->rank] = strides[k][order[i]];
+    r->rank++;
+    merge_last (r);
+  }
+  if (r->rank == 0)
+    r->dims[r->rank++] = 1;
+  walks = can_walk (r);
+  if (!walks)
+    r->dims[r->rank++] = 1;
+  set_units (r);
+  return walks;
+}
+
+void
+cpu_rows_broadcast (const CpuTensor *t, const AxonShape *shape, gint64 *strides)
+{
+  gint64 own[AXON_MAX_RANK];
+  gint missing = shape->rank - t->shape.rank;
+  cpu_md_get_strides (t->md, &t->shape, own);
+  for (gint d = 0; d < shape->rank; d++)
+    strides[d] = d < missing || t->shape.dims[d - missing] == 1 ? 0 : own[d - missing];
+}
+
+static void
+find_row (const CpuRows *r, gint64 row, gint64 first, gint64 *at)
+{
+  for (guint k = 0; k < r->n_operands; k++)
+    at[k] = first * r->strides[k][r->rank - 1];
+  at[0] += r->offset;
+  for (gint d = r->rank - 2; d >= 0; d--) {
+    gint64 index = d > 0 ? row % r->dims[d] : row;
+    for (guint k = 0; k < r->n_operands; k++)
+      at[k] += index * r->strides[k][d];
+    row = d > 0 ? row / r->dims[d] : 0;
+  }
+}
+
+void
+cpu_rows_run_unit (const CpuRows *r, gint64 unit, CpuRowFunc func, gpointer user)
+{
+  gint64 at[CPU_ROWS_OPERANDS], step[CPU_ROWS_OPERANDS];
+  for (guint k = 0; k < r->n_operands; k++)
+    step[k] = r->strides[k][r->rank - 1];
+  if (r->n > PARALLEL) {
+    gint64 parts = (r->n + PARALLEL - 1) / PARALLEL, first = unit % parts * PARALLEL;
+    find_row (r, unit / parts, first, at);
+    func (user, at, step, MIN (PARALLEL, r->n - first));
+    return;
+  }
+  for (gint64 row = unit * r->part; row < MIN ((unit + 1) * r->part, r->rows); row++) {
+    find_row (r, row, 0, at);
+    func (user, at, step, r->n);
+  }
+}
+
+void
+cpu_rows_run (const CpuRows *r, CpuRowFunc func, gpointer user)
+{
+#pragma omp parallel for if (r->units > 1)
+  for (gint64 u = 0; u < r->units; u++)
+    cpu_rows_run_unit (r, u, func, user);
+}
+
+static gboolean
+is_dense (const CpuTensor *t)
+{
+  gint64 strides[AXON_MAX_RANK], span = 1;
+  if (t->md == NULL)
+    return TRUE;
+  if (!cpu_md_get_strides (t->md, &t->shape, strides))
+    return FALSE;
+  for (gint d = 0; d < t->shape.rank; d++)
+    span += (t->shape.dims[d] - 1) * strides[d];
+  return span == axon_shape_get_numel (&t->shape);
+}
+
+static CpuMd *
+channels_last (AxonDType dtype, const AxonShape *shape)
+{
+  return shape->rank >= 3 ? cpu_md_channels_last (dtype, shape) : NULL;
+}
+
+CpuTensor *
+cpu_rows_input (CpuPlan *plan, const AxonNode *node, guint index)
+{
+  CpuTensor *t = cpu_plan_input (plan, node, index);
+  gint64 strides[AXON_MAX_RANK];
+  if (!cpu_md_get_strides (t->md, &t->shape, strides)) {
+    g_autoptr (CpuMd) md = channels_last (t->dtype, &t->shape);
+    t = cpu_plan_input_as (plan, node, index, md);
+  }
+  return t;
+}
+
+CpuMd *
+cpu_rows_result (const CpuTensor *t, AxonDType dtype, const AxonShape *shape)
+{
+  gint64 strides[AXON_MAX_RANK];
+  if (t->md == NULL || t->shape.rank != shape->rank)
+    return NULL;
+  cpu_md_get_strides (t->md, &t->shape, strides);
+  if (is_dense (t) && axon_shape_equal (&t->shape, shape))
+    return cpu_md_strided (dtype, shape, strides);
+  return shape->rank >= 3 && strides[1] == 1 ? channels_last (dtype, shape) : NULL;
+}
+
+CpuTensor *
+cpu_rows_convert (CpuPlan *plan, const AxonNode *node, guint index, const CpuTensor *result)
+{
+  CpuTensor *t = cpu_plan_input (plan, node, index);
+  g_autoptr (CpuMd) md = NULL;
+  gint64 strides[AXON_MAX_RANK];
+  cpu_md_get_strides (result->md, &result->shape, strides);
+  if (axon_shape_equal (&t->shape, &result->shape))
+    md = cpu_md_strided (t->dtype, &t->shape, strides);
+  else if (result->md != NULL && t->shape.rank == result->shape.rank)
+    md = channels_last (t->dtype, &t->shape);
+  return cpu_plan_input_as (plan, node, index, md);
+}
+
+CpuTensor *
+cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dtype, CpuMd **md)
+{
+  CpuTensor *t = cpu_rows_input (plan, node, index);
+  if (!is_dense (t)) {
+    g_autoptr (CpuMd) last = channels_last (t->dtype, &t->shape);
+    t = cpu_plan_input_as (plan, node, index, last);
+  }
+  *md = cpu_rows_result (t, dtype, &t->shape);
+  return t;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Elements that follow each other, over operands of any strides: dimensions are merged where all
+ * operands allow it, the last one is the row, and rows are shared out to the stream's threads. */
+#pragma once
+
+#include "../cpuplan.h"
+
+#define CPU_ROWS_OPERANDS 3
+
+/* Operand 0 is the result: its strides say in which order memory is walked. */
+typedef struct {
+  gint rank;
+  gint64 dims[AXON_MAX_RANK + 1], strides[CPU_ROWS_OPERANDS][AXON_MAX_RANK + 1]; /* in elements */
+  guint n_operands;
+  gint64 offset; /* of the result's first element */
+  gint64 rows, n, part;
+  gint64 units; /* shares of a thread: parts of a row, or some rows */
+} CpuRows;
+
+/* @n elements, the first of operand k at at[k]; they are step[k] apart. */
+typedef void (*CpuRowFunc) (gpointer user, const gint64 *at, const gint64 *step, gint64 n);
+
+/* FALSE: some operand's steps would be neither 0 nor 1, or the result's not 1, so that rows are of
+ * one element: right, but slow. */
+gboolean cpu_rows_init (CpuRows *rows, const AxonShape *shape,
+                        const gint64 (*strides)[AXON_MAX_RANK], guint n_operands);
+
+/* Strides of @t over @shape, to which it is broadcast. */
+void cpu_rows_broadcast (const CpuTensor *t, const AxonShape *shape, gint64 *strides);
+
+/* A unit, on this thread. */
+void cpu_rows_run_unit (const CpuRows *rows, gint64 unit, CpuRowFunc func, gpointer user);
+
+/* All of them, on all threads; @user is shared. */
+void cpu_rows_run (const CpuRows *rows, CpuRowFunc func, gpointer user);
+
+/* An input with strides, as it lies; blocked layouts are converted to channels last. */
+CpuTensor *cpu_rows_input (CpuPlan *plan, const AxonNode *node, guint index);
+
+/* Memory for type @dtype and @shape without gaps, ordered as @t is: as it is, channels last or
+ * row-major (free it; NULL: row-major). */
+CpuMd *cpu_rows_result (const CpuTensor *t, AxonDType dtype, const AxonShape *shape);
+
+/* Input @index in the order of @result, for rows that cannot walk it as it lies. */
+CpuTensor *cpu_rows_convert (CpuPlan *plan, const AxonNode *node, guint index,
+                             const CpuTensor *result);
