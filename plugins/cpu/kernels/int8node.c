@@ -24,12 +24,15 @@ static gboolean
 read_number (CpuInt8Node *self, CpuPlan *plan, const AxonNode *node, gint index, gdouble *value,
              guint *at_run_time)
 {
+  gdouble constant_value;
   if (!is_given (node, index))
     return TRUE;
   if (axon_shape_get_numel (&node->inputs[index]->type.shape) != 1)
     return FALSE;
-  if (axon_quant_scalar (node, (guint)index, value))
+  if (axon_quant_scalar (node, (guint)index, &constant_value)) {
+    *value = constant_value;
     return TRUE;
+  }
   *at_run_time = self->n_in;
   self->in[self->n_in++] = cpu_plan_input_as (plan, node, (guint)index, NULL);
   return TRUE;
