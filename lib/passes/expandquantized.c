@@ -6,11 +6,28 @@
 
 #define OPSET 13
 
+/* One zero point may serve many scales here, but not in DequantizeLinear. */
+static AxonValue *
+as_many (AxonModel *model, AxonValue *zero, const AxonValue *scale)
+{
+  gint64 n = axon_shape_get_numel (&scale->type.shape);
+  AxonShape shape = AXON_SHAPE (n);
+  g_autoptr (AxonTensor) out = NULL;
+  gdouble value;
+  if (zero == NULL || n <= 1 || !axon_match_scalar (zero, &value))
+    return zero;
+  out = axon_tensor_new (zero->type.dtype, &shape, NULL);
+  for (gsize i = 0; i < (gsize)n; i++)
+    axon_dtype_store (zero->type.dtype, axon_tensor_get_data (out), i, value);
+  return axon_model_add_constant (model, NULL, out);
+}
+
 static AxonValue *
 dequantize (AxonModel *model, AxonNode *node, AxonValue *x, AxonValue *scale, AxonValue *zero,
             gint axis)
 {
-  AxonValue *in[] = { x, scale, zero }, *out = axon_model_add_value (model, NULL);
+  AxonValue *in[] = { x, scale, as_many (model, zero, scale) };
+  AxonValue *out = axon_model_add_value (model, NULL);
   AxonNode *dq =
       axon_pass_add_node (model, node, NULL, "DequantizeLinear", OPSET, in, zero ? 3 : 2, out);
   axon_node_set_int (dq, "axis", axis);

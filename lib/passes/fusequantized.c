@@ -4,23 +4,6 @@
  * QLinearMatMul, Gemm a QGemm. */
 #include "quantchain.h"
 
-/* The constant @value @times over. */
-static AxonValue *
-repeat (AxonModel *model, AxonValue *value, gint64 times)
-{
-  const AxonTensor *from = value->type.value;
-  gsize n = axon_tensor_get_numel (from);
-  AxonShape shape = AXON_SHAPE ((gint64)n * times);
-  g_autoptr (AxonTensor) out = NULL;
-  if (n == 1 || times == 1)
-    return value;
-  out = axon_tensor_new (value->type.dtype, &shape, NULL);
-  for (gsize i = 0; i < n * (gsize)times; i++)
-    axon_dtype_store (value->type.dtype, axon_tensor_get_data (out), i,
-                      axon_tensor_get_value (from, i % n));
-  return axon_model_add_constant (model, NULL, out);
-}
-
 /* Conv has its output channels along axis 0 of the weights; ConvTranspose along axis 1, as many in
  * each group. */
 static gboolean
@@ -34,7 +17,7 @@ fuse_convolution (AxonModel *model, AxonNode *conv, gint axis, const gchar *doma
   AxonQuantTail t;
   if (x == NULL || w == NULL || !axon_match_quantize (conv, &t))
     return FALSE;
-  w_scale = repeat (model, w->inputs[1], groups);
+  w_scale = axon_quant_repeat (model, w->inputs[1], groups);
   if (bias != NULL) {
     gsize n = (gsize)(w->inputs[0]->type.shape.dims[axis] * groups);
     bias = axon_quantize_bias (model, bias, 1, x->inputs[1]->type.value, w_scale->type.value, n,
@@ -44,7 +27,7 @@ fuse_convolution (AxonModel *model, AxonNode *conv, gint axis, const gchar *doma
   }
   AxonValue *in[] = {
     x->inputs[0],   x->inputs[1],   axon_quant_zero (model, x),
-    w->inputs[0],   w_scale,        repeat (model, axon_quant_zero (model, w), groups),
+    w->inputs[0],   w_scale,        axon_quant_repeat (model, axon_quant_zero (model, w), groups),
     t.q->inputs[1], t.q->inputs[2], bias
   };
   q = axon_pass_add_node (model, conv, domain, name, opset, in, bias ? 9 : 8,

@@ -67,6 +67,22 @@ axon_match_quantize (const AxonNode *node, AxonQuantTail *t)
 }
 
 AxonValue *
+axon_quant_repeat (AxonModel *model, AxonValue *value, gint64 times)
+{
+  const AxonTensor *from = value->type.value;
+  gsize n = axon_tensor_get_numel (from);
+  AxonShape shape = AXON_SHAPE ((gint64)n * times);
+  g_autoptr (AxonTensor) out = NULL;
+  if (n == 1 || times == 1)
+    return value;
+  out = axon_tensor_new (value->type.dtype, &shape, NULL);
+  for (gsize i = 0; i < n * (gsize)times; i++)
+    axon_dtype_store (value->type.dtype, axon_tensor_get_data (out), i,
+                      axon_tensor_get_value (from, i % n));
+  return axon_model_add_constant (model, NULL, out);
+}
+
+AxonValue *
 axon_quant_zero (AxonModel *model, const AxonNode *dequantize)
 {
   AxonValue *zero = axon_node_get_input (dequantize, 2);

@@ -21,6 +21,8 @@ AxonNode *axon_match_dequantize (const AxonNode *node, guint index);
 AxonNode *axon_match_dequantized_constant (const AxonNode *node, guint index, gint axis);
 gboolean axon_match_quantize (const AxonNode *node, AxonQuantTail *tail);
 
+/* The elements of the constant @value @times over; one element serves all channels as it is. */
+AxonValue *axon_quant_repeat (AxonModel *model, AxonValue *value, gint64 times);
 /* The zero point of a DequantizeLinear, 0 where it has none. */
 AxonValue *axon_quant_zero (AxonModel *model, const AxonNode *dequantize);
 
