@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Sourced by the two commands of the README: which Debian packages a build and its tests need, and
-# install_packages(), which installs those that are missing. As root or by sudo, without a question.
+# Sourced by the two commands of the README: which Debian packages a build and its tests need,
+# install_packages(), which installs those that are missing (as root or by sudo, without a question),
+# and build(). AXON_WERROR=1, which CI sets, makes warnings errors.
 BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config gettext libglib2.0-dev libglib2.0-bin
   libprotobuf-c-dev protobuf-c-compiler libxxhash-dev libdnnl-dev ocl-icd-libopencl1 opencl-c-headers
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libcairo2-dev libpango1.0-dev
@@ -8,8 +9,9 @@ BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config gettext libglib2.0-de
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good"
 TEST_PACKAGES="make pocl-opencl-icd gstreamer1.0-libav libonnx-testdata libonnx-dev python3 python3-numpy
   python3-onnx python3-gi clang-format cppcheck gir1.2-gstreamer-1.0"
-THREAD_PACKAGES="clang libomp-dev libclang-rt-dev"
+CLANG_PACKAGES="clang libomp-dev libclang-rt-dev"
 VALGRIND_PACKAGES="valgrind"
+ROOT_PACKAGES="debootstrap"
 
 # What only one Debian has, or has by this name. Another system takes the table of the nearest newer Debian.
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
@@ -41,4 +43,13 @@ install_packages() {
   echo "installing:$missing"
   $sudo apt-get update -qq &&
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+# build FOLDER [OPTION...]: sets FOLDER up with these options of Meson unless it is, and builds.
+build() {
+  local folder=$1
+  shift
+  [ -f "$folder/build.ninja" ] || meson setup "$folder" "$@" >/dev/null || return
+  [ -z "${AXON_WERROR:-}" ] || meson configure "$folder" -Dwerror=true || return
+  ninja -C "$folder" --quiet
 }
