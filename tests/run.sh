@@ -34,7 +34,7 @@ case ${1:-} in
     ;;
   --levels)
     build _build/tests
-    AXON_PLUGIN_PATH=$PWD/_build/tests/plugins/cpu tests/support/levels.sh _build/tests/lib/tools/axon-inspect \
+    AXON_PLUGIN_PATH=$PWD/_build/tests/plugins/cpu bash tests/support/levels.sh _build/tests/lib/tools/axon-inspect \
       meson test -C _build/tests --no-rebuild --print-errorlogs --no-suite style --no-suite levels
     ;;
   --sanitize)
