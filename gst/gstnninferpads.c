@@ -147,7 +147,6 @@ gst_nn_infer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 static GstCaps *
 query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
 {
-  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (other, NULL);
   g_autoptr (GstCaps) video = gst_caps_from_string (GST_NN_VIDEO_CAPS);
   g_autoptr (GstCaps) tensors = NULL;

@@ -1,14 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The main job on a bare Debian 12 machine: installs what is missing, builds, runs a detector on a
+# The main job on a bare Debian 12 or 13: installs what is missing, builds, runs a detector on a
 # generated video, and leaves annotated frames and JSON lines in out/.
 set -eu
 cd "$(dirname "$0")/.."
 . .ci/packages.sh
 install_packages $BUILD_PACKAGES
 build=_build/quickstart
-[ -f $build/build.ninja ] || meson setup $build -Dtests=false -Dintrospection=disabled >/dev/null
-ninja -C $build --quiet
+build $build -Dtests=false -Dintrospection=disabled
 out=$PWD/out
 rm -rf "$out" && mkdir -p "$out"
 export AXON_PLUGIN_PATH=$PWD/$build/plugins/cpu:$PWD/$build/plugins/template

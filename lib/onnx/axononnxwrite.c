@@ -9,6 +9,7 @@
 typedef struct {
   GPtrArray *blocks;      /* what messages stand on */
   GHashTable *versions;   /* domain -> opset */
+  GHashTable *captured;   /* value of a body -> its name outside, where that is another */
   const AxonModel *model; /* the outermost */
   AxonWriteFlags flags;   /* its */
 } Writer;
@@ -114,19 +115,32 @@ write_port (Writer *w, const AxonValue *value)
 
 static Onnx__Graph *write_graph (Writer *w, AxonModel *model, guint n_captured, GError **error);
 
-/* A body says outer names where it takes from around it. */
+static const gchar *
+name_of (const Writer *w, const AxonValue *value)
+{
+  const gchar *outside = g_hash_table_lookup (w->captured, value);
+  return outside ? outside : value->name;
+}
+
+/* A body takes from around it by the names that are there; a constant that was found for a value
+ * has another one than the value. */
 static gboolean
-check_captures (const AxonNode *node, const AxonAttr *a, GError **error)
+name_captures (Writer *w, const AxonNode *node, const AxonAttr *a, GError **error)
 {
   for (guint i = 0; i < a->n; i++) {
     const AxonValue *outer = node->inputs[a->ints[i]];
-    const AxonValue *inner = g_ptr_array_index (a->graph->inputs, a->graph->inputs->len - a->n + i);
-    if (outer == NULL || !g_str_equal (outer->name, inner->name)) {
+    AxonValue *inner = g_ptr_array_index (a->graph->inputs, a->graph->inputs->len - a->n + i);
+    const gchar *name = outer ? name_of (w, outer) : NULL;
+    if (name != NULL && g_str_equal (name, inner->name))
+      continue;
+    if (name == NULL || axon_model_find_value (a->graph, name) != NULL) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "%s \"%s\": its body calls \"%s\" what has another name outside", node->op->name,
-                   node->name, inner->name);
+                   "%s \"%s\": its body takes \"%s\" from outside, where it is called \"%s\", "
+                   "which is something else inside",
+                   node->op->name, node->name, inner->name, name ? name : "");
       return FALSE;
     }
+    g_hash_table_insert (w->captured, inner, (gpointer)name);
   }
   return TRUE;
 }
@@ -160,7 +174,7 @@ write_attribute (Writer *w, const AxonNode *node, const AxonAttr *a, GError **er
   } else if (a->type == AXON_ATTR_TENSOR) {
     proto->t = write_tensor (w, a->tensor, NULL);
   } else if (a->type == AXON_ATTR_GRAPH) {
-    proto->g = check_captures (node, a, error) ? write_graph (w, a->graph, a->n, error) : NULL;
+    proto->g = name_captures (w, node, a, error) ? write_graph (w, a->graph, a->n, error) : NULL;
     return proto->g ? proto : NULL;
   }
   return proto;
@@ -171,7 +185,7 @@ names_of (Writer *w, AxonValue *const *values, guint n)
 {
   char **names = list (w, n);
   for (guint i = 0; i < n; i++)
-    names[i] = values[i] ? values[i]->name : (char *)"";
+    names[i] = values[i] ? (char *)name_of (w, values[i]) : (char *)"";
   return names;
 }
 
@@ -299,7 +313,7 @@ GBytes *
 axon_onnx_write_bytes (AxonModel *model, AxonOpSet *opset, AxonWriteFlags flags, GError **error)
 {
   Writer w = { g_ptr_array_new_with_free_func (g_free), g_hash_table_new (g_str_hash, g_str_equal),
-               model, flags };
+               g_hash_table_new (NULL, NULL), model, flags };
   Onnx__Model *proto = MESSAGE (&w, Model, MODEL);
   GBytes *bytes = NULL;
   if (model->nodes->len == 0) /* a file without an opset is none */
@@ -314,6 +328,7 @@ axon_onnx_write_bytes (AxonModel *model, AxonOpSet *opset, AxonWriteFlags flags,
     onnx__model__pack (proto, data);
     bytes = g_bytes_new_take (data, n);
   }
+  g_hash_table_unref (w.captured);
   g_hash_table_unref (w.versions);
   g_ptr_array_unref (w.blocks);
   return bytes;

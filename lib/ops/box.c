@@ -3,6 +3,7 @@
 #include "ops-private.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static gboolean
 infer_nms (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
@@ -68,7 +69,7 @@ suppress (const NmsRules *rules, const Box *boxes, gdouble *scores, gint64 batch
   for (gint64 i = 0; i < rules->n; i++)
     if (!isnan (scores[i]) && (!rules->has_score || scores[i] > rules->score))
       order[n++] = i;
-  g_qsort_with_data (order, (gint)n, sizeof *order, compare_scores, scores);
+  qsort_r (order, (gsize)n, sizeof *order, compare_scores, scores);
   for (gint64 i = 0; i < n && n_kept < rules->limit; i++) {
     gboolean stays = TRUE;
     for (gint64 k = 0; stays && k < n_kept; k++)

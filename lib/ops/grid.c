@@ -8,9 +8,11 @@
 typedef enum { ZEROS, BORDER, REFLECTION } Padding;
 typedef enum { NEAREST, LINEAR, CUBIC } Interpolation;
 
+enum { AXES = 3 };
+
 typedef struct {
-  gint rank; /* spatial dimensions */
-  gint64 size[3];
+  gint rank;         /* spatial dimensions */
+  gint64 size[AXES]; /* theirs last, 1 before them */
   Padding padding;
   Interpolation mode;
   gboolean align;
@@ -34,8 +36,8 @@ read_sampler (const AxonNode *node, const AxonShape *x, Sampler *s, GError **err
                   .padding = (Padding)p,
                   .mode = (Interpolation)(m % 4 + m / 4),
                   .align = axon_node_get_int (node, "align_corners") != 0 };
-  for (gint d = 0; d < s->rank; d++)
-    s->size[d] = x->dims[d + 2];
+  for (gint d = 0; d < AXES; d++)
+    s->size[d] = d < AXES - s->rank ? 1 : x->dims[x->rank - AXES + d];
   return TRUE;
 }
 
@@ -105,9 +107,14 @@ typedef struct {
   gdouble weight[4];
 } Taps;
 
+/* Along axis @d, at @point of the grid, which names x first. An axis that is not there has one
+ * pixel. */
 static Taps
-axis_taps (const Sampler *s, gint d, gdouble g)
+axis_taps (const Sampler *s, gint d, const gdouble *point)
 {
+  if (d < AXES - s->rank)
+    return (Taps){ .n = 1, .weight = { 1 } };
+  gdouble g = point[AXES - 1 - d];
   gdouble n = (gdouble)s->size[d], c = s->align ? (g + 1) / 2 * (n - 1) : ((g + 1) * n - 1) / 2;
   gdouble base = floor (c);
   Taps taps = { .n = s->mode == NEAREST ? 1 : s->mode == LINEAR ? 2 : 4 };
@@ -133,10 +140,10 @@ axis_taps (const Sampler *s, gint d, gdouble g)
 }
 
 static gdouble
-gather_taps (const Sampler *s, const Taps *taps, const gdouble *plane, gint d, gint64 at)
+gather_taps (const Sampler *s, const Taps taps[AXES], const gdouble *plane, gint d, gint64 at)
 {
   gdouble sum = 0;
-  if (d == s->rank)
+  if (d >= AXES)
     return plane[at];
   for (gint i = 0; i < taps[d].n; i++)
     if (taps[d].at[i] >= 0 && taps[d].weight[i] != 0)
@@ -156,18 +163,18 @@ eval_grid_sample (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
   Sampler s;
   if (!read_sampler (node, xs, &s, error))
     return FALSE;
-  for (gint d = 0; d < s.rank; d++) {
+  for (gint d = 0; d < AXES; d++)
     plane *= s.size[d];
+  for (gint d = 0; d < s.rank; d++)
     points *= ys->dims[d + 2];
-  }
   if (plane == 0 && axon_tensor_get_numel (out[0]) > 0)
     FAIL (MODEL, "the input is empty");
   for (gint64 n = 0; n < xs->dims[0]; n++)
     for (gint64 p = 0; p < points; p++) {
       const gdouble *g = grid + (n * points + p) * s.rank;
-      Taps taps[3];
-      for (gint d = 0; d < s.rank; d++) /* the grid names x first */
-        taps[d] = axis_taps (&s, d, g[s.rank - 1 - d]);
+      Taps taps[AXES];
+      for (gint d = 0; d < AXES; d++)
+        taps[d] = axis_taps (&s, d, g);
       for (gint64 k = 0; k < c; k++)
         y[(n * c + k) * points + p] = gather_taps (&s, taps, x + (n * c + k) * plane, 0, 0);
     }

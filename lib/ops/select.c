@@ -4,6 +4,7 @@
 #include "ops-private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static gboolean
@@ -156,7 +157,7 @@ group_slices (Slices *s, gint64 *first, gint64 *count, gint64 *group)
   gint64 groups = 0;
   for (gint64 i = 0; i < s->lines.n; i++)
     order[i] = i;
-  g_qsort_with_data (order, (gint)s->lines.n, sizeof *order, compare_slices_then_index, s);
+  qsort_r (order, (gsize)s->lines.n, sizeof *order, compare_slices_then_index, s);
   for (gint64 i = 0; i < s->lines.n; i++) {
     if (i == 0 || compare_slices (s, order[i - 1], order[i]) != 0) {
       first[groups] = order[i];
@@ -189,7 +190,7 @@ run_unique (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GErro
   for (gint64 g = 0; g < groups; g++)
     order[g] = g;
   if (!sorted) /* by first appearance */
-    g_qsort_with_data (order, (gint)groups, sizeof *order, compare_ints, first);
+    qsort_r (order, (gsize)groups, sizeof *order, compare_ints, first);
   for (gint64 g = 0; g < groups; g++) {
     place[order[g]] = g;
     tmp[g] = first[order[g]];
@@ -272,7 +273,7 @@ eval_top_k (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
     Ranking r = { v + from, lines.inner, axon_node_get_int (node, "largest") != 0 };
     for (gint64 j = 0; j < lines.n; j++)
       order[j] = j;
-    g_qsort_with_data (order, (gint)lines.n, sizeof *order, compare_ranks, &r);
+    qsort_r (order, (gsize)lines.n, sizeof *order, compare_ranks, &r);
     for (gint64 j = 0; j < k; j++) {
       gsize at = (gsize)((o * k + j) * lines.inner + i);
       gsize source = (gsize)(from + order[j] * lines.inner);

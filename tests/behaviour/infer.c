@@ -183,6 +183,8 @@ the_runtime_model_tells_what_runs_and_how_long (void)
     g_test_skip ("the device does not tell how it runs a model");
     return;
   }
+  g_assert_no_error (error);
+  g_assert_nonnull (runtime);
   g_assert_cmpfloat (check_runtime_model (compiled), ==, 0);
   for (guint i = 0; i < 20; i++)
     g_assert_true (axon_infer_request_infer (r, NULL));

@@ -178,6 +178,7 @@ the_end_of_a_stream_flushes_a_batch (void)
       FRAMES "nninfer model=%s device=BATCH:CPU(3) config=\"config,AUTO_BATCH_TIMEOUT=20000\" ! "
              "fakesink",
       "nn-query", NULL, model);
+  g_assert_cmpuint (messages->len, ==, 0);
   g_assert_cmpint (g_get_monotonic_time () - start, <, 10 * G_USEC_PER_SEC);
 }
 
@@ -218,6 +219,7 @@ nninfer_loads_extensions_and_names_those_it_cannot (void)
                                     NULL, EXAMPLE_EXTENSION, model);
   g_autoptr (GPtrArray) bad = run (FRAMES "nninfer extensions=/no/such.so model=%s ! fakesink",
                                    "nn-query", &failure, model);
+  g_assert_cmpuint (good->len + bad->len, ==, 0);
   g_assert_nonnull (strstr (failure, "/no/such.so"));
 }
 

@@ -216,8 +216,9 @@ published_lines_have_the_fields_of_gvametaconvert (void)
   g_autofree gchar *path = g_build_filename (dir, "out.jsonl", NULL);
   g_autofree gchar *launch = g_strdup_printf ("nnpublish source=cam0 location=%s", path);
   g_autofree gchar *text = NULL;
-  static const gchar *const fields[] = { "\"bounding_box\":{\"x_max\":0.375,\"x_min\":0.125,\"y_"
-                                         "max\":0.66666666666666663,\"y_min\":0.25}",
+  static const gchar box[] = "\"bounding_box\":{\"x_max\":0.375,\"x_min\":0.125,"
+                             "\"y_max\":0.66666666666666663,\"y_min\":0.25}";
+  static const gchar *const fields[] = { box,
                                          "\"confidence\":0.75",
                                          "\"label\":\"cup\"",
                                          "\"label_id\":2",

@@ -23,6 +23,8 @@ check() { # sentence, command...
   local what=$1; shift
   if "$@" >"$dest/log" 2>&1; then echo "ok: $what"; else echo "not ok: $what"; tail -20 "$dest/log"; fail=1; fi
 }
+check "the build tree shows the devices that a user has" env -u AXON_PLUGIN_PATH meson devenv -C "$build" bash -c '
+  seen=$(axon-inspect) && echo "$seen" && grep -q TEMPLATE <<< "$seen" && ! grep -qE "FAULTY|MOCK|SAMPLE" <<< "$seen"'
 check "every public header compiles alone" bash -c '
   for h in $(cd '"$root"'/include/axon-1.0 && find axon -name "*.h"); do
     echo "#include <$h>" | cc -Wall -Werror -fsyntax-only -x c - $(pkg-config --cflags axon-1.0) || exit 1
@@ -45,11 +47,13 @@ check "marks for the profiler are there" bash -c \
 check "the application finds the ball" bash -c "./application/detect $model CPU | tee /dev/stderr | grep -qE '^[0-9]{2} detections in 30 frames'"
 check "a model is compiled ahead of time" axon-compile "$model" -o "$dest/ball.axon"
 check "and can be inspected" axon-inspect "$dest/ball.axon"
-if [ -d "$GI_TYPELIB_PATH" ]; then
+if [ ! -d "$GI_TYPELIB_PATH" ]; then
+  echo "skipped: built without introspection"
+elif ! /usr/bin/python3 -c 'import gi' 2>/dev/null; then
+  echo "skipped: Python (python3-gi is not installed)"
+else
   for device in CPU TEMPLATE HETERO:TEMPLATE,CPU; do
     check "Python drives read, query, compile, infer, async and export on $device" /usr/bin/python3 python/axon_example.py "$model" $device
   done
-else
-  echo "skipped: built without introspection"
 fi
 exit $fail

@@ -138,7 +138,6 @@ hetero_gives_a_vendor_what_it_takes (void)
       test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
   AxonNode *sigmoid = test_model_node (&t, "Sigmoid", 1, relu->outputs[0]);
   g_autoptr (AxonModel) model = test_model_finish (&t, sigmoid->outputs[0]);
-  g_autoptr (AxonModel) runtime = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonTensor) y = NULL;
   g_assert_true (axon_model_set_affinity (model, relu->name, "ONNXIFI.0"));

@@ -302,7 +302,6 @@ static void
 compatibility_says_why_not (void)
 {
   Client c = client_new ();
-  g_autoptr (GBytes) good = one_node ("Relu", 4, 13, 1);
   for (guint i = 0; i < G_N_ELEMENTS (models); i++) {
     g_autoptr (GBytes) bytes =
         one_node (models[i].op, models[i].ir, models[i].opset, models[i].dtype);

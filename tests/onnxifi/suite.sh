@@ -4,10 +4,9 @@
 # says yes passes, and at least so many do. usage: suite.sh CLIENT LIBRARY FLOOR SHARED
 set -u
 client=$1 library=$2 floor=$3 shared=${AXON_TEST_DATA:-$4} here=$(dirname "$0")
-data=/usr/share/libonnx-testdata/data
-[ -d "$data" ] || { echo "$data is not installed (libonnx-testdata)"; exit 77; }
+. "$here/../onnx/testdata.sh"
 out=$("$client" "$library" "$data"/*/test_*) || { echo "$out"; exit 1; }
-known=$(cat "$here/../onnx/expected-failures.txt" "$here/unrepresentable.txt" | grep -v '^#' | cut -d' ' -f1)
+known=$({ listed "$here/../onnx/expected-failures.txt"; grep -v '^#' "$here/unrepresentable.txt"; } | cut -d' ' -f1)
 bad=$(printf '%s\n' "$out" | grep '^FAIL' | sed -E 's#^FAIL .*/(test_[^:/]*): .*#\1#' | grep -vxF "$known")
 passed=$(printf '%s\n' "$out" | grep -c '^pass')
 taken=$(printf '%s\n' "$out" | grep -c '^pass\|^FAIL')

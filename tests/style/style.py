@@ -97,10 +97,20 @@ def check_potfiles():
         problems.append(f"po/POTFILES: {path} has nothing to translate")
 
 
+def of_version(name, version):
+    """The tool of that version: others format in another way, and raise other false alarms."""
+    for candidate in (name, f"{name}-{version}"):
+        path = shutil.which(candidate)
+        if path and re.search(rf"\b{re.escape(version)}\b",
+                              subprocess.run([path, "--version"], capture_output=True, text=True).stdout):
+            return path
+    print(f"{name} {version} (Debian 12's) is not installed: not run")
+    return None
+
+
 def check_format():
-    tool = shutil.which("clang-format") or shutil.which("clang-format-14")
+    tool = of_version("clang-format", "14")
     if tool is None:
-        print("clang-format is not installed: formatting not checked")
         return
     files = [p for top in ("lib", "gst", "plugins", "tests", "docs") for p in sources(top)]
     for path in files:
@@ -110,13 +120,13 @@ def check_format():
 
 
 def check_cppcheck():
-    if shutil.which("cppcheck") is None:
-        print("cppcheck is not installed: not run")
+    tool = of_version("cppcheck", "2.10")
+    if tool is None:
         return
     # varFuncNullUB: NULL is a pointer here. G_DEFINE_TYPE and its like confuse it.
     types = [f"-D{m}(...)=" for m in ("G_DEFINE_TYPE", "G_DEFINE_ABSTRACT_TYPE", "G_DEFINE_BOXED_TYPE",
                                       "G_DECLARE_FINAL_TYPE", "G_DECLARE_DERIVABLE_TYPE", "G_DEFINE_EXTENDED_ERROR")]
-    out = subprocess.run(["cppcheck", "--quiet", "--library=gtk", "--enable=warning,performance,portability",
+    out = subprocess.run([tool, "--quiet", "--library=gtk", "--enable=warning,performance,portability",
                           "--inline-suppr", "--suppress=missingIncludeSystem", "--suppress=varFuncNullUB",
                           "--template={file}:{line}: {message} [{id}]", *types, "-I", "lib", "-I", "gst",
                           "-i", "plugins/gpu/cl", "lib", "plugins", "gst", "tests"], capture_output=True, text=True)

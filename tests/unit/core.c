@@ -205,6 +205,7 @@ the_core_has_properties_of_its_own (void)
   for (guint i = 0; i < G_N_ELEMENTS (keys); i++) {
     g_autoptr (GVariant) value = axon_core_get_property (core, NULL, keys[i], &error);
     g_assert_no_error (error);
+    g_assert_nonnull (value);
   }
   g_assert_null (axon_core_get_property (core, NULL, "NUM_STREAMS", &error));
   g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);

@@ -144,12 +144,29 @@ by_text (const void *a, const void *b)
   return strcmp (*(gchar *const *)a, *(gchar *const *)b);
 }
 
+/* The line of an If, with what its bodies take from around it in one order: that follows theirs. */
+static gchar *
+sorted_captures (const gchar *line, const gchar *inputs)
+{
+  g_autofree gchar *list = g_strndup (inputs, strlen (inputs) - 1);
+  g_auto (GStrv) parts = g_strsplit (list, ", ", -1);
+  g_autofree gchar *sorted = NULL;
+  qsort (parts + 1, g_strv_length (parts) - 1, sizeof *parts, by_text); /* the condition is first */
+  sorted = g_strjoinv (", ", parts);
+  return g_strdup_printf ("%.*s%s)", (int)(inputs - line), line, sorted);
+}
+
 /* The lines of a graph's text in one order, whichever topological order its nodes are in. */
 static gchar *
 sorted_text (AxonModel *model)
 {
   g_autofree gchar *text = axon_model_to_text (model);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++) {
+    const gchar *inputs = strstr (lines[i], " = If(");
+    g_autofree gchar *line = lines[i];
+    lines[i] = inputs ? sorted_captures (line, inputs) : g_steal_pointer (&line);
+  }
   qsort (lines, g_strv_length (lines), sizeof *lines, by_text);
   return g_strjoinv ("\n", lines);
 }

@@ -47,10 +47,10 @@ axon_cipher_decrypt (AxonCipher *cipher, GBytes *bytes, GError **error)
 /**
  * axon_core_set_cache_encryption:
  * @core: a core
- * @encrypt: (nullable) (scope notified): makes of a whole entry what is written; %NULL: entries are
- *   written as they are
- * @decrypt: (nullable) (scope forever): the reverse
- * @user_data: (closure): given to both
+ * @encrypt: (nullable) (scope notified) (closure user_data): makes of a whole entry what is
+ * written; %NULL: entries are written as they are
+ * @decrypt: (nullable) (scope forever) (closure user_data): the reverse
+ * @user_data: given to both
  * @destroy: (nullable): frees @user_data once nobody uses it
  *
  * Entries of the cache written from now on are encrypted, and only such are read. Both functions
