@@ -78,6 +78,7 @@ const CpuKernel cpu_kernels[] = {
   { ONNX, "Transpose", "onednn", cpu_dnn_build_transpose },
   { ONNX, "DepthToSpace", "onednn", cpu_dnn_build_depth_to_space },
   { ONNX, "Slice", "onednn", cpu_dnn_build_slice },
+  { ONNX, "Split", "onednn", cpu_dnn_build_split },
   { ONNX, "PRelu", "onednn", cpu_dnn_build_prelu },
   { ONNX, "Add", "onednn", cpu_dnn_build_binary },
   { ONNX, "Sub", "onednn", cpu_dnn_build_binary },

@@ -241,6 +241,50 @@ a_slice_whose_last_step_ends_beyond_its_axis_agrees (void)
   test_compare_devices (model, input, 0);
 }
 
+/* What takes the second part of a split: floats as they are, or bytes made of them. */
+static AxonNode *
+take_part (TestModel *t, AxonNode *split, gint how, gint64 channels)
+{
+  AxonShape one = { 0 }, many = AXON_SHAPE (channels);
+  gfloat scales[8];
+  AxonNode *n;
+  for (guint i = 0; i < G_N_ELEMENTS (scales); i++)
+    scales[i] = 0.01f * (gfloat)(i + 1);
+  if (how == 0)
+    return test_model_node (t, "Relu", 1, split->outputs[1]);
+  if (how == 1)
+    return test_model_node_of (t, NULL, "DynamicQuantizeLinear", &split->outputs[1], 1, 3);
+  n = test_model_node (t, "QuantizeLinear", 2, split->outputs[1],
+                       test_model_constant (t, how == 2 ? &one : &many, scales));
+  axon_node_set_int (n, "axis", 1);
+  return n;
+}
+
+/* Parts are views; of a Transpose's result, which is one, too, they are channels last. */
+static void
+parts_of_a_split_agree_however_they_lie (void)
+{
+  static const gint64 sizes[][2] = { { 3, 5 }, { 4, 4 } };
+  AxonShape shape = AXON_SHAPE (2, 8, 8, 8);
+  for (gint i = 0; i < 2 * 2 * 3 * 4; i++) {
+    gint axis = i / 4 % 3 + 1, how = i % 4;
+    const gint64 *parts = sizes[i / 24];
+    gint64 channels = axis == 1 ? parts[1] : 8;
+    TestModel t = test_model_new (13);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape), *in[2];
+    AxonNode *n = test_model_node (&t, "Transpose", 1, x);
+    g_autoptr (AxonTensor) input = test_random (&shape, (guint)i);
+    g_autoptr (AxonModel) model = NULL;
+    axon_node_set_ints (n, "perm", (gint64[]){ 0, 3, 1, 2 }, 4);
+    in[0] = i / 12 % 2 ? n->outputs[0] : x;
+    in[1] = test_model_ints (&t, parts, 2);
+    n = test_model_node_of (&t, NULL, "Split", in, parts[0] == parts[1] ? 1 : 2, 2);
+    axon_node_set_int (n, "axis", axis == 3 ? -1 : axis);
+    model = test_model_finish (&t, take_part (&t, n, how, channels)->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
 /* Pad, Reshape and Tile took other operands in opset 1. */
 static void
 the_first_opset_has_its_own_operands (void)
@@ -350,6 +394,7 @@ main (int argc, char **argv)
   ADD (a_fused_convolution_agrees_with_every_activation);
   ADD (gelus_of_all_kinds_agree);
   ADD (a_slice_whose_last_step_ends_beyond_its_axis_agrees);
+  ADD (parts_of_a_split_agree_however_they_lie);
   ADD (the_first_opset_has_its_own_operands);
   ADD (attention_agrees_with_what_it_is_made_of);
   return g_test_run ();

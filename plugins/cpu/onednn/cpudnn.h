@@ -49,3 +49,4 @@ gboolean cpu_dnn_build_reduce (CpuPlan *plan, const AxonNode *node, GError **err
 gboolean cpu_dnn_build_transpose (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_dnn_build_depth_to_space (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_dnn_build_split (CpuPlan *plan, const AxonNode *node, GError **error);

@@ -95,13 +95,26 @@ slice_plan (const AxonNode *node, gint64 *start, gint64 *step)
   return TRUE;
 }
 
-/* A view: no element moves until somebody needs another layout. */
+/* Output @index as a view of @src from element @offset on: no element moves until somebody needs
+ * another layout. FALSE: oneDNN cannot describe it. */
+static gboolean
+add_view (CpuPlan *plan, const AxonNode *node, guint index, CpuTensor *src, const gint64 *strides,
+          gint64 offset)
+{
+  g_autoptr (CpuMd) md = cpu_md_strided (src->dtype, &node->outputs[index]->type.shape, strides);
+  CpuTensor *view;
+  if (md == NULL)
+    return FALSE;
+  view = cpu_plan_alias (plan, node, index, src, md);
+  view->offset += (gsize)offset * axon_dtype_get_size (src->dtype);
+  return TRUE;
+}
+
 gboolean
 cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   gint64 start[AXON_MAX_RANK] = { 0 }, step[AXON_MAX_RANK], strides[AXON_MAX_RANK], offset = 0;
-  g_autoptr (CpuMd) md = NULL;
-  CpuTensor *src, *view;
+  CpuTensor *src;
   for (guint d = 0; d < AXON_MAX_RANK; d++)
     step[d] = 1;
   if (!dnn_is_movable (node) || !slice_plan (node, start, step))
@@ -111,10 +124,33 @@ cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
     offset += start[d] * strides[d];
     strides[d] *= step[d];
   }
-  md = cpu_md_strided (src->dtype, &node->outputs[0]->type.shape, strides);
-  if (md == NULL)
+  return add_view (plan, node, 0, src, strides, offset);
+}
+
+/* Parts that are known: what they are is in the shapes of the outputs. */
+static gboolean
+has_known_parts (const AxonNode *node)
+{
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (node->outputs[i] == NULL || !axon_shape_is_static (&node->outputs[i]->type.shape) ||
+        axon_shape_get_numel (&node->outputs[i]->type.shape) == 0)
+      return FALSE;
+  return axon_node_get_input (node, 1) == NULL || cpu_node_constant (node, 1) != NULL;
+}
+
+gboolean
+cpu_dnn_build_split (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  gint64 axis = axon_node_get_int (node, "axis"), strides[AXON_MAX_RANK], at = 0;
+  CpuTensor *src;
+  if (!has_known_parts (node) || !dnn_is_movable (node))
     return FALSE;
-  view = cpu_plan_alias (plan, node, 0, src, md);
-  view->offset += (gsize)offset * axon_dtype_get_size (src->dtype);
+  axis += axis < 0 ? node->inputs[0]->type.shape.rank : 0;
+  src = strided_input (plan, node, strides);
+  for (guint i = 0; i < node->n_outputs; i++) {
+    if (!add_view (plan, node, i, src, strides, at * strides[axis]))
+      return FALSE;
+    at += node->outputs[i]->type.shape.dims[axis];
+  }
   return TRUE;
 }
