@@ -9,8 +9,7 @@ is_kept (const AxonNode *node)
 {
   return axon_node_is (node, "QLinearConv") || axon_node_is (node, "QLinearMatMul") ||
          axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QGemm") ||
-         axon_node_is_in (node, AXON_DOMAIN_AXON, "QLinearConvTranspose") ||
-         cpu_has_qlinear (node);
+         axon_node_is_in (node, AXON_DOMAIN_AXON, "QLinearConvTranspose") || cpu_has_qlinear (node);
 }
 
 static gboolean
