@@ -381,6 +381,43 @@ a_chain_whose_sums_are_wanted_stays (void)
   g_object_unref (t.model);
 }
 
+static AxonModel *
+runtime_model (AxonModel *model, const gchar *device)
+{
+  g_autoptr (GError) error = NULL;
+  AxonModel *runtime;
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, device, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+  g_assert_no_error (error);
+  return runtime;
+}
+
+/* HardSwish is not among those that a dynamically quantised convolution takes. */
+static void
+one_activation_moves_into_a_dynamic_convolution_on_cpu (void)
+{
+  static const gchar *const activations[] = { "Relu",  "LeakyRelu", "Sigmoid",
+                                              "Swish", "HardSwish", NULL };
+  AxonShape xs = AXON_SHAPE (1, 2, 5, 5);
+  g_autoptr (AxonTensor) x = test_random (&xs, 3);
+  for (guint i = 0; activations[i] != NULL; i++) {
+    gboolean swish = g_str_equal (activations[i], "Swish");
+    guint steps = g_str_equal (activations[i], "HardSwish") ? 4 : 3;
+    TestModel t = test_model_new (14);
+    AxonValue *y = dynamic_chain (&t, dynamic_input (&t, &xs), TRUE, FALSE), *z;
+    g_autoptr (AxonModel) model = NULL, runtime = NULL;
+    z = test_model_node (&t, swish ? "Sigmoid" : activations[i], 1, y)->outputs[0];
+    z = swish ? test_model_node (&t, "Mul", 2, y, z)->outputs[0] : z;
+    model = test_model_finish (&t, test_model_node (&t, "Abs", 1, z)->outputs[0]);
+    runtime = runtime_model (model, "CPU");
+    g_assert_cmpuint (runtime->nodes->len, ==, steps);
+    g_assert_nonnull (find (runtime, "ConvIntegerToFloat"));
+    test_compare_devices (model, x, 2e-6);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -398,5 +435,6 @@ main (int argc, char **argv)
   ADD (a_dynamically_quantised_chain_becomes_one_node);
   ADD (one_scale_serves_several_chains);
   ADD (a_chain_whose_sums_are_wanted_stays);
+  ADD (one_activation_moves_into_a_dynamic_convolution_on_cpu);
   return g_test_run ();
 }
