@@ -73,6 +73,7 @@ const CpuKernel cpu_kernels[] = {
   { ONNX, "Concat", "own", cpu_build_concat },
   { ONNX, "Resize", "onednn", cpu_dnn_build_resize },
   { ONNX, "Resize", "own", cpu_build_resize },
+  { ONNX, "Resize", "own", cpu_build_resize_nearest },
   { ONNX, "Upsample", "onednn", cpu_dnn_build_resize },
   { ONNX, "Upsample", "own", cpu_build_resize },
   { ONNX, "Transpose", "onednn", cpu_dnn_build_transpose },

@@ -24,6 +24,7 @@ gboolean cpu_build_gather (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_pad (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_resize_is_plain (const AxonNode *node);
 gboolean cpu_build_resize (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_build_resize_nearest (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_concat (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_build_unary (CpuPlan *plan, const AxonNode *node, GError **error);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Linear Resize of the two innermost dimensions of row-major data, for the coordinate modes that
- * oneDNN lacks: taps are computed when building, rows are blended, then columns. */
+ * oneDNN lacks: taps are computed when building, rows are blended, then columns. And Resize of bytes
+ * to the nearest pixel, channels last. */
 #include "kernels.h"
+#include "../onednn/cpudnn.h"
 #include "../cpuisa.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct {
   gint64 planes, h_in, w_in, h_out, w_out;
@@ -121,5 +124,96 @@ cpu_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   out[0] = cpu_plan_output (plan, node, 0, NULL);
   out[1] = cpu_plan_scratch (plan, AXON_DTYPE_F32, &row, NULL);
   cpu_plan_add_step (plan, run_resize, r, plan_free, "own", &src, 1, out, 2);
+  return TRUE;
+}
+
+/* Bytes of the nearest pixel: rows and columns of the source, channels last. */
+typedef struct {
+  gsize channels, row, frame; /* of the source, in bytes */
+  gint64 frames, h, w;        /* of the output */
+  gint32 *y, *x;
+} Nearest;
+
+static void
+nearest_free (gpointer data)
+{
+  Nearest *n = data;
+  g_free (n->y);
+  g_free (n->x);
+  g_free (n);
+}
+
+static void
+run_nearest (const CpuStep *step, const CpuInstance *instance)
+{
+  const Nearest *n = step->data;
+  const guint8 *x = cpu_tensor_data (instance, step->in[0]);
+  guint8 *y = cpu_tensor_data (instance, step->out[0]);
+#pragma omp parallel for if (n->frames * n->h * n->w * (gint64)n->channels > 65536)
+  for (gint64 r = 0; r < n->frames * n->h; r++) {
+    const guint8 *from = x + (gsize)(r / n->h) * n->frame + (gsize)n->y[r % n->h] * n->row;
+    guint8 *to = y + (gsize)(r * n->w) * n->channels;
+    for (gint64 i = 0; i < n->w; i++)
+      memcpy (to + (gsize)i * n->channels, from + (gsize)n->x[i] * n->channels, n->channels);
+  }
+}
+
+/* Where each output along @axis comes from; the same place if nothing changes there. NULL: not from
+ * one place. */
+static gint32 *
+nearest_places (GArray *axes, gint axis, gint64 n)
+{
+  gint32 *places = g_new (gint32, n + 1);
+  for (gint64 i = 0; i < n; i++)
+    places[i] = (gint32)i;
+  for (guint k = 0; k < axes->len; k++) {
+    const AxonResizeAxis *a = &g_array_index (axes, AxonResizeAxis, k);
+    for (gint64 i = 0; a->axis == axis && i < n; i++) {
+      if (a->n != 1 || a->index[i] < 0) {
+        g_free (places);
+        return NULL;
+      }
+      places[i] = a->index[i];
+    }
+  }
+  return places;
+}
+
+/* Resize of bytes to the nearest pixel. */
+gboolean
+cpu_build_resize_nearest (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonTypeInfo *in = &node->inputs[0]->type;
+  const AxonShape *x = &in->shape, *y = &node->outputs[0]->type.shape;
+  g_autoptr (GArray) axes = NULL;
+  g_autoptr (CpuMd) from = NULL;
+  g_autoptr (CpuMd) to = NULL;
+  CpuTensor *src, *dst;
+  Nearest *n;
+  if (!(AXON_DTYPE_BIT (in->dtype) & AXON_DTYPES_BYTE) || x->rank != 4 ||
+      x->dims[0] != y->dims[0] || x->dims[1] != y->dims[1] || axon_shape_get_numel (y) < 1 ||
+      !g_str_equal (axon_node_get_string (node, "mode"), "nearest"))
+    return FALSE;
+  axes = axon_resize_axes (node, NULL);
+  if (axes == NULL)
+    return FALSE;
+  n = g_new0 (Nearest, 1);
+  *n = (Nearest){ .channels = (gsize)x->dims[1],
+                  .row = (gsize)(x->dims[1] * x->dims[3]),
+                  .frame = (gsize)(x->dims[1] * x->dims[3] * x->dims[2]),
+                  .frames = y->dims[0],
+                  .h = y->dims[2],
+                  .w = y->dims[3],
+                  .y = nearest_places (axes, 2, y->dims[2]),
+                  .x = nearest_places (axes, 3, y->dims[3]) };
+  if (n->y == NULL || n->x == NULL) {
+    nearest_free (n);
+    return FALSE;
+  }
+  from = cpu_md_channels_last (in->dtype, x);
+  to = cpu_md_channels_last (in->dtype, y);
+  src = cpu_plan_input_as (plan, node, 0, from);
+  dst = cpu_plan_output (plan, node, 0, to);
+  cpu_plan_add_step (plan, run_nearest, n, nearest_free, "own", &src, 1, &dst, 1);
   return TRUE;
 }
