@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Linear Resize of the two innermost dimensions of row-major data, for the coordinate modes that
- * oneDNN lacks: taps are computed when building, rows are blended, then columns. And Resize of bytes
- * to the nearest pixel, channels last. */
+ * oneDNN lacks: taps are computed when building, rows are blended, then columns. And Resize of
+ * bytes to the nearest pixel, channels last. */
 #include "kernels.h"
 #include "../onednn/cpudnn.h"
 #include "../cpuisa.h"
