@@ -1,47 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The kernels for products of bytes, every table by itself: those of levels that this processor
  * has, and two whose instructions are written out in C, so that what it lacks is proved, too. */
+#include "../../plugins/cpu/cpufeatures.h"
 #include "../../plugins/cpu/kernels/int8-private.h"
 #include "../../plugins/cpu/vector/cpuvector.h"
 
 #include <math.h>
 #include <string.h>
 
+#define AVX2 (CPU_FEATURE_AVX2 | CPU_FEATURE_FMA | CPU_FEATURE_F16C | CPU_FEATURE_BMI2)
+#define AVX512                                                                                     \
+  (AVX2 | CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512DQ | CPU_FEATURE_AVX512VL)
+
 static const struct {
   const gchar *name;
   const CpuVector *vector;
+  guint needs;
 } tables[] = {
 #ifdef __x86_64__
-  { "SSE41", &cpu_vector_sse41 },
-  { "AVX2", &cpu_vector_avx2 },
-  { "AVX2_VNNI", &cpu_vector_avx2_vnni },
-  { "AVX512", &cpu_vector_avx512 },
-  { "AVX512_VNNI", &cpu_vector_avx512_vnni },
+  { "SSE41", &cpu_vector_sse41, CPU_FEATURE_SSE41 },
+  { "AVX2", &cpu_vector_avx2, AVX2 },
+  { "AVX2_VNNI", &cpu_vector_avx2_vnni, AVX2 | CPU_FEATURE_AVX_VNNI },
+  { "AVX512", &cpu_vector_avx512, AVX512 },
+  { "AVX512_VNNI", &cpu_vector_avx512_vnni, AVX512 | CPU_FEATURE_AVX512_VNNI },
 #else
-  { "PORTABLE", &cpu_vector_portable },
+  { "PORTABLE", &cpu_vector_portable, 0 },
 #endif
-  { "emulated, 32 bytes", &cpu_vector_emulated_32 },
-  { "emulated, 64 bytes", &cpu_vector_emulated_64 },
+  { "emulated, 32 bytes", &cpu_vector_emulated_32, 0 },
+  { "emulated, 64 bytes", &cpu_vector_emulated_64, 0 },
 };
-
-static gboolean
-can_run (const gchar *name)
-{
-#ifdef __x86_64__
-  gboolean avx2 = __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma");
-  gboolean avx512 = avx2 && __builtin_cpu_supports ("avx512bw") &&
-                    __builtin_cpu_supports ("avx512vl") && __builtin_cpu_supports ("avx512dq");
-  if (g_str_equal (name, "AVX2"))
-    return avx2;
-  if (g_str_equal (name, "AVX2_VNNI"))
-    return avx2 && __builtin_cpu_supports ("avxvnni");
-  if (g_str_equal (name, "AVX512"))
-    return avx512;
-  if (g_str_equal (name, "AVX512_VNNI"))
-    return avx512 && __builtin_cpu_supports ("avx512vnni");
-#endif
-  return TRUE;
-}
 
 typedef struct {
   CpuInt8Conv conv;
@@ -251,7 +238,7 @@ products_are_exact (gconstpointer data)
 {
   gsize t = GPOINTER_TO_SIZE (data);
   const CpuInt8Kernels *k = &tables[t].vector->int8;
-  if (!can_run (tables[t].name)) {
+  if ((tables[t].needs & ~(guint)cpu_features_get ()) != 0) {
     g_test_skip ("this processor lacks the instructions");
     return;
   }
