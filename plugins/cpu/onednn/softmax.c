@@ -13,7 +13,7 @@ cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError
   g_autoptr (CpuMd) md = NULL;
   CpuTensor *src;
   axis += axis < 0 ? x->rank : 0;
-  if (!dnn_is_f32 (node))
+  if (!dnn_is_f32 (node) || x->dims[axis] == 1) /* of one: its logarithm is not quite 0 there */
     return FALSE;
   for (gint d = axis + 1; node->op->until != 0 && d < x->rank; d++)
     if (x->dims[d] != 1)
