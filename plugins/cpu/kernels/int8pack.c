@@ -140,6 +140,7 @@ cpu_int8_layer_fill (CpuInt8Layer *layer, const CpuInt8Spec *spec, const CpuInt8
   CpuInt8Spec own = *spec;
   own.conv = layer->conv;
   memset (layer->weights, 0, layer->n_weights);
+  memset (layer->bias, 0, 4 * ROUND_UP (layer->n * 4)); /* all arrays: channels that only pad */
   fill_arrays (layer, &own);
   if (own.conv.depthwise)
     pack_depthwise (&own, k, layer->weights);
