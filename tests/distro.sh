@@ -12,6 +12,7 @@ set -u
 cd "$(dirname "$0")/.."
 . .ci/packages.sh
 
+usage() { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
 cannot() { echo "tests/distro.sh: $*"; exit 77; }
 
 # Inside and outside: whichever outlives the other.
@@ -41,7 +42,9 @@ start() {
   trap '[ -z "$pid" ] || { kill $pid; wait $pid; } 2>/dev/null; remove "$folder"' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
-  site=$(mirror "$suite" "$folder/InRelease") || cannot "no mirror that apt is configured with has $suite"
+  site=$(mirror "$suite" "$folder/InRelease") || cannot "no mirror that apt is configured with has $suite, or none answers"
+  eval "$(apt-config shell http_proxy Acquire::http::Proxy https_proxy Acquire::https::Proxy)"
+  export http_proxy https_proxy
   setpriv --pdeathsig TERM timeout --kill-after=20 $limit \
     unshare --mount --pid --fork --kill-child "$BASH" "$0" inside "$suite" "$folder" "$site" $brief &
   pid=$!
@@ -98,7 +101,7 @@ copy_files() {
 # inside COMMAND...: in the root's checkout, with an environment of its own.
 inside() {
   chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
-    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
+    ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} ${no_proxy:+no_proxy="$no_proxy"} \
     ${AXON_WERROR:+AXON_WERROR="$AXON_WERROR"} /bin/bash -c 'cd /srv/axon && exec "$@"' - "$@"
 }
 
@@ -113,13 +116,13 @@ run() {
   configure_root
   copy_files || exit 1
   step "pipelines/quickstart.sh" inside pipelines/quickstart.sh || exit 1
-  step "tests/run.sh $brief" inside tests/run.sh $brief > >(tee "$folder/log") 2>&1 || status=$?
+  step "tests/run.sh${brief:+ $brief}" inside tests/run.sh $brief > >(tee "$folder/log") 2>&1 || status=$?
   grep -E '^[0-9]+ passed, [0-9]+ failed' "$folder/log" | tail -n 1
   exit $status
 }
 
 case "${1:-} ${2:-}" in
   "bookworm " | "trixie " | "bookworm --all" | "trixie --all") start "$@" ;;
-  "inside "?*) [ $$ = 1 ] && shift && run "$@" ;;
-  *) sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2 ;;
+  "inside "*) [ $$ = 1 ] || usage; shift; run "$@" ;;
+  *) usage ;;
 esac
