@@ -55,7 +55,8 @@ print_row (gchar **row, GHashTable *kernels, GHashTable *gpu)
   g_autofree gchar *name = g_strconcat (row[0], ":", row[1], NULL);
   g_auto (GStrv) ends = g_strsplit (row[2], "-", 2);
   g_autofree gchar *key = g_strconcat (name, ":", ends[0], NULL);
-  const gchar *own = g_hash_table_lookup (kernels, key);
+  const gchar *exception = g_hash_table_lookup (kernels, key);
+  const gchar *own = exception ? exception : g_hash_table_lookup (kernels, name);
   const gchar *of_gpu = g_hash_table_lookup (gpu, name);
   g_print ("| %s%s%s | %s%s%s | %s | %s | %s |\n", g_str_equal (row[0], "ai.onnx") ? "" : row[0],
            g_str_equal (row[0], "ai.onnx") ? "" : ".", row[1], ends[0], *ends[1] ? " to " : " on",

@@ -24,9 +24,9 @@
 /**
  * AXON_CPU_OPERATOR_KERNELS:
  *
- * A metric: the rows of the operator table that the device has kernels of its own for, each as
- * `domain:name:opset=implementation`, with the row's first opset. Every other row runs its reference
- * kernel.
+ * A metric: the operators that the device has kernels of its own for, each as
+ * `domain:name=implementation`. Every other operator runs its reference kernel, and so does what an
+ * operator meant from `opset` on where `domain:name:opset=reference` stands.
  *
  * Since: 1.0
  */

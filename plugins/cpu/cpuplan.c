@@ -269,10 +269,17 @@ cpu_node_axes (const AxonNode *node, gint64 *axes, guint *n)
   (AXON_FORM_AXIS_BROADCAST | AXON_FORM_CHANNEL_SLOPES | AXON_FORM_SIDE_SCALES)
 
 gboolean
-cpu_kernel_matches (const CpuKernel *kernel, const AxonOp *op)
+cpu_knows_form (const AxonOp *op)
 {
+  return (op->form & REFERENCE_FORMS) == 0;
+}
+
+static gboolean
+matches (const CpuKernel *kernel, const AxonNode *node)
+{
+  const AxonOp *op = node->op;
   return kernel->name == NULL ||
-         ((op->form & REFERENCE_FORMS) == 0 && g_strcmp0 (kernel->domain, op->domain) == 0 &&
+         (cpu_knows_form (op) && g_strcmp0 (kernel->domain, op->domain) == 0 &&
           g_str_equal (kernel->name, op->name));
 }
 
@@ -289,7 +296,7 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
   }
   for (guint i = 0; !built && i < cpu_n_kernels; i++) {
     GError *refusal = NULL;
-    if (!cpu_kernel_matches (&cpu_kernels[i], node->op))
+    if (!matches (&cpu_kernels[i], node))
       continue;
     plan->row = &cpu_kernels[i];
     built = cpu_kernels[i].build (plan, node, &refusal);

@@ -132,8 +132,8 @@ CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads,
                        GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
                        GError **error);
 void cpu_plan_free (CpuPlan *plan);
-/* By the names and the form of the row. */
-gboolean cpu_kernel_matches (const CpuKernel *kernel, const AxonOp *op);
+/* FALSE: whatever the operator, only the reference kernel computes the row. */
+gboolean cpu_knows_form (const AxonOp *op);
 CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);
 void cpu_instance_free (CpuInstance *instance);
 gboolean cpu_instance_run_on (CpuInstance *instance, AxonInferRequest *request,

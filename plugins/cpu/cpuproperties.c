@@ -76,7 +76,7 @@ const AxonPropertySpec cpu_properties[] = {
     "Instructions that oneDNN uses; asking settles them" },
   { AXON_CPU_ONEDNN_VERSION, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL, "Version of oneDNN" },
   { AXON_CPU_OPERATOR_KERNELS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
-    "Rows of operators with kernels of this device, as domain:name:opset=implementation" },
+    "Operators with kernels of this device, as domain:name=implementation" },
   { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
   { .key = "CPU_RUNTIME_CACHE_CAPACITY", .flags = AXON_RW_HIDDEN, .default_text = "8" },
   { .key = "THREADS_PER_STREAM", .flags = AXON_RW_HIDDEN, .default_text = "0" },
@@ -146,14 +146,19 @@ tell_kernels (G_GNUC_UNUSED GError **error)
   g_autoptr (AxonOpSet) set = axon_op_set_new ();
   GVariantBuilder b;
   g_variant_builder_init (&b, G_VARIANT_TYPE_STRING_ARRAY);
-  for (guint o = 0; o < axon_op_set_get_n_ops (set); o++)
-    for (guint i = 0; i < cpu_n_kernels; i++) {
-      const AxonOp *op = axon_op_set_get_op (set, o);
-      if (cpu_kernels[i].name != NULL && cpu_kernel_matches (&cpu_kernels[i], op))
-        g_variant_builder_add_value (&b, g_variant_new_take_string (g_strdup_printf (
-                                             "%s:%s:%d=%s", op->domain ? op->domain : "ai.onnx",
-                                             op->name, op->since, cpu_kernels[i].impl)));
-    }
+  for (guint i = 0; i < cpu_n_kernels; i++)
+    if (cpu_kernels[i].name != NULL)
+      g_variant_builder_add_value (
+          &b, g_variant_new_take_string (g_strdup_printf (
+                  "%s:%s=%s", cpu_kernels[i].domain ? cpu_kernels[i].domain : "ai.onnx",
+                  cpu_kernels[i].name, cpu_kernels[i].impl)));
+  for (guint i = 0; i < axon_op_set_get_n_ops (set); i++) {
+    const AxonOp *op = axon_op_set_get_op (set, i);
+    if (!cpu_knows_form (op))
+      g_variant_builder_add_value (
+          &b, g_variant_new_take_string (g_strdup_printf (
+                  "%s:%s:%d=reference", op->domain ? op->domain : "ai.onnx", op->name, op->since)));
+  }
   return g_variant_builder_end (&b);
 }
 
