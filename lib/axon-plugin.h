@@ -4,6 +4,7 @@
 
 #include <gmodule.h>
 
+#include "builtins/axonbuiltins.h"
 #include "eval/axoneval.h"
 #include "model/axongraph.h"
 #include "ops/axonopset.h"

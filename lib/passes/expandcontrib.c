@@ -3,7 +3,7 @@
  * device knows how to run and to fuse. */
 #include "axonpass.h"
 #include "../ops/axoncontrib.h"
-#include "../ops/axonopset.h"
+#include "../builtins/axonbuiltins.h"
 
 #define OPSET 24
 

@@ -3,7 +3,7 @@
  * the caller has is said per run. One thread at a time. */
 #include "axonpreprocess.h"
 #include "../model/axongraph.h"
-#include "../ops/axonopset.h"
+#include "../builtins/axonbuiltins.h"
 
 /**
  * AxonPreprocess:

@@ -2,6 +2,7 @@
 /* The core: devices, their properties, models. All methods from any thread. */
 #include "axoncore-private.h"
 #include "axonextension.h"
+#include "../../builtins/axonbuiltins.h"
 #include "../../onnx/axononnx.h"
 
 #include <string.h>
