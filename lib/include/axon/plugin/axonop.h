@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <axon/axontensor.h>
+
+G_BEGIN_DECLS
+
+typedef struct _AxonModel AxonModel;
+typedef struct _AxonNode AxonNode;
+typedef struct _AxonValue AxonValue;
+
+/* What is known about a value: its type, its shape and, where it is a constant, its tensor. */
+typedef struct {
+  AxonDType dtype; /* AXON_DTYPE_UNDEFINED: an optional input that is left out, or not known */
+  AxonShape shape;
+  AxonTensor *value;
+} AxonTypeInfo;
+
+typedef enum {
+  AXON_ATTR_INT,
+  AXON_ATTR_FLOAT,
+  AXON_ATTR_STRING,
+  AXON_ATTR_INTS,
+  AXON_ATTR_FLOATS,
+  AXON_ATTR_STRINGS,
+  AXON_ATTR_TENSOR,
+  AXON_ATTR_GRAPH,
+} AxonAttrType;
+
+/* One attribute of an operator, with its default. */
+typedef struct {
+  const gchar *name; /* NULL ends the list */
+  AxonAttrType type;
+  gboolean required;
+  gint64 i;
+  gdouble f;
+  const gchar *s;
+} AxonAttrSpec;
+
+/* Shape inference: fills out[] (all of node->n_outputs, zeroed before). May set out[].value (a new
+ * reference) where the result follows from shapes alone. Data is known only where in[].value is. */
+typedef gboolean (*AxonInferFunc) (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                                   GError **error);
+
+/* Reference kernel: obvious, not fast. Missing optional inputs and unused outputs are NULL; outputs
+ * have the inferred dtype and shape. */
+typedef gboolean (*AxonEvalFunc) (const AxonNode *node, AxonTensor *const *in,
+                                  AxonTensor *const *out, GError **error);
+
+/* Kernel of an operator whose outputs' shapes follow from data: makes the outputs itself. */
+typedef gboolean (*AxonRunFunc) (const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
+                                 GError **error);
+
+typedef enum {
+  AXON_OP_NONE = 0,
+  AXON_OP_ELEMENTWISE = 1 << 0,     /* output i depends on element i of (broadcast) inputs only */
+  AXON_OP_VIEW = 1 << 1,            /* same bytes in row-major order, another shape */
+  AXON_OP_ANY_INPUT_SIZE = 1 << 2,  /* inputs' sizes do not matter when planning (frames) */
+  AXON_OP_MAKES_ELEMENTS = 1 << 3,  /* strings in its outputs are new, not moved from inputs */
+  AXON_OP_CONTROL = 1 << 4,         /* never folded; inferred when planning, not when running */
+  AXON_OP_OPTIONAL_INPUTS = 1 << 5, /* all inputs are, although so many are counted */
+} AxonOpFlags;
+
+/* One row says all about an operator. A changed meaning in a later opset is a new row. */
+typedef struct {
+  const gchar *name;
+  const gchar *domain; /* NULL: ai.onnx */
+  gint since, until;   /* opsets; until 0: still valid */
+  guint min_in, max_in, min_out, max_out;
+  AxonDTypeMask types; /* allowed for input 0; 0: any */
+  guint same;          /* so many leading inputs share input 0's dtype */
+  const AxonAttrSpec *attrs;
+  AxonInferFunc infer;
+  AxonEvalFunc eval;
+  AxonOpFlags flags;
+  AxonRunFunc run; /* instead of eval */
+} AxonOp;
+
+#define AXON_VARIADIC G_MAXUINT
+#define AXON_DOMAIN_MICROSOFT "com.microsoft"
+#define AXON_DOMAIN_AXON "axon"
+
+G_END_DECLS
