@@ -3,9 +3,9 @@
  * keep what a part reads near, and enough of them for every thread. */
 #include "int8-private.h"
 
-#define DENSE_PATCH (64 * 1024)      /* bytes of the source that a part lays out: well inside L2 */
+#define DENSE_PATCH (64 * 1024)     /* bytes of the source that a part lays out: well inside L2 */
 #define DEPTHWISE_PATCH (32 * 1024) /* of a strip of channels */
-#define SMALL 100000                 /* products that are not worth a second thread */
+#define SMALL 100000                /* products that are not worth a second thread */
 #define PARTS_PER_THREAD 3
 
 /* A product of one pixel each is one long row. */
