@@ -87,6 +87,8 @@ void axon_node_set_affinity (AxonNode *node, const gchar *device);
 void axon_node_set_exec_type (AxonNode *node, const gchar *exec_type);
 AxonValue *axon_node_get_input (const AxonNode *node, guint index);
 const gchar *axon_node_get_domain (const AxonNode *node);
+/* What @node means where it is not what its operator means today. */
+gboolean axon_node_has_form (const AxonNode *node, AxonOpForm form);
 gchar *axon_node_describe (const AxonNode *node);
 gboolean axon_value_is_constant (const AxonValue *value);
 AxonNode *axon_value_get_only_user (const AxonValue *value);
