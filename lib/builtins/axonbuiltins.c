@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where the families of both rooms meet. Meson writes the list: families.h. */
-#include "axonbuiltins.h"
+#include <axon/plugin/axonbuiltins.h>
 
 #include "../ops/ops-private.h"
 #include "families.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sequences (11 on) and optionals (15, 18): tensors of tensors, which share their items. */
-#include "axoneval.h"
+#include <axon/plugin/axoneval.h>
 #include "../ops/ops-private.h"
 
 static gboolean

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Attributes of nodes: a short list per node, defaults in the operator's row. */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 static const AxonAttrSpec *
 find_spec (const AxonNode *node, const gchar *name)

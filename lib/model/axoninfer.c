@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shape inference: one node, then the graph in order. Model bytes never reach an assert here. */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 static gboolean
 check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)

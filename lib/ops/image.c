@@ -5,7 +5,7 @@
  * half coordinates; chroma is taken from the nearest sample (w/2, h/2) of each luma tap; YUV is
  * converted after interpolation and clipped to 0..255; then (value - mean) * scale. */
 #include "ops-private.h"
-#include "axonimage.h"
+#include <axon/axonimage.h>
 
 #include <math.h>
 #include <string.h>
