@@ -125,24 +125,6 @@ gpu_plan_params (GpuPlan *plan, const gint32 *values, guint n)
   return at;
 }
 
-gint32
-gpu_plan_params64 (GpuPlan *plan, const gint64 *values, guint n)
-{
-  gint32 at = (gint32)plan->params->len;
-  for (guint i = 0; i < n; i++) {
-    gint32 value = (gint32)CLAMP (values[i], G_MININT32, G_MAXINT32);
-    g_array_append_val (plan->params, value);
-  }
-  return at;
-}
-
-/* Kernels read them with as_float (). */
-gint32
-gpu_plan_floats (GpuPlan *plan, const gfloat *values, guint n)
-{
-  return gpu_plan_params (plan, (const gint32 *)(gconstpointer)values, n);
-}
-
 gchar *
 gpu_text_id (const gchar *text)
 {
@@ -370,6 +352,7 @@ plan_init (const GpuDevice *device, const GpuOptions *options, AxonModel *model)
   plan->complaints = g_ptr_array_new_with_free_func (g_free);
   plan->params_tensor = tensor_new (plan, AXON_DTYPE_I32, &one, GPU_PARAMS);
   plan->status_tensor = tensor_new (plan, AXON_DTYPE_I32, &one, GPU_STATUS);
+  gpu_plan_template (plan, "params", "params", NULL);
   gpu_plan_template (plan, "prelude", "prelude", NULL);
   return plan;
 }

@@ -7,35 +7,30 @@
 #define TILE_DEPTH 8
 #define TILES_OF_A_UNIT 2 /* that are worth it */
 
-void
-gpu_numbers_add (GpuNumbers *numbers, gint64 value)
-{
-  g_assert (numbers->n < G_N_ELEMENTS (numbers->values));
-  numbers->values[numbers->n++] = (gint32)CLAMP (value, G_MININT32, G_MAXINT32);
-}
-
-void
-gpu_numbers_add_float (GpuNumbers *numbers, gdouble value)
-{
-  gfloat single = (gfloat)value;
-  gint32 bits;
-  memcpy (&bits, &single, sizeof bits);
-  gpu_numbers_add (numbers, bits);
-}
-
-void
-gpu_numbers_add_window (GpuNumbers *numbers, const AxonWindow *w)
-{
-  const gint64 *const rows[] = { w->in, w->kernel, w->stride, w->dilation, w->pad, w->out };
-  for (guint r = 0; r < G_N_ELEMENTS (rows); r++)
-    for (guint d = 0; d < 3; d++)
-      gpu_numbers_add (numbers, rows[r][d]);
-}
-
 gint32
-gpu_numbers_write (const GpuNumbers *numbers, GpuPlan *plan)
+gpu_int (gint64 value)
 {
-  return gpu_plan_params (plan, numbers->values, numbers->n);
+  return (gint32)CLAMP (value, G_MININT32, G_MAXINT32);
+}
+
+void
+gpu_ints (const gint64 *values, gint n, gint32 *to)
+{
+  for (gint i = 0; i < n; i++)
+    to[i] = gpu_int (values[i]);
+}
+
+GpuWindow
+gpu_window (const AxonWindow *w)
+{
+  GpuWindow window;
+  gpu_ints (w->in, 3, window.in);
+  gpu_ints (w->kernel, 3, window.taps);
+  gpu_ints (w->stride, 3, window.stride);
+  gpu_ints (w->dilation, 3, window.dilation);
+  gpu_ints (w->pad, 3, window.pad);
+  gpu_ints (w->out, 3, window.out);
+  return window;
 }
 
 const gchar *
@@ -141,6 +136,12 @@ gpu_lines (const AxonShape *shape, gint axis)
   return lines;
 }
 
+GpuLineParams
+gpu_line_params (const GpuLines *lines)
+{
+  return (GpuLineParams){ .inner = gpu_int (lines->inner), .length = gpu_int (lines->length) };
+}
+
 gint
 gpu_node_axis (const AxonNode *node, gint rank)
 {
@@ -188,20 +189,16 @@ static GpuStep *
 add_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, gint64 y0, gint64 n,
           const Move *m)
 {
-  const gint64 *const columns[] = { m->dims, m->xs, m->ys };
   const gchar *type = gpu_size_type (from->dtype);
   const gchar *const words[] = { "S", type, NULL };
   g_autofree gchar *name = g_strdup_printf ("move_%s", type);
-  GpuNumbers numbers = { .n = 0 };
+  GpuMoveParams params = { .rank = m->rank, .from = gpu_int (x0), .to = gpu_int (y0) };
   GpuStep *step;
-  gpu_numbers_add (&numbers, m->rank);
-  gpu_numbers_add (&numbers, x0);
-  gpu_numbers_add (&numbers, y0);
-  for (guint c = 0; c < 3; c++)
-    for (gint d = 0; d < m->rank; d++)
-      gpu_numbers_add (&numbers, columns[c][d]);
+  gpu_ints (m->dims, m->rank, params.size);
+  gpu_ints (m->xs, m->rank, params.x_step);
+  gpu_ints (m->ys, m->rank, params.y_step);
   gpu_plan_template (plan, name, "move", words);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan), n, 1, 1);
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), n, 1, 1);
   gpu_step_read (plan, step, from);
   gpu_step_write (plan, step, to);
   return step;
@@ -237,11 +234,10 @@ gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, 
 }
 
 GpuStep *
-gpu_each_element (GpuPlan *plan, const gchar *name, const GpuNumbers *numbers, GpuTensor *const *in,
-                  guint n_in, GpuTensor *y)
+gpu_each_element (GpuPlan *plan, const gchar *name, gint32 p, GpuTensor *const *in, guint n_in,
+                  GpuTensor *y)
 {
-  GpuStep *step = gpu_plan_step (plan, name, gpu_numbers_write (numbers, plan),
-                                 axon_shape_get_numel (&y->shape), 1, 1);
+  GpuStep *step = gpu_plan_step (plan, name, p, axon_shape_get_numel (&y->shape), 1, 1);
   for (guint i = 0; i < n_in; i++)
     gpu_step_read (plan, step, in[i]);
   gpu_step_write (plan, step, y);

@@ -16,14 +16,13 @@ index_type (const AxonNode *node, gchar **why)
 }
 
 static gboolean
-add_gather (GpuPlan *plan, const AxonNode *node, const gchar *family, const gchar *type,
-            const GpuNumbers *numbers)
+add_gather (GpuPlan *plan, const AxonNode *node, const gchar *family, const gchar *type, gint32 p)
 {
   GpuTensor *x = gpu_plan_input (plan, node, 0), *index = gpu_plan_input (plan, node, 1);
   GpuTensor *y = gpu_plan_output (plan, node, 0);
   g_autofree gchar *base = g_strdup_printf ("%s_%s", family, type);
   g_autofree gchar *name = gpu_kernel_for (plan, base, family, x->dtype, "I", type, NULL);
-  GpuStep *step = gpu_each_element (plan, name, numbers, (GpuTensor *[]){ x, index }, 2, y);
+  GpuStep *step = gpu_each_element (plan, name, p, (GpuTensor *[]){ x, index }, 2, y);
   gpu_step_complaint (plan, step, WRONG);
   return TRUE;
 }
@@ -34,13 +33,13 @@ gpu_build_gather (GpuPlan *plan, const AxonNode *node, gchar **why)
   const AxonShape *x = &node->inputs[0]->type.shape;
   const gchar *type = index_type (node, why);
   GpuLines lines = gpu_lines (x, gpu_node_axis (node, x->rank));
-  GpuNumbers numbers = { .n = 0 };
+  const GpuGatherParams params = { .count = gpu_int (
+                                       axon_shape_get_numel (&node->inputs[1]->type.shape)),
+                                   .inner = gpu_int (lines.inner),
+                                   .length = gpu_int (lines.length) };
   if (type == NULL)
     return FALSE;
-  gpu_numbers_add (&numbers, axon_shape_get_numel (&node->inputs[1]->type.shape));
-  gpu_numbers_add (&numbers, lines.inner);
-  gpu_numbers_add (&numbers, lines.length);
-  return add_gather (plan, node, "gather", type, &numbers);
+  return add_gather (plan, node, "gather", type, GPU_PARAMS_OF (plan, params));
 }
 
 gboolean
@@ -50,30 +49,27 @@ gpu_build_gather_elements (GpuPlan *plan, const AxonNode *node, gchar **why)
   const gchar *type = index_type (node, why);
   gint axis = gpu_node_axis (node, x->rank);
   gint64 xs[AXON_MAX_RANK];
-  GpuNumbers numbers = { .n = 0 };
+  GpuGatherElementsParams params = {
+    .rank = x->rank,
+    .axis = axis,
+    .length = gpu_int (x->dims[axis]),
+  };
   if (type == NULL)
     return FALSE;
   gpu_strides (x, xs);
-  gpu_numbers_add (&numbers, x->rank);
-  gpu_numbers_add (&numbers, axis);
-  gpu_numbers_add (&numbers, x->dims[axis]);
-  for (gint d = 0; d < x->rank; d++)
-    gpu_numbers_add (&numbers, y->dims[d]);
-  for (gint d = 0; d < x->rank; d++)
-    gpu_numbers_add (&numbers, xs[d]);
-  return add_gather (plan, node, "gatherelements", type, &numbers);
+  gpu_ints (y->dims, x->rank, params.size);
+  gpu_ints (xs, x->rank, params.x_step);
+  return add_gather (plan, node, "gatherelements", type, GPU_PARAMS_OF (plan, params));
 }
 
 /* Sizes and steps of the axes that an index of @length numbers speaks of, from @first on. */
 static void
-add_axes (GpuNumbers *numbers, const AxonShape *shape, gint first, gint64 length)
+set_axes (const AxonShape *shape, gint first, gint64 length, gint32 *size, gint32 *step)
 {
   gint64 strides[AXON_MAX_RANK];
   gpu_strides (shape, strides);
-  for (gint64 d = 0; d < length; d++)
-    gpu_numbers_add (numbers, shape->dims[first + d]);
-  for (gint64 d = 0; d < length; d++)
-    gpu_numbers_add (numbers, strides[first + d]);
+  gpu_ints (shape->dims + first, (gint)length, size);
+  gpu_ints (strides + first, (gint)length, step);
 }
 
 gboolean
@@ -84,7 +80,7 @@ gpu_build_gather_nd (GpuPlan *plan, const AxonNode *node, gchar **why)
   gint batch =
       axon_node_find_attr (node, "batch_dims") ? (gint)axon_node_get_int (node, "batch_dims") : 0;
   gint64 length = index->dims[index->rank - 1], slice = 1, per_batch = 1, batch_size = 1;
-  GpuNumbers numbers = { .n = 0 };
+  GpuGatherNdParams params;
   if (type == NULL)
     return FALSE;
   for (gint d = batch + (gint)length; d < x->rank; d++)
@@ -93,12 +89,12 @@ gpu_build_gather_nd (GpuPlan *plan, const AxonNode *node, gchar **why)
     per_batch *= index->dims[d];
   for (gint d = batch; d < x->rank; d++)
     batch_size *= x->dims[d];
-  gpu_numbers_add (&numbers, length);
-  gpu_numbers_add (&numbers, slice);
-  gpu_numbers_add (&numbers, per_batch);
-  gpu_numbers_add (&numbers, batch_size);
-  add_axes (&numbers, x, batch, length);
-  return add_gather (plan, node, "gathernd", type, &numbers);
+  params = (GpuGatherNdParams){ .length = gpu_int (length),
+                                .slice = gpu_int (slice),
+                                .per_batch = gpu_int (per_batch),
+                                .batch_size = gpu_int (batch_size) };
+  set_axes (x, batch, length, params.size, params.x_step);
+  return add_gather (plan, node, "gathernd", type, GPU_PARAMS_OF (plan, params));
 }
 
 static const gchar *
@@ -122,7 +118,7 @@ reduction (const AxonNode *node, AxonDType dtype)
 /* y is a copy of x; then @family, with @n items, changes it. */
 static gboolean
 add_scatter (GpuPlan *plan, const AxonNode *node, const gchar *family, const gchar *type, gint64 n,
-             const GpuNumbers *numbers)
+             gint32 p)
 {
   GpuTensor *x = gpu_plan_input (plan, node, 0), *index = gpu_plan_input (plan, node, 1);
   GpuTensor *updates = gpu_plan_input (plan, node, 2), *y = gpu_plan_output (plan, node, 0);
@@ -133,7 +129,7 @@ add_scatter (GpuPlan *plan, const AxonNode *node, const gchar *family, const gch
       gpu_kernel_for (plan, base, family, x->dtype, "I", type, "REDUCE", reduce, NULL);
   GpuStep *step;
   gpu_copy (plan, x, y);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (numbers, plan), n, 1, 1);
+  step = gpu_plan_step (plan, name, p, n, 1, 1);
   gpu_step_read (plan, step, index);
   gpu_step_read (plan, step, updates);
   gpu_step_write (plan, step, y);
@@ -148,22 +144,21 @@ gpu_build_scatter_elements (GpuPlan *plan, const AxonNode *node, gchar **why)
   const gchar *type = index_type (node, why);
   gint axis = gpu_node_axis (node, x->rank);
   gint64 xs[AXON_MAX_RANK], is[AXON_MAX_RANK];
-  GpuNumbers numbers = { .n = 0 };
+  GpuScatterElementsParams params = {
+    .rank = x->rank,
+    .axis = axis,
+    .length = gpu_int (x->dims[axis]),
+  };
   if (type == NULL || index->dims[axis] == 0)
     return FALSE;
   gpu_strides (x, xs);
   gpu_strides (index, is);
-  gpu_numbers_add (&numbers, x->rank);
-  gpu_numbers_add (&numbers, axis);
-  gpu_numbers_add (&numbers, x->dims[axis]);
-  for (gint d = 0; d < x->rank; d++)
-    gpu_numbers_add (&numbers, index->dims[d]);
-  for (gint d = 0; d < x->rank; d++)
-    gpu_numbers_add (&numbers, is[d]);
-  for (gint d = 0; d < x->rank; d++)
-    gpu_numbers_add (&numbers, xs[d]);
+  gpu_ints (index->dims, x->rank, params.size);
+  gpu_ints (is, x->rank, params.index_step);
+  gpu_ints (xs, x->rank, params.y_step);
   return add_scatter (plan, node, "scatterelements", type,
-                      axon_shape_get_numel (index) / index->dims[axis], &numbers);
+                      axon_shape_get_numel (index) / index->dims[axis],
+                      GPU_PARAMS_OF (plan, params));
 }
 
 gboolean
@@ -172,15 +167,14 @@ gpu_build_scatter_nd (GpuPlan *plan, const AxonNode *node, gchar **why)
   const AxonShape *x = &node->inputs[0]->type.shape, *index = &node->inputs[1]->type.shape;
   const gchar *type = index_type (node, why);
   gint64 length = index->dims[index->rank - 1], slice = 1;
-  GpuNumbers numbers = { .n = 0 };
+  GpuScatterNdParams params = { .length = gpu_int (length) };
   if (type == NULL || length == 0)
     return FALSE;
   for (gint d = (gint)length; d < x->rank; d++)
     slice *= x->dims[d];
-  gpu_numbers_add (&numbers, length);
-  gpu_numbers_add (&numbers, axon_shape_get_numel (index) / length);
-  add_axes (&numbers, x, 0, length);
-  return add_scatter (plan, node, "scatternd", type, slice, &numbers);
+  params.tuples = gpu_int (axon_shape_get_numel (index) / length);
+  set_axes (x, 0, length, params.size, params.y_step);
+  return add_scatter (plan, node, "scatternd", type, slice, GPU_PARAMS_OF (plan, params));
 }
 
 gboolean
@@ -193,10 +187,10 @@ gpu_build_one_hot (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **wh
   g_autofree gchar *name =
       gpu_kernel_for (plan, base, "onehot", index->dtype, "I", gpu_type_stored (index->dtype), "V",
                       gpu_size_type (y->dtype), NULL);
-  GpuNumbers numbers = { .n = 0 };
-  gpu_numbers_add (&numbers, lines.length);
-  gpu_numbers_add (&numbers, lines.inner);
-  gpu_each_element (plan, name, &numbers, (GpuTensor *[]){ index, values }, 2, y);
+  const GpuOneHotParams params = { .depth = gpu_int (lines.length),
+                                   .inner = gpu_int (lines.inner) };
+  gpu_each_element (plan, name, GPU_PARAMS_OF (plan, params), (GpuTensor *[]){ index, values }, 2,
+                    y);
   return TRUE;
 }
 
@@ -206,12 +200,11 @@ gpu_build_trilu (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
   GpuTensor *x = gpu_plan_input (plan, node, 0), *k = gpu_plan_input (plan, node, 1);
   GpuTensor *y = gpu_plan_output (plan, node, 0);
   g_autofree gchar *name = gpu_kernel_for (plan, "trilu", "trilu", x->dtype, NULL);
-  GpuNumbers numbers = { .n = 0 };
-  GpuStep *step;
-  gpu_numbers_add (&numbers, x->shape.dims[x->shape.rank - 2]);
-  gpu_numbers_add (&numbers, x->shape.dims[x->shape.rank - 1]);
-  gpu_numbers_add (&numbers, axon_node_get_int (node, "upper"));
-  step = gpu_each_element (plan, name, &numbers, (GpuTensor *[]){ x, k }, 2, y);
+  const GpuTriluParams params = { .rows = gpu_int (x->shape.dims[x->shape.rank - 2]),
+                                  .columns = gpu_int (x->shape.dims[x->shape.rank - 1]),
+                                  .upper = axon_node_get_int (node, "upper") != 0 };
+  GpuStep *step =
+      gpu_each_element (plan, name, GPU_PARAMS_OF (plan, params), (GpuTensor *[]){ x, k }, 2, y);
   gpu_step_number (step, k != NULL);
   return TRUE;
 }
@@ -222,13 +215,12 @@ gpu_build_reverse_sequence (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED g
   GpuTensor *x = gpu_plan_input (plan, node, 0), *lengths = gpu_plan_input (plan, node, 1);
   GpuTensor *y = gpu_plan_output (plan, node, 0);
   g_autofree gchar *name = gpu_kernel_for (plan, "reverse", "reverse", x->dtype, NULL);
-  GpuNumbers numbers = { .n = 0 };
-  GpuStep *step;
-  gpu_numbers_add (&numbers, x->shape.dims[0]);
-  gpu_numbers_add (&numbers, x->shape.dims[1]);
-  gpu_numbers_add (&numbers, gpu_lines (&x->shape, 1).inner);
-  gpu_numbers_add (&numbers, axon_node_get_int (node, "time_axis") == 0);
-  step = gpu_each_element (plan, name, &numbers, (GpuTensor *[]){ x, lengths }, 2, y);
+  const GpuReverseParams params = { .size = { gpu_int (x->shape.dims[0]),
+                                              gpu_int (x->shape.dims[1]) },
+                                    .inner = gpu_int (gpu_lines (&x->shape, 1).inner),
+                                    .time_first = axon_node_get_int (node, "time_axis") == 0 };
+  GpuStep *step = gpu_each_element (plan, name, GPU_PARAMS_OF (plan, params),
+                                    (GpuTensor *[]){ x, lengths }, 2, y);
   gpu_step_complaint (plan, step, "a length is out of range");
   return TRUE;
 }
@@ -253,7 +245,7 @@ gpu_build_grid_sample (GpuPlan *plan, const AxonNode *node, gchar **why)
   g_autofree gchar *base = NULL;
   g_autofree gchar *name = NULL;
   GpuTensor *x, *grid, *y;
-  GpuNumbers numbers = { .n = 0 };
+  GpuGridSampleParams params;
   if (node->inputs[0]->type.shape.rank != 4 || mode < 0 || padding < 0 ||
       !axon_dtype_is_float (node->inputs[0]->type.dtype)) {
     *why = g_strdup ("only pictures of floating-point numbers");
@@ -265,12 +257,13 @@ gpu_build_grid_sample (GpuPlan *plan, const AxonNode *node, gchar **why)
   base = g_strdup_printf ("gridsample_%s_%s", taps[mode], gpu_type_name (grid->dtype));
   name = gpu_kernel_for (plan, base, "gridsample", x->dtype, "TAPS", taps[mode], "G",
                          gpu_type_stored (grid->dtype), "GN", gpu_type_name (grid->dtype), NULL);
-  for (gint d = 1; d < 4; d++)
-    gpu_numbers_add (&numbers, x->shape.dims[d]);
-  gpu_numbers_add (&numbers, y->shape.dims[2]);
-  gpu_numbers_add (&numbers, y->shape.dims[3]);
-  gpu_numbers_add (&numbers, padding);
-  gpu_numbers_add (&numbers, axon_node_get_int (node, "align_corners") != 0);
-  gpu_each_element (plan, name, &numbers, (GpuTensor *[]){ x, grid }, 2, y);
+  params = (GpuGridSampleParams){ .channels = gpu_int (x->shape.dims[1]),
+                                  .rows = gpu_int (x->shape.dims[2]),
+                                  .columns = gpu_int (x->shape.dims[3]),
+                                  .out_rows = gpu_int (y->shape.dims[2]),
+                                  .out_columns = gpu_int (y->shape.dims[3]),
+                                  .padding = padding,
+                                  .aligned = axon_node_get_int (node, "align_corners") != 0 };
+  gpu_each_element (plan, name, GPU_PARAMS_OF (plan, params), (GpuTensor *[]){ x, grid }, 2, y);
   return TRUE;
 }

@@ -51,19 +51,20 @@ product_words (const Product *m, AxonDType dtype, gint tile)
 }
 
 static gint32
-product_numbers (GpuPlan *plan, const Product *m)
+product_params (GpuPlan *plan, const Product *m)
 {
-  const gint64 head[] = { m->rows,       m->columns, m->depth,    m->row_step,
-                          m->depth_step, m->c_row,   m->c_column, m->batches };
-  GpuNumbers numbers = { .n = 0 };
-  for (guint i = 0; i < G_N_ELEMENTS (head); i++)
-    gpu_numbers_add (&numbers, head[i]);
-  for (gint d = 0; d < m->batches; d++) {
-    gpu_numbers_add (&numbers, m->size[d]);
-    gpu_numbers_add (&numbers, m->a_step[d]);
-    gpu_numbers_add (&numbers, m->b_step[d]);
-  }
-  return gpu_numbers_write (&numbers, plan);
+  GpuProductParams params = { .rows = gpu_int (m->rows),
+                              .columns = gpu_int (m->columns),
+                              .depth = gpu_int (m->depth),
+                              .a_row = gpu_int (m->row_step),
+                              .a_depth = gpu_int (m->depth_step),
+                              .c_row = gpu_int (m->c_row),
+                              .c_column = gpu_int (m->c_column),
+                              .batches = m->batches };
+  gpu_ints (m->size, m->batches, params.size);
+  gpu_ints (m->a_step, m->batches, params.a_step);
+  gpu_ints (m->b_step, m->batches, params.b_step);
+  return GPU_PARAMS_OF (plan, params);
 }
 
 static void
@@ -82,7 +83,7 @@ add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTenso
   const gint64 tiled[] = { gpu_tiles (m->columns, MAX (tile, 1)) * GPU_GROUP,
                            (m->rows + GPU_TILE_ROWS - 1) / GPU_TILE_ROWS, batch };
   step = gpu_plan_draft (plan, name, tile > 0 ? "matmultile" : "matmul",
-                         product_words (m, a->dtype, tile), NULL, product_numbers (plan, m),
+                         product_words (m, a->dtype, tile), NULL, product_params (plan, m),
                          tile > 0 ? tiled : whole);
   gpu_step_read (plan, step, a);
   gpu_step_read (plan, step, b);

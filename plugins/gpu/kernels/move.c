@@ -235,9 +235,9 @@ pad_starts (const AxonNode *node, gint rank, gint64 *starts)
   guint n, n_axes = 0;
   gboolean attrs = axon_node_has_form (node, AXON_FORM_ATTRIBUTES);
   if (!gpu_node_constant_ints (node, attrs ? G_MAXUINT : 1,
-                               !attrs                               ? NULL
-                               : axon_node_find_attr (node, "pads") ? "pads"
-                                                                    : "paddings",
+                               !attrs                                          ? NULL
+                               : axon_node_has_form (node, AXON_FORM_PADDINGS) ? "paddings"
+                                                                               : "pads",
                                pads, &n) ||
       (!attrs && !gpu_node_constant_ints (node, 3, NULL, axes, &n_axes)))
     return FALSE;
@@ -270,7 +270,7 @@ gpu_build_pad (GpuPlan *plan, const AxonNode *node, gchar **why)
   gint rank = node->inputs[0]->type.shape.rank, mode = pad_mode (node);
   gint64 starts[AXON_MAX_RANK], xs[AXON_MAX_RANK];
   g_autofree gchar *name = NULL;
-  GpuNumbers numbers = { .n = 0 };
+  GpuPadParams params = { .rank = rank, .mode = mode };
   gint32 bits;
   GpuTensor *x, *y, *value;
   GpuStep *step;
@@ -283,16 +283,13 @@ gpu_build_pad (GpuPlan *plan, const AxonNode *node, gchar **why)
   y = gpu_plan_output (plan, node, 0);
   name = gpu_kernel_for (plan, "pad", "pad", x->dtype, NULL);
   gpu_strides (&x->shape, xs);
-  gpu_numbers_add (&numbers, rank);
-  gpu_numbers_add (&numbers, mode);
-  for (gint d = 0; d < rank; d++) {
-    gpu_numbers_add (&numbers, y->shape.dims[d]);
-    gpu_numbers_add (&numbers, x->shape.dims[d]);
-    gpu_numbers_add (&numbers, xs[d]);
-    gpu_numbers_add (&numbers, starts[d]);
-  }
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
+  for (gint d = 0; d < rank; d++)
+    params.axis[d] = (GpuPadAxis){ .size = gpu_int (y->shape.dims[d]),
+                                   .x_size = gpu_int (x->shape.dims[d]),
+                                   .x_step = gpu_int (xs[d]),
+                                   .start = gpu_int (starts[d]) };
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), axon_shape_get_numel (&y->shape),
+                        1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_read (plan, step, value);
   gpu_step_write (plan, step, y);

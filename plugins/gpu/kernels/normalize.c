@@ -20,7 +20,7 @@ add_rows (GpuPlan *plan, const AxonNode *node, const Rows *rows, gchar **why)
   AxonDType stats = mean ? mean->dtype : inverse ? inverse->dtype : AXON_DTYPE_F32;
   g_autofree gchar *base = g_strdup_printf ("normalize_%s", gpu_type_name (stats));
   g_autofree gchar *name = NULL;
-  GpuNumbers numbers = { .n = 0 };
+  GpuNormalizeParams params;
   GpuStep *step;
   if (rows->lines * GPU_GROUP > G_MAXINT32 ||
       (stats != AXON_DTYPE_F32 && stats != AXON_DTYPE_F64) || !axon_dtype_is_float (x->dtype)) {
@@ -28,14 +28,13 @@ add_rows (GpuPlan *plan, const AxonNode *node, const Rows *rows, gchar **why)
     return FALSE;
   }
   name = gpu_kernel_for (plan, base, "normalize", x->dtype, "M", gpu_type_stored (stats), NULL);
-  gpu_numbers_add (&numbers, rows->length);
-  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "epsilon"));
-  gpu_numbers_add (&numbers, rows->centred);
-  gpu_numbers_add (&numbers, rows->a);
-  gpu_numbers_add (&numbers, rows->b);
-  gpu_numbers_add (&numbers, rows->c);
-  step =
-      gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan), rows->lines * GPU_GROUP, 1, 1);
+  params = (GpuNormalizeParams){ .length = gpu_int (rows->length),
+                                 .centred = rows->centred,
+                                 .epsilon = (gfloat)axon_node_get_float (node, "epsilon"),
+                                 .lines = gpu_int (rows->a),
+                                 .line_step = gpu_int (rows->b),
+                                 .elements = gpu_int (rows->c) };
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), rows->lines * GPU_GROUP, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_read (plan, step, scale);
   gpu_step_read (plan, step, bias);
@@ -100,17 +99,12 @@ gpu_build_lrn (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
 {
   GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
   g_autofree gchar *name = gpu_kernel_for (plan, "lrn", "lrn", x->dtype, NULL);
-  GpuNumbers numbers = { .n = 0 };
-  GpuStep *step;
-  gpu_numbers_add (&numbers, x->shape.dims[1]);
-  gpu_numbers_add (&numbers, gpu_lines (&x->shape, 1).inner);
-  gpu_numbers_add (&numbers, axon_node_get_int (node, "size"));
-  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "alpha"));
-  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "beta"));
-  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "bias"));
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_write (plan, step, y);
+  const GpuLrnParams params = { .channels = gpu_int (x->shape.dims[1]),
+                                .inner = gpu_int (gpu_lines (&x->shape, 1).inner),
+                                .size = gpu_int (axon_node_get_int (node, "size")),
+                                .alpha = (gfloat)axon_node_get_float (node, "alpha"),
+                                .beta = (gfloat)axon_node_get_float (node, "beta"),
+                                .bias = (gfloat)axon_node_get_float (node, "bias") };
+  gpu_each_element (plan, name, GPU_PARAMS_OF (plan, params), &x, 1, y);
   return TRUE;
 }

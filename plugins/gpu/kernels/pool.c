@@ -7,7 +7,7 @@ static const struct {
 } pools[] = {
   { "MaxPool", "if (best < 0 || v > a) { a = v; best = o; }", "a" },
   { "AveragePool", "a += v;", "a / count" },
-  { "LpPool", "a += pow(fabs(v), (@A@)q[22]);", "pow(a, (@A@)1 / q[22])" },
+  { "LpPool", "a += pow(fabs(v), (@A@)q->p);", "pow(a, (@A@)1 / q->p)" },
 };
 
 gboolean
@@ -16,11 +16,12 @@ gpu_build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
   AxonDType dtype = node->inputs[0]->type.dtype;
   const gchar *type = gpu_type_computed (dtype);
   gboolean most = g_str_equal (node->op->name, "MaxPool");
+  gboolean has_p = g_str_equal (node->op->name, "LpPool");
   gboolean counts = axon_node_find_attr (node, "count_include_pad") != NULL &&
                     axon_node_get_int (node, "count_include_pad") != 0;
   gboolean by_column = axon_node_find_attr (node, "storage_order") != NULL &&
                        axon_node_get_int (node, "storage_order") != 0;
-  GpuNumbers numbers = { .n = 0 };
+  GpuPoolParams params;
   g_autofree gchar *name = NULL;
   GpuTensor *x, *y, *index;
   AxonWindow w;
@@ -37,15 +38,12 @@ gpu_build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
   index = gpu_plan_output (plan, node, 1);
   name = gpu_kernel_for (plan, pools[row].name, "pool", dtype, "BODY", pools[row].body, "FIN",
                          pools[row].result, "A", type, NULL);
-  for (guint i = 0; i < 3; i++)
-    gpu_numbers_add (&numbers, 0);
-  gpu_numbers_add_window (&numbers, &w);
-  gpu_numbers_add (&numbers, counts);
-  gpu_numbers_add (&numbers, row == 2 ? axon_node_get_int (node, "p") : 0);
-  for (guint d = 0; d < 3; d++)
-    gpu_numbers_add (&numbers, w.pad_end[d]);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
+  params = (GpuPoolParams){ .window = gpu_window (&w),
+                            .counts_padding = counts,
+                            .p = has_p ? gpu_int (axon_node_get_int (node, "p")) : 0 };
+  gpu_ints (w.pad_end, 3, params.pad_end);
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), axon_shape_get_numel (&y->shape),
+                        1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   gpu_step_read (plan, step, index);
@@ -54,18 +52,17 @@ gpu_build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
 }
 
 static gint32
-resize_numbers (GpuPlan *plan, const AxonResizeAxis *axis, gint64 inner, gdouble extrapolation)
+resize_params (GpuPlan *plan, const AxonResizeAxis *axis, gint64 inner, gdouble outside)
 {
-  GpuNumbers numbers = { .n = 0 };
-  gint32 p;
-  gpu_numbers_add (&numbers, inner);
-  gpu_numbers_add (&numbers, axis->n_in);
-  gpu_numbers_add (&numbers, axis->n_out);
-  gpu_numbers_add (&numbers, axis->n);
-  gpu_numbers_add_float (&numbers, extrapolation);
-  p = gpu_numbers_write (&numbers, plan);
-  gpu_plan_params (plan, axis->index, (guint)axis->n_out * (guint)axis->n);
-  gpu_plan_floats (plan, axis->weight, (guint)axis->n_out * (guint)axis->n);
+  const GpuResizeParams params = { .inner = gpu_int (inner),
+                                   .in = gpu_int (axis->n_in),
+                                   .out = gpu_int (axis->n_out),
+                                   .taps = axis->n,
+                                   .outside = (gfloat)outside };
+  guint n = (guint)axis->n_out * (guint)axis->n;
+  gint32 p = GPU_PARAMS_OF (plan, params);
+  gpu_plan_params (plan, axis->index, n);
+  gpu_plan_params (plan, (const gint32 *)(gconstpointer)axis->weight, n);
   return p;
 }
 
@@ -100,9 +97,9 @@ gpu_build_resize (GpuPlan *plan, const AxonNode *node, gchar **why)
     shape.dims[axis->axis] = axis->n_out;
     y = i + 1 == axes->len ? gpu_plan_output (plan, node, 0)
                            : gpu_plan_scratch (plan, x->dtype, &shape);
-    step = gpu_plan_step (
-        plan, name, resize_numbers (plan, axis, gpu_lines (&shape, axis->axis).inner, outside),
-        axon_shape_get_numel (&shape), 1, 1);
+    step = gpu_plan_step (plan, name,
+                          resize_params (plan, axis, gpu_lines (&shape, axis->axis).inner, outside),
+                          axon_shape_get_numel (&shape), 1, 1);
     gpu_step_read (plan, step, x);
     gpu_step_write (plan, step, y);
     x = y;

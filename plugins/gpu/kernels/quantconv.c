@@ -81,13 +81,14 @@ dot_pixels (GpuPlan *plan, GpuTensor *x)
   gint64 channels = x->shape.dims[1], quads = (channels + BYTES - 1) / BYTES;
   gint64 pixels = axon_shape_get_numel (&x->shape) / (x->shape.dims[0] * channels);
   const AxonShape shape = AXON_SHAPE (x->shape.dims[0], quads, pixels);
-  const gint64 numbers[] = { channels, quads, pixels };
+  const GpuPackBytesParams params = { .channels = gpu_int (channels),
+                                      .quads = gpu_int (quads),
+                                      .pixels = gpu_int (pixels) };
   GpuTensor *y = gpu_plan_scratch (plan, AXON_DTYPE_U32, &shape);
   g_autofree gchar *name = gpu_kernel_for (plan, "packbytes", "packbytes", x->dtype, "FLIP",
                                            x->dtype == AXON_DTYPE_U8 ? "0x80808080u" : "0", NULL);
   GpuStep *step =
-      gpu_plan_step (plan, name, gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)),
-                     axon_shape_get_numel (&shape), 1, 1);
+      gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), axon_shape_get_numel (&shape), 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   return y;

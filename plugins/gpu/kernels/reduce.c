@@ -64,12 +64,12 @@ with_limits (const gchar *text, const Accumulator *acc)
 }
 
 /* Sizes and steps of the axes that are (not) reduced, neighbours as one. */
-static guint
+static gint
 collect_axes (const AxonShape *shape, const gboolean *reduced, gboolean which, gint64 *dims,
               gint64 *strides)
 {
   gint64 own[AXON_MAX_RANK];
-  guint n = 0;
+  gint n = 0;
   gboolean last = FALSE;
   gpu_strides (shape, own);
   for (gint d = 0; d < shape->rank; d++) {
@@ -86,27 +86,22 @@ collect_axes (const AxonShape *shape, const gboolean *reduced, gboolean which, g
   return n;
 }
 
-static gint32
-reduce_numbers (GpuPlan *plan, const AxonShape *shape, const gboolean *reduced, gint64 *count)
+static GpuReduceParams
+reduce_params (const AxonShape *shape, const gboolean *reduced, gint64 *count)
 {
-  gint64 dims[2][AXON_MAX_RANK], strides[2][AXON_MAX_RANK];
-  guint n[2];
-  GpuNumbers numbers = { .n = 0 };
+  gint64 dims[AXON_MAX_RANK], strides[AXON_MAX_RANK];
+  GpuReduceParams params = { .kept = 0 };
   *count = 1;
   for (gint d = 0; d < shape->rank; d++)
     *count *= reduced[d] ? shape->dims[d] : 1;
-  for (guint k = 0; k < 2; k++)
-    n[k] = collect_axes (shape, reduced, k == 1, dims[k], strides[k]);
-  gpu_numbers_add (&numbers, n[0]);
-  gpu_numbers_add (&numbers, n[1]);
-  gpu_numbers_add (&numbers, *count);
-  for (guint k = 0; k < 2; k++) {
-    for (guint d = 0; d < n[k]; d++)
-      gpu_numbers_add (&numbers, dims[k][d]);
-    for (guint d = 0; d < n[k]; d++)
-      gpu_numbers_add (&numbers, strides[k][d]);
-  }
-  return gpu_numbers_write (&numbers, plan);
+  params.count = gpu_int (*count);
+  params.kept = collect_axes (shape, reduced, FALSE, dims, strides);
+  gpu_ints (dims, params.kept, params.kept_size);
+  gpu_ints (strides, params.kept, params.kept_step);
+  params.reduced = collect_axes (shape, reduced, TRUE, dims, strides);
+  gpu_ints (dims, params.reduced, params.reduced_size);
+  gpu_ints (strides, params.reduced, params.reduced_step);
+  return params;
 }
 
 static AxonDType
@@ -126,7 +121,7 @@ add_reduce (GpuPlan *plan, const Reduction *row, const GpuTensor *x, const GpuTe
   g_autofree gchar *result = with_limits (row->result, &acc);
   g_autofree gchar *name = NULL;
   gint64 count, n = axon_shape_get_numel (&y->shape);
-  gint32 p = reduce_numbers (plan, &x->shape, reduced, &count);
+  const GpuReduceParams params = reduce_params (&x->shape, reduced, &count);
   gboolean group = count >= 2 * GPU_GROUP && row->join != NULL && n * GPU_GROUP < G_MAXINT32;
   g_autofree gchar *base = g_strdup_printf ("%s%s", row->name, group ? "_group" : "");
   GpuStep *step;
@@ -134,7 +129,7 @@ add_reduce (GpuPlan *plan, const Reduction *row, const GpuTensor *x, const GpuTe
       gpu_kernel_for (plan, base, group ? "reducegroup" : "reduce", x->dtype, "A", acc.type, "INIT",
                       init, "ACC", add, "JOIN", row->join ? row->join : "", "FIN", result, "SHIFT",
                       row->shifts ? acc.least : "0", "FIRST", row->shifts ? "0" : "1", NULL);
-  step = gpu_plan_step (plan, name, p, group ? n * GPU_GROUP : n, 1, 1);
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), group ? n * GPU_GROUP : n, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
 }
@@ -195,17 +190,6 @@ gpu_build_global_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
   return FALSE;
 }
 
-static gint32
-line_numbers (GpuPlan *plan, const GpuLines *lines, gint64 a, gint64 b)
-{
-  GpuNumbers numbers = { .n = 0 };
-  gpu_numbers_add (&numbers, lines->inner);
-  gpu_numbers_add (&numbers, lines->length);
-  gpu_numbers_add (&numbers, a);
-  gpu_numbers_add (&numbers, b);
-  return gpu_numbers_write (&numbers, plan);
-}
-
 gboolean
 gpu_build_arg_reduce (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
 {
@@ -216,8 +200,9 @@ gpu_build_arg_reduce (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar *
                   axon_node_get_int (node, "select_last_index") != 0;
   g_autofree gchar *name = gpu_kernel_for (plan, node->op->name, "argreduce", x->dtype, "BETTER",
                                            most ? ">" : "<", NULL);
-  GpuStep *step = gpu_plan_step (plan, name, line_numbers (plan, &lines, last, 0),
-                                 lines.outer * lines.inner, 1, 1);
+  const GpuArgReduceParams params = { .line = gpu_line_params (&lines), .last = last };
+  GpuStep *step =
+      gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   return TRUE;
@@ -244,8 +229,9 @@ gpu_build_top_k (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
     y = gpu_plan_scratch (plan, x->dtype, &index->shape);
   if (index == NULL)
     index = gpu_plan_scratch (plan, AXON_DTYPE_I64, &y->shape);
-  step = gpu_plan_step (plan, name, line_numbers (plan, &lines, y->shape.dims[axis], 0),
-                        lines.outer * lines.inner, 1, 1);
+  const GpuTopKParams params = { .line = gpu_line_params (&lines),
+                                 .k = gpu_int (y->shape.dims[axis]) };
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   gpu_step_write (plan, step, index);
@@ -271,10 +257,10 @@ gpu_build_cumulate (GpuPlan *plan, const AxonNode *node, gchar **why)
   lines = gpu_lines (&x->shape, (gint)(axis[0] < 0 ? axis[0] + x->shape.rank : axis[0]));
   name = gpu_kernel_for (plan, node->op->name, "cumulate", x->dtype, "INIT", sum ? "0" : "1", "ACC",
                          sum ? "a + v" : "a * v", NULL);
-  step = gpu_plan_step (plan, name,
-                        line_numbers (plan, &lines, axon_node_get_int (node, "exclusive"),
-                                      axon_node_get_int (node, "reverse")),
-                        lines.outer * lines.inner, 1, 1);
+  const GpuCumulateParams params = { .line = gpu_line_params (&lines),
+                                     .exclusive = axon_node_get_int (node, "exclusive") != 0,
+                                     .reverse = axon_node_get_int (node, "reverse") != 0 };
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   return TRUE;
@@ -303,8 +289,8 @@ gpu_build_softmax (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **wh
     if (g_str_equal (results[i][0], node->op->name))
       result = results[i][1];
   name = gpu_kernel_for (plan, node->op->name, "softmax", x->dtype, "RESULT", result, NULL);
-  step = gpu_plan_step (plan, name, line_numbers (plan, &lines, 0, 0), lines.outer * lines.inner, 1,
-                        1);
+  const GpuLineParams params = gpu_line_params (&lines);
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   return TRUE;
@@ -316,9 +302,10 @@ gpu_build_lp_norm (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **wh
   GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
   GpuLines lines = gpu_lines (&x->shape, gpu_node_axis (node, x->shape.rank));
   g_autofree gchar *name = gpu_kernel_for (plan, "lpnorm", "lpnorm", x->dtype, NULL);
+  const GpuLpNormParams params = { .line = gpu_line_params (&lines),
+                                   .p = gpu_int (axon_node_get_int (node, "p")) };
   GpuStep *step =
-      gpu_plan_step (plan, name, line_numbers (plan, &lines, axon_node_get_int (node, "p"), 0),
-                     lines.outer * lines.inner, 1, 1);
+      gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   return TRUE;
