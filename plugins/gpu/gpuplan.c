@@ -210,20 +210,10 @@ gpu_node_constant_ints (const AxonNode *node, guint index, const gchar *attr, gi
   return TRUE;
 }
 
-static const GpuKernel *
-find_kernel (const AxonNode *node, guint from)
-{
-  for (guint i = from; i < gpu_n_kernels; i++)
-    if (g_strcmp0 (gpu_kernels[i].domain, node->op->domain) == 0 &&
-        g_str_equal (gpu_kernels[i].name, node->op->name))
-      return &gpu_kernels[i];
-  return NULL;
-}
-
 gboolean
 gpu_plan_knows (const AxonNode *node)
 {
-  return find_kernel (node, 0) != NULL || gpu_element_knows (node);
+  return gpu_find_kernel (node) != NULL || gpu_element_knows (node);
 }
 
 gboolean
@@ -254,6 +244,7 @@ static gchar *
 build_node (GpuPlan *plan, const AxonNode *node)
 {
   gboolean any_size = (node->op->flags & AXON_OP_ANY_INPUT_SIZE) != 0;
+  const GpuKernel *kernel;
   gchar *why = any_size ? NULL : check_values (plan, node->inputs, node->n_inputs);
   if (why == NULL)
     why = check_values (plan, node->outputs, node->n_outputs);
@@ -262,12 +253,10 @@ build_node (GpuPlan *plan, const AxonNode *node)
   plan->node = node;
   if (gpu_element_build (plan, node))
     return NULL;
-  for (const GpuKernel *k = find_kernel (node, 0); k != NULL;
-       k = find_kernel (node, (guint)(k - gpu_kernels) + 1)) {
-    if (k->build (plan, node, &why)) {
-      g_free (why);
-      return NULL;
-    }
+  kernel = gpu_find_kernel (node);
+  if (kernel != NULL && kernel->build (plan, node, &why)) {
+    g_free (why);
+    return NULL;
   }
   return why ? why : g_strdup_printf ("%s has no kernel for GPU", node->op->name);
 }

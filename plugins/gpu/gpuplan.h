@@ -122,8 +122,13 @@ typedef struct {
   GpuBuildFunc build;
 } GpuKernel;
 
-extern const GpuKernel gpu_kernels[];
-extern const guint gpu_n_kernels;
+typedef struct {
+  const GpuKernel *kernels;
+  guint n_kernels;
+} GpuFamily;
+
+/* NULL: none. */
+const GpuKernel *gpu_find_kernel (const AxonNode *node);
 
 /* @refused: node -> reason, of all that have no kernel; a plan that has such cannot run. */
 GpuPlan *gpu_plan_new (const GpuDevice *device, const GpuOptions *options, AxonModel *model,

@@ -245,8 +245,8 @@ real_operands (GpuPlan *plan, const AxonNode *node)
                             .bias = gpu_plan_input (plan, node, 2) };
 }
 
-gboolean
-gpu_build_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   GpuConvOperands o;
   if (!has_conv_type (node, why))
@@ -255,8 +255,8 @@ gpu_build_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
   return gpu_add_convolution (plan, node, &o.w->shape, &o);
 }
 
-gboolean
-gpu_build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *ws = &node->inputs[1]->type.shape, *xs = &node->inputs[0]->type.shape;
   gint64 groups = axon_node_get_int (node, "group");
@@ -275,3 +275,10 @@ gpu_build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
             items);
   return TRUE;
 }
+
+static const GpuKernel rows[] = {
+  { .name = "Conv", .impl = "conv", .build = build_conv },
+  { .name = "ConvTranspose", .impl = "deconv", .build = build_deconv },
+};
+
+GPU_DEFINE_FAMILY (conv, rows)

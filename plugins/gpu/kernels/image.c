@@ -35,8 +35,8 @@ find_inputs (GpuPlan *plan, const AxonNode *node, GpuFrame *frame)
   return TRUE;
 }
 
-gboolean
-gpu_build_image (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_image (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   GpuFrame *frame = g_new0 (GpuFrame, 1);
   GpuTensor *numbers, *y;
@@ -64,3 +64,9 @@ gpu_build_image (GpuPlan *plan, const AxonNode *node, gchar **why)
   gpu_step_write (plan, step, y);
   return TRUE;
 }
+
+static const GpuKernel rows[] = {
+  { .domain = AXON_DOMAIN_AXON, .name = "ImageToTensor", .impl = "image", .build = build_image },
+};
+
+GPU_DEFINE_FAMILY (image, rows)

@@ -63,44 +63,14 @@ GpuStep *gpu_each_element (GpuPlan *plan, const gchar *name, gint32 p, GpuTensor
 /* TRUE for QLinearConv whose scales, zero points and weights are known. */
 gboolean gpu_has_integer_conv (const AxonNode *node);
 
-#define GPU_BUILDER(name) gboolean name (GpuPlan *plan, const AxonNode *node, gchar **why)
-GPU_BUILDER (gpu_build_known);
-GPU_BUILDER (gpu_build_dropout);
-GPU_BUILDER (gpu_build_view);
-GPU_BUILDER (gpu_build_transpose);
-GPU_BUILDER (gpu_build_slice);
-GPU_BUILDER (gpu_build_split);
-GPU_BUILDER (gpu_build_concat);
-GPU_BUILDER (gpu_build_expand);
-GPU_BUILDER (gpu_build_tile);
-GPU_BUILDER (gpu_build_depth_space);
-GPU_BUILDER (gpu_build_pad);
-GPU_BUILDER (gpu_build_gather);
-GPU_BUILDER (gpu_build_gather_elements);
-GPU_BUILDER (gpu_build_gather_nd);
-GPU_BUILDER (gpu_build_scatter_elements);
-GPU_BUILDER (gpu_build_scatter_nd);
-GPU_BUILDER (gpu_build_one_hot);
-GPU_BUILDER (gpu_build_trilu);
-GPU_BUILDER (gpu_build_reverse_sequence);
-GPU_BUILDER (gpu_build_reduce);
-GPU_BUILDER (gpu_build_global_pool);
-GPU_BUILDER (gpu_build_arg_reduce);
-GPU_BUILDER (gpu_build_top_k);
-GPU_BUILDER (gpu_build_cumulate);
-GPU_BUILDER (gpu_build_softmax);
-GPU_BUILDER (gpu_build_layer_norm);
-GPU_BUILDER (gpu_build_instance_norm);
-GPU_BUILDER (gpu_build_group_norm);
-GPU_BUILDER (gpu_build_lp_norm);
-GPU_BUILDER (gpu_build_lrn);
-GPU_BUILDER (gpu_build_matmul);
-GPU_BUILDER (gpu_build_gemm);
-GPU_BUILDER (gpu_build_conv);
-GPU_BUILDER (gpu_build_qlinear_conv);
-GPU_BUILDER (gpu_build_deconv);
-GPU_BUILDER (gpu_build_pool);
-GPU_BUILDER (gpu_build_resize);
-GPU_BUILDER (gpu_build_image);
-GPU_BUILDER (gpu_build_grid_sample);
-GPU_BUILDER (gpu_build_lstm);
+/* Views of the same elements. */
+gboolean gpu_build_view (GpuPlan *plan, const AxonNode *node, gchar **why);
+/* By the name of one of the operators Reduce*. */
+void gpu_reduce (GpuPlan *plan, const gchar *reduction, const GpuTensor *x, const GpuTensor *y,
+                 const gboolean *reduced);
+
+/* Each family has a table of its operators; meson.build lists the families. */
+#define GPU_DECLARE_FAMILY(name) extern const GpuFamily gpu_family_##name;
+#define GPU_DEFINE_FAMILY(name, rows)                                                              \
+  GPU_DECLARE_FAMILY (name)                                                                        \
+  const GpuFamily gpu_family_##name = { rows, G_N_ELEMENTS (rows) };

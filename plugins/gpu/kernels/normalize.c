@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Layer, RMS, instance and group normalisation are one kernel: lines that are normalised, and where
- * scale and bias of an element lie. */
+ * scale and bias of an element lie. LpNormalization and LRN have their own. */
 #include "kernels.h"
 
 enum { HAS_SCALE = 1, HAS_BIAS = 2, HAS_MEAN = 4, HAS_INVERSE = 8 };
@@ -54,8 +54,8 @@ is_as_long (const AxonNode *node, guint index, gint64 n)
                            value->type.dtype == node->inputs[0]->type.dtype);
 }
 
-gboolean
-gpu_build_layer_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_layer_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   gint axis = gpu_node_axis (node, x->rank);
@@ -69,8 +69,8 @@ gpu_build_layer_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
   return add_rows (plan, node, &rows, why);
 }
 
-gboolean
-gpu_build_instance_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_instance_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   GpuLines lines = gpu_lines (x, 1);
@@ -78,8 +78,8 @@ gpu_build_instance_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
   return add_rows (plan, node, &rows, why);
 }
 
-gboolean
-gpu_build_group_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_group_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   GpuLines lines = gpu_lines (x, 1);
@@ -94,8 +94,8 @@ gpu_build_group_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
   return add_rows (plan, node, &rows, why);
 }
 
-gboolean
-gpu_build_lrn (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
+static gboolean
+build_lrn (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
 {
   GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
   g_autofree gchar *name = gpu_kernel_for (plan, "lrn", "lrn", x->dtype, NULL);
@@ -108,3 +108,29 @@ gpu_build_lrn (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
   gpu_each_element (plan, name, GPU_PARAMS_OF (plan, params), &x, 1, y);
   return TRUE;
 }
+
+static gboolean
+build_lp_norm (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
+{
+  GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
+  GpuLines lines = gpu_lines (&x->shape, gpu_node_axis (node, x->shape.rank));
+  g_autofree gchar *name = gpu_kernel_for (plan, "lpnorm", "lpnorm", x->dtype, NULL);
+  const GpuLpNormParams params = { .line = gpu_line_params (&lines),
+                                   .p = gpu_int (axon_node_get_int (node, "p")) };
+  GpuStep *step =
+      gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
+  gpu_step_read (plan, step, x);
+  gpu_step_write (plan, step, y);
+  return TRUE;
+}
+
+static const GpuKernel rows[] = {
+  { .name = "LayerNormalization", .impl = "normalize", .build = build_layer_norm },
+  { .name = "RMSNormalization", .impl = "normalize", .build = build_layer_norm },
+  { .name = "InstanceNormalization", .impl = "normalize", .build = build_instance_norm },
+  { .name = "GroupNormalization", .impl = "normalize", .build = build_group_norm },
+  { .name = "LpNormalization", .impl = "normalize", .build = build_lp_norm },
+  { .name = "LRN", .impl = "normalize", .build = build_lrn },
+};
+
+GPU_DEFINE_FAMILY (normalize, rows)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reductions, and what walks lines along an axis. */
+/* Reduce*, ArgMax, ArgMin. */
 #include "kernels.h"
-
-#include <string.h>
 
 /* Of a: what it begins as, how v is added, how two parts (a, v) join, what the result is. m is the
  * largest element where the reduction asks for it. */
@@ -110,10 +108,20 @@ widest_float (const GpuPlan *plan)
   return plan->device->fp64 ? AXON_DTYPE_F64 : AXON_DTYPE_F32;
 }
 
-static void
-add_reduce (GpuPlan *plan, const Reduction *row, const GpuTensor *x, const GpuTensor *y,
+static const Reduction *
+find_reduction (const gchar *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (reductions); i++)
+    if (g_str_equal (reductions[i].name, name))
+      return &reductions[i];
+  g_assert_not_reached ();
+}
+
+void
+gpu_reduce (GpuPlan *plan, const gchar *reduction, const GpuTensor *x, const GpuTensor *y,
             const gboolean *reduced)
 {
+  const Reduction *row = find_reduction (reduction);
   gboolean exponential = row->shifts && !axon_dtype_is_float (x->dtype);
   const Accumulator acc = accumulator (exponential ? widest_float (plan) : x->dtype);
   g_autofree gchar *init = with_limits (row->init, &acc);
@@ -134,19 +142,9 @@ add_reduce (GpuPlan *plan, const Reduction *row, const GpuTensor *x, const GpuTe
   gpu_step_write (plan, step, y);
 }
 
-static const Reduction *
-find_reduction (const gchar *name)
+static gboolean
+build_reduce (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (reductions); i++)
-    if (g_str_equal (reductions[i].name, name))
-      return &reductions[i];
-  return NULL;
-}
-
-gboolean
-gpu_build_reduce (GpuPlan *plan, const AxonNode *node, gchar **why)
-{
-  const Reduction *row = find_reduction (node->op->name);
   gint rank = node->inputs[0]->type.shape.rank;
   gboolean reduced[AXON_MAX_RANK] = { FALSE };
   gint64 axes[2 * AXON_MAX_RANK];
@@ -163,35 +161,13 @@ gpu_build_reduce (GpuPlan *plan, const AxonNode *node, gchar **why)
     reduced[d] = n == 0;
   for (guint i = 0; i < n; i++)
     reduced[axes[i] < 0 ? axes[i] + rank : axes[i]] = TRUE;
-  add_reduce (plan, row, gpu_plan_input (plan, node, 0), gpu_plan_output (plan, node, 0), reduced);
+  gpu_reduce (plan, node->op->name, gpu_plan_input (plan, node, 0), gpu_plan_output (plan, node, 0),
+              reduced);
   return TRUE;
 }
 
-gboolean
-gpu_build_global_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
-{
-  static const gchar *const names[][2] = { { "GlobalAveragePool", "ReduceMean" },
-                                           { "GlobalMaxPool", "ReduceMax" },
-                                           { "GlobalLpPool", "ReduceL2" } };
-  const Reduction *row = NULL;
-  gint rank = node->inputs[0]->type.shape.rank;
-  gboolean reduced[AXON_MAX_RANK] = { FALSE };
-  for (gint d = 2; d < rank; d++)
-    reduced[d] = TRUE;
-  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
-    if (g_str_equal (names[i][0], node->op->name))
-      row = find_reduction (names[i][1]);
-  if (!g_str_equal (node->op->name, "GlobalLpPool") || axon_node_get_int (node, "p") == 2) {
-    add_reduce (plan, row, gpu_plan_input (plan, node, 0), gpu_plan_output (plan, node, 0),
-                reduced);
-    return TRUE;
-  }
-  *why = g_strdup ("only p = 2");
-  return FALSE;
-}
-
-gboolean
-gpu_build_arg_reduce (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
+static gboolean
+build_arg_reduce (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
 {
   GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
   GpuLines lines = gpu_lines (&x->shape, gpu_node_axis (node, x->shape.rank));
@@ -208,105 +184,19 @@ gpu_build_arg_reduce (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar *
   return TRUE;
 }
 
-gboolean
-gpu_build_top_k (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
-{
-  GpuTensor *x = gpu_plan_input (plan, node, 0);
-  GpuTensor *y = gpu_plan_output (plan, node, 0), *index = gpu_plan_output (plan, node, 1);
-  gint axis = gpu_node_axis (node, x->shape.rank);
-  GpuLines lines = gpu_lines (&x->shape, axis);
-  gboolean most =
-      axon_node_find_attr (node, "largest") == NULL || axon_node_get_int (node, "largest") != 0;
-  static const gchar *const better[2][2] = {
-    { "((v) < (w))", "((v) > (w))" },
-    { "((v) < (w) || (isnan(w) && !isnan(v)))", "((v) > (w) || (isnan(v) && !isnan(w)))" },
-  };
-  g_autofree gchar *name =
-      gpu_kernel_for (plan, most ? "topk" : "leastk", "topk", x->dtype, "BETTER",
-                      better[axon_dtype_is_float (x->dtype)][most], NULL);
-  GpuStep *step;
-  if (y == NULL)
-    y = gpu_plan_scratch (plan, x->dtype, &index->shape);
-  if (index == NULL)
-    index = gpu_plan_scratch (plan, AXON_DTYPE_I64, &y->shape);
-  const GpuTopKParams params = { .line = gpu_line_params (&lines),
-                                 .k = gpu_int (y->shape.dims[axis]) };
-  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_write (plan, step, y);
-  gpu_step_write (plan, step, index);
-  return TRUE;
-}
+static const GpuKernel rows[] = {
+  { .name = "ReduceSum", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceMean", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceMax", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceMin", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceProd", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceL1", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceL2", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceSumSquare", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceLogSum", .impl = "reduce", .build = build_reduce },
+  { .name = "ReduceLogSumExp", .impl = "reduce", .build = build_reduce },
+  { .name = "ArgMax", .impl = "reduce", .build = build_arg_reduce },
+  { .name = "ArgMin", .impl = "reduce", .build = build_arg_reduce },
+};
 
-gboolean
-gpu_build_cumulate (GpuPlan *plan, const AxonNode *node, gchar **why)
-{
-  gboolean sum = g_str_equal (node->op->name, "CumSum");
-  gint64 axis[2 * AXON_MAX_RANK];
-  GpuTensor *x, *y;
-  GpuLines lines;
-  GpuStep *step;
-  g_autofree gchar *name = NULL;
-  guint n;
-  if (!gpu_node_constant_ints (node, 1, NULL, axis, &n) || n != 1) {
-    *why = g_strdup ("the axis is " GPU_NOT_CONSTANT);
-    return FALSE;
-  }
-  x = gpu_plan_input (plan, node, 0);
-  y = gpu_plan_output (plan, node, 0);
-  lines = gpu_lines (&x->shape, (gint)(axis[0] < 0 ? axis[0] + x->shape.rank : axis[0]));
-  name = gpu_kernel_for (plan, node->op->name, "cumulate", x->dtype, "INIT", sum ? "0" : "1", "ACC",
-                         sum ? "a + v" : "a * v", NULL);
-  const GpuCumulateParams params = { .line = gpu_line_params (&lines),
-                                     .exclusive = axon_node_get_int (node, "exclusive") != 0,
-                                     .reverse = axon_node_get_int (node, "reverse") != 0 };
-  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_write (plan, step, y);
-  return TRUE;
-}
-
-/* In the form that flattens, the axis begins a line that reaches to the end. */
-gboolean
-gpu_build_softmax (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
-{
-  static const gchar *const results[][2] = { { "Softmax", "exp(v) / sum" },
-                                             { "LogSoftmax", "v - log(sum)" },
-                                             { "Hardmax", "j == best ? 1 : 0" } };
-  GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
-  gint axis = gpu_node_axis (node, x->shape.rank);
-  GpuLines lines = { 1, 1, 1 };
-  g_autofree gchar *name = NULL;
-  const gchar *result = NULL;
-  GpuStep *step;
-  if (x->shape.rank > 0 && axis < x->shape.rank)
-    lines = gpu_lines (&x->shape, axis);
-  if (axon_node_has_form (node, AXON_FORM_FLATTENS)) {
-    lines.length *= lines.inner;
-    lines.inner = 1;
-  }
-  for (guint i = 0; i < G_N_ELEMENTS (results); i++)
-    if (g_str_equal (results[i][0], node->op->name))
-      result = results[i][1];
-  name = gpu_kernel_for (plan, node->op->name, "softmax", x->dtype, "RESULT", result, NULL);
-  const GpuLineParams params = gpu_line_params (&lines);
-  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_write (plan, step, y);
-  return TRUE;
-}
-
-gboolean
-gpu_build_lp_norm (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
-{
-  GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
-  GpuLines lines = gpu_lines (&x->shape, gpu_node_axis (node, x->shape.rank));
-  g_autofree gchar *name = gpu_kernel_for (plan, "lpnorm", "lpnorm", x->dtype, NULL);
-  const GpuLpNormParams params = { .line = gpu_line_params (&lines),
-                                   .p = gpu_int (axon_node_get_int (node, "p")) };
-  GpuStep *step =
-      gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
-  gpu_step_read (plan, step, x);
-  gpu_step_write (plan, step, y);
-  return TRUE;
-}
+GPU_DEFINE_FAMILY (reduce, rows)

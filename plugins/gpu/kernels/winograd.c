@@ -46,7 +46,8 @@ transform_weights (GpuPlan *plan, GpuTensor *w, const Tiles *t)
   const AxonShape shape = AXON_SHAPE (16, t->outputs, t->inputs);
   GpuTensor *u = w->buffer->place == GPU_CONSTANT ? gpu_plan_prepared (plan, w->dtype, &shape)
                                                   : gpu_plan_scratch (plan, w->dtype, &shape);
-  add_transform (plan, "winogradweights", w, u, 0, t->outputs * t->inputs);
+  add_transform (plan, "winogradweights", w, u, gpu_plan_params (plan, NULL, 0),
+                 t->outputs * t->inputs);
   return u;
 }
 

@@ -137,8 +137,8 @@ whole_operands (GpuPlan *plan, const AxonNode *node, const AxonQuant *q)
                             .y_zero = q->y_zero };
 }
 
-gboolean
-gpu_build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   g_auto (AxonQuant) q = { 0 };
   g_autofree gint8 *w = NULL;
@@ -160,3 +160,9 @@ gpu_build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
   }
   return gpu_add_convolution (plan, node, &ws, &o);
 }
+
+static const GpuKernel rows[] = {
+  { .name = "QLinearConv", .impl = "conv", .build = build_qlinear_conv },
+};
+
+GPU_DEFINE_FAMILY (qlinearconv, rows)

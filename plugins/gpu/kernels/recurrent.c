@@ -64,8 +64,8 @@ add_direction (GpuPlan *plan, const Net *l, GpuTensor *w, gint64 d, gboolean bac
   }
 }
 
-gboolean
-gpu_build_lstm (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_lstm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *xs = &node->inputs[0]->type.shape, *rs = &node->inputs[2]->type.shape;
   gboolean reverse = g_str_equal (axon_node_get_string (node, "direction"), "reverse");
@@ -102,3 +102,9 @@ gpu_build_lstm (GpuPlan *plan, const AxonNode *node, gchar **why)
   }
   return TRUE;
 }
+
+static const GpuKernel rows[] = {
+  { .name = "LSTM", .impl = "lstm", .build = build_lstm },
+};
+
+GPU_DEFINE_FAMILY (recurrent, rows)
