@@ -283,6 +283,24 @@ matches (const CpuKernel *kernel, const AxonNode *node)
           g_str_equal (kernel->name, op->name));
 }
 
+/* FALSE without error: no row of the table takes the node. */
+static gboolean
+build_with_family (CpuPlan *plan, const AxonNode *node, const CpuKernel *rows, GError **error)
+{
+  for (plan->row = rows; plan->row->build != NULL; plan->row++) {
+    GError *refusal = NULL;
+    if (!matches (plan->row, node))
+      continue;
+    if (plan->row->build (plan, node, &refusal))
+      return TRUE;
+    if (refusal != NULL) {
+      g_propagate_error (error, refusal);
+      return FALSE;
+    }
+  }
+  return FALSE;
+}
+
 static gboolean
 build_node (CpuPlan *plan, const AxonNode *node, GError **error)
 {
@@ -294,14 +312,10 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
     g_propagate_error (error, failure);
     return FALSE;
   }
-  for (guint i = 0; !built && i < cpu_n_kernels; i++) {
-    GError *refusal = NULL;
-    if (!matches (&cpu_kernels[i], node))
-      continue;
-    plan->row = &cpu_kernels[i];
-    built = cpu_kernels[i].build (plan, node, &refusal);
-    if (!built && refusal != NULL) {
-      g_propagate_error (error, refusal);
+  for (guint f = 0; !built && cpu_kernels[f] != NULL; f++) {
+    built = build_with_family (plan, node, cpu_kernels[f], &failure);
+    if (failure != NULL) {
+      g_propagate_error (error, failure);
       return FALSE;
     }
   }
