@@ -22,7 +22,7 @@ gpu_ints (const gint64 *values, gint n, gint32 *to)
 GpuWindow
 gpu_window (const AxonWindow *w)
 {
-  GpuWindow window;
+  GpuWindow window = { .in = { 0 } };
   gpu_ints (w->in, 3, window.in);
   gpu_ints (w->kernel, 3, window.taps);
   gpu_ints (w->stride, 3, window.stride);

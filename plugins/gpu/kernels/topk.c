@@ -36,4 +36,4 @@ static const GpuKernel rows[] = {
   { .name = "TopK", .impl = "topk", .build = build_top_k },
 };
 
-GPU_DEFINE_FAMILY (select, rows)
+GPU_DEFINE_FAMILY (topk, rows)
