@@ -5,14 +5,13 @@
 
 #include <float.h>
 
-const AxonPass axon_common_passes[] = {
+static const AxonPass COMMON[] = {
   { "expand-contrib", axon_pass_expand_contrib },
   { "fold-constants", axon_pass_fold_constants },
   { "remove-identity", axon_pass_remove_identity },
   { "fold-batch-norm", axon_pass_fold_batch_norm },
   { "remove-dead-code", axon_pass_remove_dead_code },
 };
-const guint axon_n_common_passes = G_N_ELEMENTS (axon_common_passes);
 
 gboolean
 axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
@@ -28,6 +27,12 @@ axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
     g_assert (axon_model_verify (model, NULL));
   }
   return TRUE;
+}
+
+gboolean
+axon_passes_run_common (AxonModel *model, GCancellable *cancellable, GError **error)
+{
+  return axon_passes_run (model, COMMON, G_N_ELEMENTS (COMMON), cancellable, error);
 }
 
 gboolean

@@ -186,7 +186,7 @@ transform_model (AxonModel *model, const AxonConfig *config, GCancellable *cance
 {
   g_autoptr (AxonModel) clone = axon_model_clone (model);
   if (!axon_config_get_bool (config, AXON_TEMPLATE_DISABLE_TRANSFORMATIONS) &&
-      !axon_passes_run (clone, axon_common_passes, axon_n_common_passes, cancellable, error))
+      !axon_passes_run_common (clone, cancellable, error))
     return NULL;
   return g_steal_pointer (&clone);
 }
