@@ -40,6 +40,8 @@
   {                                                                                                \
     .name = n, .type = t                                                                           \
   }
+/* Of AXON_FORM_AXIS_BROADCAST. */
+#define AXIS_ATTRS ATTRS (ATTR_I ("broadcast", 0), ATTR ("axis", AXON_ATTR_INT))
 #define REQUIRED(n, t)                                                                             \
   {                                                                                                \
     .name = n, .type = t, .required = TRUE                                                         \

@@ -25,7 +25,8 @@
  * AXON_CPU_OPERATOR_KERNELS:
  *
  * A metric: the operators that the device has kernels of its own for, each as
- * `domain:name=implementation`. Every other operator runs its reference kernel.
+ * `domain:name=implementation`. Every other operator runs its reference kernel, and so does what an
+ * operator meant from `opset` on where `domain:name:opset=reference` stands.
  *
  * Since: 1.0
  */

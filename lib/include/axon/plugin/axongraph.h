@@ -88,6 +88,8 @@ AXON_API void axon_node_set_affinity (AxonNode *node, const gchar *device);
 AXON_API void axon_node_set_exec_type (AxonNode *node, const gchar *exec_type);
 AXON_API AxonValue *axon_node_get_input (const AxonNode *node, guint index);
 AXON_API const gchar *axon_node_get_domain (const AxonNode *node);
+/* What @node means where it is not what its operator means today. */
+AXON_API gboolean axon_node_has_form (const AxonNode *node, AxonOpForm form);
 AXON_API gchar *axon_node_describe (const AxonNode *node);
 AXON_API gboolean axon_value_is_constant (const AxonValue *value);
 AXON_API AxonNode *axon_value_get_only_user (const AxonValue *value);

@@ -60,19 +60,47 @@ typedef enum {
   AXON_OP_OPTIONAL_INPUTS = 1 << 5, /* all inputs are, although so many are counted */
 } AxonOpFlags;
 
-/* One row says all about an operator. A changed meaning in a later opset is a new row. */
+/* What an operator means in the opsets of a row, where that is not what it means today. Nobody asks
+ * for versions: who cares about a difference asks for its name. */
+typedef enum {
+  AXON_FORM_CURRENT = 0,
+  AXON_FORM_ATTRIBUTES = 1 << 0,     /* axes, pads, bounds, counts ... are attributes, not inputs */
+  AXON_FORM_AXIS_BROADCAST = 1 << 1, /* by attributes: input 1 is a run of input 0's dimensions */
+  AXON_FORM_CHANNEL_SLOPES = 1 << 2, /* PRelu: input 1 is one number, or one per channel */
+  AXON_FORM_FLATTENS = 1 << 3,       /* Softmax: over all dimensions from axis on */
+  AXON_FORM_TEST_MODE = 1 << 4,      /* attribute is_test says that this is not training */
+  AXON_FORM_DATA_MASK = 1 << 5,      /* Dropout: the mask has the type of the data, not bool */
+  AXON_FORM_TYPE_NAMES = 1 << 6,     /* Cast: the type is named in a text */
+  AXON_FORM_NO_WRAP = 1 << 7,        /* Pad: no mode "wrap" */
+  AXON_FORM_PER_TENSOR = 1 << 8,     /* QuantizeLinear: one scale, none per axis */
+  AXON_FORM_SATURATES = 1 << 9,      /* QuantizeLinear: always; there is no attribute */
+  AXON_FORM_SCALES_ONLY = 1 << 10,   /* Resize: input 1 are the scales; no regions, no sizes */
+  AXON_FORM_SIDE_SCALES = 1 << 11,   /* Upsample: by attributes height_scale and width_scale */
+  AXON_FORM_TILE_AXIS = 1 << 12,     /* Tile: one axis, a number of times */
+  AXON_FORM_BATCHED = 1 << 13,       /* Scan: lengths first, and a batch of sequences */
+} AxonOpForm;
+
+/* How many inputs or outputs a node has. */
+typedef struct {
+  guint min, max; /* max may be AXON_VARIADIC */
+} AxonArity;
+
+/* One row says all about an operator, by designated initialisers: what is left out is 0. A changed
+ * meaning in a later opset is a new row; the ranges of an operator's rows touch and never overlap.
+ */
 typedef struct {
   const gchar *name;
   const gchar *domain; /* NULL: ai.onnx */
   gint since, until;   /* opsets; until 0: still valid */
-  guint min_in, max_in, min_out, max_out;
-  AxonDTypeMask types; /* allowed for input 0; 0: any */
-  guint same;          /* so many leading inputs share input 0's dtype */
+  AxonOpForm form;
+  AxonArity inputs, outputs;
+  AxonDTypeMask types;    /* allowed for input 0; 0: any */
+  guint same_type_inputs; /* so many leading inputs share input 0's dtype */
   const AxonAttrSpec *attrs;
   AxonInferFunc infer;
   AxonEvalFunc eval;
-  AxonOpFlags flags;
   AxonRunFunc run; /* instead of eval */
+  AxonOpFlags flags;
 } AxonOp;
 
 #define AXON_VARIADIC G_MAXUINT
