@@ -22,7 +22,7 @@ struct _GstNnOverlay {
   GstVideoFilter parent_instance;
   gboolean labels, scores; /* object lock */
   guint thickness;         /* object lock */
-  PangoContext *pango;
+  PangoContext *pango;     /* streaming thread, with a font map of its own */
   PangoFontDescription *font;
 };
 
@@ -183,6 +183,7 @@ gst_nn_overlay_transform_frame_ip (GstVideoFilter *filter, GstVideoFrame *frame)
   if (meta == NULL || (meta->objects->len == 0 && meta->classes->len == 0))
     return GST_FLOW_OK;
   style = get_style (self, GST_VIDEO_FRAME_HEIGHT (frame));
+  GST_LOG_OBJECT (self, "draws %u objects, %u classes", meta->objects->len, meta->classes->len);
   composition = gst_video_overlay_composition_new (NULL);
   for (guint i = meta->objects->len; i-- > 0;) /* best last, so on top */
     draw_object (self, composition, &g_array_index (meta->objects, GstNnObject, i), &style);
@@ -191,6 +192,23 @@ gst_nn_overlay_transform_frame_ip (GstVideoFilter *filter, GstVideoFrame *frame)
   gst_video_overlay_composition_blend (composition, frame);
   gst_video_overlay_composition_unref (composition);
   return GST_FLOW_OK;
+}
+
+/* Pango's font maps may not be shared by threads, and its default one is the calling thread's. */
+static gboolean
+gst_nn_overlay_start (GstBaseTransform *base)
+{
+  GstNnOverlay *self = (GstNnOverlay *)base;
+  g_autoptr (PangoFontMap) fonts = pango_cairo_font_map_new ();
+  self->pango = pango_font_map_create_context (fonts);
+  return TRUE;
+}
+
+static gboolean
+gst_nn_overlay_stop (GstBaseTransform *base)
+{
+  g_clear_object (&((GstNnOverlay *)base)->pango);
+  return TRUE;
 }
 
 static void
@@ -239,7 +257,6 @@ static void
 gst_nn_overlay_finalize (GObject *object)
 {
   GstNnOverlay *self = (GstNnOverlay *)object;
-  g_clear_object (&self->pango);
   pango_font_description_free (self->font);
   G_OBJECT_CLASS (gst_nn_overlay_parent_class)->finalize (object);
 }
@@ -265,6 +282,8 @@ gst_nn_overlay_class_init (GstNnOverlayClass *klass)
                                    g_param_spec_uint ("thickness", "Thickness",
                                                       _ ("Of lines in pixels; 0: by frame size"), 0,
                                                       64, 0, playing));
+  GST_BASE_TRANSFORM_CLASS (klass)->start = gst_nn_overlay_start;
+  GST_BASE_TRANSFORM_CLASS (klass)->stop = gst_nn_overlay_stop;
   GST_VIDEO_FILTER_CLASS (klass)->transform_frame_ip = gst_nn_overlay_transform_frame_ip;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -276,6 +295,5 @@ static void
 gst_nn_overlay_init (GstNnOverlay *self)
 {
   self->labels = self->scores = TRUE;
-  self->pango = pango_font_map_create_context (pango_cairo_font_map_get_default ());
   self->font = pango_font_description_from_string ("Sans Bold 10");
 }

@@ -209,6 +209,44 @@ the_overlay_draws_the_box_in_every_format (void)
   }
 }
 
+static gpointer
+draw_many (gpointer data)
+{
+  GstHarness *h = data;
+  for (guint i = 0; i < 150; i++) {
+    GstBuffer *in = gst_harness_create_buffer (h, 320 * 240 * 3);
+    gst_buffer_memset (in, 0, 16, 320 * 240 * 3);
+    add_result (in);
+    gst_buffer_get_nn_result_meta (in)->height = 240 + (gint)i % 7;
+    g_array_index (gst_buffer_get_nn_result_meta (in)->objects, GstNnObject, 0).score = i / 150.;
+    gst_buffer_unref (gst_harness_push_and_pull (h, in));
+  }
+  return NULL;
+}
+
+/* Fonts that the streams share would break: pango's default font map is the creating thread's. */
+static void
+overlays_built_in_one_thread_draw_in_several (void)
+{
+  GstHarness *h[4];
+  GThread *threads[4];
+  for (guint round = 0; round < 8; round++) {
+    for (guint i = 0; i < 4; i++) {
+      g_autofree gchar *caps =
+          g_strdup_printf ("video/x-raw,format=RGB,width=320,height=%u,framerate=30/1",
+                           240 - 30 * ((i + round) % 8));
+      h[i] = gst_harness_new ("nnoverlay");
+      gst_harness_set_src_caps_str (h[i], caps);
+    }
+    for (guint i = 0; i < 4; i++)
+      threads[i] = g_thread_new ("draw", draw_many, h[i]);
+    for (guint i = 0; i < 4; i++)
+      g_thread_join (threads[i]);
+    for (guint i = 0; i < 4; i++)
+      gst_harness_teardown (h[i]);
+  }
+}
+
 static void
 published_lines_have_the_fields_of_gvametaconvert (void)
 {
@@ -322,6 +360,7 @@ main (int argc, char **argv)
   ADD (logits_become_the_best_classes);
   ADD (results_survive_conversion_and_scaling);
   ADD (the_overlay_draws_the_box_in_every_format);
+  ADD (overlays_built_in_one_thread_draw_in_several);
   ADD (published_lines_have_the_fields_of_gvametaconvert);
   ADD (the_ball_is_found_in_every_format_on_every_path);
   for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
