@@ -11,10 +11,12 @@
 #include "gstnnelement.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
 #include <gst/base/gstbasetransform.h>
 #include <json-glib/json-glib.h>
 #include <stdio.h>
-#include <string.h>
+#include <unistd.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_nn_publish_debug);
 #define GST_CAT_DEFAULT gst_nn_publish_debug
@@ -161,6 +163,7 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GST_OBJECT_UNLOCK (self);
   if (meta == NULL || (!empty && meta->objects->len == 0 && meta->classes->len == 0))
     return GST_FLOW_OK;
+  GST_LOG_OBJECT (self, "writes %u objects, %u classes", meta->objects->len, meta->classes->len);
   line = make_line (self, meta, stream_time (base, buffer));
   /* Whole lines: a reader at the other end never sees half a record. */
   if (fprintf (self->file, "%s\n", line) < 0 || fflush (self->file) != 0) {
@@ -171,18 +174,40 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   return GST_FLOW_OK;
 }
 
+/* A FIFO that nobody reads is an error, not a wait without end; its writes block as any file's. */
+static FILE *
+open_location (const gchar *location)
+{
+  int fd =
+      g_open (location, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+  FILE *file;
+  if (fd < 0 || fcntl (fd, F_SETFL, fcntl (fd, F_GETFL) & ~O_NONBLOCK) != 0) {
+    int code = errno;
+    if (fd >= 0)
+      close (fd);
+    errno = code;
+    return NULL;
+  }
+  file = fdopen (fd, "w");
+  if (file == NULL)
+    close (fd);
+  return file;
+}
+
 static gboolean
 gst_nn_publish_start (GstBaseTransform *base)
 {
   GstNnPublish *self = (GstNnPublish *)base;
-  if (self->location == NULL || g_str_equal (self->location, "stdout"))
-    self->file = stdout;
-  else
-    self->file = fopen (self->location, "we");
-  if (self->file != NULL)
+  gboolean to_stdout = self->location == NULL || g_str_equal (self->location, "stdout");
+  self->file = to_stdout ? stdout : open_location (self->location);
+  if (self->file != NULL) {
+    GST_DEBUG_OBJECT (self, "writes %s", to_stdout ? "standard output" : self->location);
     return TRUE;
+  }
   GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
-                     (_ ("%s cannot be written: %s"), self->location, g_strerror (errno)), (NULL));
+                     (_ ("%s cannot be written: %s"), self->location,
+                      errno == ENXIO ? _ ("nobody reads it") : g_strerror (errno)),
+                     (NULL));
   return FALSE;
 }
 

@@ -159,7 +159,9 @@ gst_nn_infer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   }
 }
 
-/* What @pad can do, given what the peer of @other can: video passes unchanged. */
+/* What @pad can do, given what the peer of @other can: video passes unchanged. Into the sink pad the
+ * model's own tensors are best; others come as far as the caps event, whose error says expected and
+ * got, where an empty intersection upstream could only say that it is empty. */
 static GstCaps *
 query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
 {
@@ -171,6 +173,8 @@ query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
   tensors = self->model ? gst_nn_infer_model_caps (self, pad == self->srcpad)
                         : gst_caps_from_string (GST_NN_TENSOR_CAPS);
   result = gst_caps_merge (result, g_steal_pointer (&tensors));
+  if (pad == self->sinkpad)
+    result = gst_caps_merge (result, gst_caps_from_string (GST_NN_TENSOR_CAPS));
   if (filter != NULL) {
     GstCaps *all = result;
     result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
