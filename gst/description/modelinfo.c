@@ -7,8 +7,13 @@ say_group (GstNnDescription *d, const GstNnSpeaker *speaker, GKeyFile *file, GEr
 {
   g_auto (GStrv) names = g_key_file_get_keys (file, "axon", NULL, NULL);
   for (guint i = 0; names != NULL && names[i] != NULL; i++) {
-    g_autofree gchar *value = g_key_file_get_string (file, "axon", names[i], error);
-    if (value == NULL || !gst_nn_description_say (d, speaker, names[i], value, error))
+    g_autoptr (GError) problem = NULL; /* of an escape, where there is a value, too */
+    g_autofree gchar *value = g_key_file_get_string (file, "axon", names[i], &problem);
+    if (problem != NULL) {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+    if (!gst_nn_description_say (d, speaker, names[i], value, error))
       return FALSE;
   }
   return TRUE;

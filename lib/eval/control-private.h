@@ -2,7 +2,7 @@
 /* What operators share that run bodies. */
 #pragma once
 
-#include "axoneval.h"
+#include <axon/plugin/axoneval.h>
 #include "../ops/ops-private.h"
 
 guint axon_body_count_formal (const AxonNode *node);

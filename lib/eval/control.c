@@ -182,15 +182,28 @@ run_map (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError *
 }
 
 #define GRAPH(name) REQUIRED (name, AXON_ATTR_GRAPH)
-#define CONTROL(name, since, min_in, min_out, attrs, infer, run)                                   \
-  {                                                                                                \
-    name, NULL, since, 0, min_in, AXON_VARIADIC, min_out, AXON_VARIADIC, 0, 0, attrs, infer, NULL, \
-        AXON_OP_CONTROL, run                                                                       \
-  }
 
 static const AxonOp rows[] = {
-  CONTROL ("If", 1, 1, 1, ATTRS (GRAPH ("then_branch"), GRAPH ("else_branch")), infer_if, run_if),
-  CONTROL ("SequenceMap", 17, 1, 1, ATTRS (GRAPH ("body")), infer_map, run_map),
+  {
+      .name = "If",
+      .since = 1,
+      .inputs = { 1, AXON_VARIADIC },
+      .outputs = { 1, AXON_VARIADIC },
+      .attrs = ATTRS (GRAPH ("then_branch"), GRAPH ("else_branch")),
+      .infer = infer_if,
+      .run = run_if,
+      .flags = AXON_OP_CONTROL,
+  },
+  {
+      .name = "SequenceMap",
+      .since = 17,
+      .inputs = { 1, AXON_VARIADIC },
+      .outputs = { 1, AXON_VARIADIC },
+      .attrs = ATTRS (GRAPH ("body")),
+      .infer = infer_map,
+      .run = run_map,
+      .flags = AXON_OP_CONTROL,
+  },
 };
 
 DEFINE_FAMILY (control, rows)

@@ -185,7 +185,7 @@ scan_attr (const AxonNode *node, const gchar *name, guint i)
 static gboolean
 is_batched (const AxonNode *node)
 {
-  return node->op->until != 0;
+  return axon_node_has_form (node, AXON_FORM_BATCHED);
 }
 
 /* How many inputs stand before the states: Scan 8 has sequence lengths there. */
@@ -370,21 +370,27 @@ run_scan (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError 
                            : scan_sequence (&s, in, in, out, error);
 }
 
-#define SCAN(since, until, ...)                                                                    \
-  {                                                                                                \
-    "Scan", NULL, since, until, 0, AXON_VARIADIC, 1, AXON_VARIADIC, 0, 0,                          \
-        ATTRS (REQUIRED ("body", AXON_ATTR_GRAPH), REQUIRED ("num_scan_inputs", AXON_ATTR_INT),    \
-               __VA_ARGS__),                                                                       \
-        infer_scan, NULL, AXON_OP_CONTROL, run_scan                                                \
-  }
+#define SCAN_ATTRS REQUIRED ("body", AXON_ATTR_GRAPH), REQUIRED ("num_scan_inputs", AXON_ATTR_INT)
+#define SCAN                                                                                       \
+  .name = "Scan", .inputs = { 0, AXON_VARIADIC }, .outputs = { 1, AXON_VARIADIC },                 \
+  .infer = infer_scan, .run = run_scan, .flags = AXON_OP_CONTROL
 
 static const AxonOp rows[] = {
-  { "Loop", NULL, 1, 0, 2, AXON_VARIADIC, 0, AXON_VARIADIC, 0, 0,
-    ATTRS (REQUIRED ("body", AXON_ATTR_GRAPH)), infer_loop, NULL,
-    AXON_OP_CONTROL | AXON_OP_OPTIONAL_INPUTS, run_loop },
-  SCAN (8, 8, ATTR_INTS ("directions")),
-  SCAN (9, 0, ATTR_INTS ("scan_input_axes"), ATTR_INTS ("scan_input_directions"),
-        ATTR_INTS ("scan_output_axes"), ATTR_INTS ("scan_output_directions")),
+  {
+      .name = "Loop",
+      .since = 1,
+      .inputs = { 2, AXON_VARIADIC },
+      .outputs = { 0, AXON_VARIADIC },
+      .attrs = ATTRS (REQUIRED ("body", AXON_ATTR_GRAPH)),
+      .infer = infer_loop,
+      .flags = AXON_OP_CONTROL | AXON_OP_OPTIONAL_INPUTS,
+      .run = run_loop,
+  },
+  { SCAN, .since = 8, .until = 8, .form = AXON_FORM_BATCHED,
+    .attrs = ATTRS (SCAN_ATTRS, ATTR_INTS ("directions")) },
+  { SCAN, .since = 9,
+    .attrs = ATTRS (SCAN_ATTRS, ATTR_INTS ("scan_input_axes"), ATTR_INTS ("scan_input_directions"),
+                    ATTR_INTS ("scan_output_axes"), ATTR_INTS ("scan_output_directions")) },
 };
 
 DEFINE_FAMILY (loop, rows)

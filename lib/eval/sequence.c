@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sequences (11 on) and optionals (15, 18): tensors of tensors, which share their items. */
-#include "axoneval.h"
+#include <axon/plugin/axoneval.h>
 #include "../ops/ops-private.h"
 
 static gboolean
@@ -255,25 +255,33 @@ run_has_element (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, 
   return out[0] != NULL;
 }
 
-#define ROW(name, since, min_in, max_in, attrs, infer, run)                                        \
-  {                                                                                                \
-    name, NULL, since, 0, min_in, max_in, 1, 1, 0, 0, attrs, infer, NULL, AXON_OP_CONTROL, run     \
-  }
+#define SEQUENCE .outputs = { 1, 1 }, .flags = AXON_OP_CONTROL
 
 static const AxonOp rows[] = {
-  ROW ("SequenceEmpty", 11, 0, 0, ATTRS (ATTR_I ("dtype", 1)), infer_sequence, run_empty),
-  ROW ("SequenceConstruct", 11, 1, AXON_VARIADIC, NULL, infer_sequence, run_construct),
-  ROW ("SequenceLength", 11, 1, 1, NULL, infer_scalar_i64, run_length),
-  ROW ("SequenceAt", 11, 2, 2, NULL, infer_item, run_at),
-  ROW ("SequenceInsert", 11, 2, 3, NULL, infer_sequence, run_insert),
-  ROW ("SequenceErase", 11, 1, 2, NULL, infer_sequence, run_erase),
-  ROW ("ConcatFromSequence", 11, 1, 1,
-       ATTRS (REQUIRED ("axis", AXON_ATTR_INT), ATTR_I ("new_axis", 0)), infer_item, run_concat),
-  ROW ("SplitToSequence", 11, 1, 2, ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1)),
-       infer_sequence, run_split),
-  ROW ("Optional", 15, 0, 1, NULL, infer_sequence, run_optional),
-  ROW ("OptionalGetElement", 15, 1, 1, NULL, infer_item, run_get_element),
-  ROW ("OptionalHasElement", 15, 0, 1, NULL, infer_has_element, run_has_element),
+  { SEQUENCE, .name = "SequenceEmpty", .since = 11, .inputs = { 0, 0 },
+    .attrs = ATTRS (ATTR_I ("dtype", 1)), .infer = infer_sequence, .run = run_empty },
+  { SEQUENCE, .name = "SequenceConstruct", .since = 11, .inputs = { 1, AXON_VARIADIC },
+    .infer = infer_sequence, .run = run_construct },
+  { SEQUENCE, .name = "SequenceLength", .since = 11, .inputs = { 1, 1 }, .infer = infer_scalar_i64,
+    .run = run_length },
+  { SEQUENCE, .name = "SequenceAt", .since = 11, .inputs = { 2, 2 }, .infer = infer_item,
+    .run = run_at },
+  { SEQUENCE, .name = "SequenceInsert", .since = 11, .inputs = { 2, 3 }, .infer = infer_sequence,
+    .run = run_insert },
+  { SEQUENCE, .name = "SequenceErase", .since = 11, .inputs = { 1, 2 }, .infer = infer_sequence,
+    .run = run_erase },
+  { SEQUENCE, .name = "ConcatFromSequence", .since = 11, .inputs = { 1, 1 },
+    .attrs = ATTRS (REQUIRED ("axis", AXON_ATTR_INT), ATTR_I ("new_axis", 0)), .infer = infer_item,
+    .run = run_concat },
+  { SEQUENCE, .name = "SplitToSequence", .since = 11, .inputs = { 1, 2 },
+    .attrs = ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1)), .infer = infer_sequence,
+    .run = run_split },
+  { SEQUENCE, .name = "Optional", .since = 15, .inputs = { 0, 1 }, .infer = infer_sequence,
+    .run = run_optional },
+  { SEQUENCE, .name = "OptionalGetElement", .since = 15, .inputs = { 1, 1 }, .infer = infer_item,
+    .run = run_get_element },
+  { SEQUENCE, .name = "OptionalHasElement", .since = 15, .inputs = { 0, 1 },
+    .infer = infer_has_element, .run = run_has_element },
 };
 
 DEFINE_FAMILY (sequence, rows)

@@ -130,8 +130,17 @@ run_nms (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError *
 }
 
 static const AxonOp rows[] = {
-  { "NonMaxSuppression", NULL, 10, 0, 2, 5, 1, 1, AXON_DTYPES_FLOAT, 2,
-    ATTRS (ATTR_I ("center_point_box", 0)), infer_nms, NULL, AXON_OP_NONE, run_nms },
+  {
+      .name = "NonMaxSuppression",
+      .since = 10,
+      .inputs = { 2, 5 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (ATTR_I ("center_point_box", 0)),
+      .infer = infer_nms,
+      .run = run_nms,
+  },
 };
 
 DEFINE_FAMILY (box, rows)

@@ -127,15 +127,41 @@ axon_eval_matmul (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, Axo
 }
 
 static const AxonOp rows[] = {
-  { "Gemm", NULL, 1, 6, 3, 3, 1, 1, AXON_DTYPES_NUMERIC, 3,
-    ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("broadcast", 0), ATTR_I ("transA", 0),
-           ATTR_I ("transB", 0)),
-    axon_infer_gemm, eval_gemm, AXON_OP_NONE },
-  { "Gemm", NULL, 7, 0, 2, 3, 1, 1, AXON_DTYPES_NUMERIC, 3,
-    ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("transA", 0), ATTR_I ("transB", 0)),
-    axon_infer_gemm, eval_gemm, AXON_OP_NONE },
-  { "MatMul", NULL, 1, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 2, NULL, axon_infer_matmul,
-    axon_eval_matmul, AXON_OP_NONE },
+  {
+      .name = "Gemm",
+      .since = 1,
+      .until = 6,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_NUMERIC,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("broadcast", 0),
+                      ATTR_I ("transA", 0), ATTR_I ("transB", 0)),
+      .infer = axon_infer_gemm,
+      .eval = eval_gemm,
+  },
+  {
+      .name = "Gemm",
+      .since = 7,
+      .inputs = { 2, 3 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_NUMERIC,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (ATTR_F ("alpha", 1), ATTR_F ("beta", 1), ATTR_I ("transA", 0),
+                      ATTR_I ("transB", 0)),
+      .infer = axon_infer_gemm,
+      .eval = eval_gemm,
+  },
+  {
+      .name = "MatMul",
+      .since = 1,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_NUMERIC,
+      .same_type_inputs = 2,
+      .infer = axon_infer_matmul,
+      .eval = axon_eval_matmul,
+  },
 };
 
 DEFINE_FAMILY (gemm, rows)

@@ -237,12 +237,40 @@ eval_affine_grid (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
   ATTRS (ATTR_I ("align_corners", 0), ATTR_S ("mode", mode), ATTR_S ("padding_mode", "zeros"))
 
 static const AxonOp rows[] = {
-  { "GridSample", NULL, 16, 19, 2, 2, 1, 1, AXON_DTYPES_ALL, 1, SAMPLE ("bilinear"),
-    infer_grid_sample, eval_grid_sample, AXON_OP_NONE },
-  { "GridSample", NULL, 20, 0, 2, 2, 1, 1, AXON_DTYPES_ALL, 1, SAMPLE ("linear"), infer_grid_sample,
-    eval_grid_sample, AXON_OP_NONE },
-  { "AffineGrid", NULL, 20, 0, 2, 2, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_I ("align_corners", 0)), infer_affine_grid, eval_affine_grid, AXON_OP_NONE },
+  {
+      .name = "GridSample",
+      .since = 16,
+      .until = 19,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = SAMPLE ("bilinear"),
+      .infer = infer_grid_sample,
+      .eval = eval_grid_sample,
+  },
+  {
+      .name = "GridSample",
+      .since = 20,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = SAMPLE ("linear"),
+      .infer = infer_grid_sample,
+      .eval = eval_grid_sample,
+  },
+  {
+      .name = "AffineGrid",
+      .since = 20,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("align_corners", 0)),
+      .infer = infer_affine_grid,
+      .eval = eval_affine_grid,
+  },
 };
 
 DEFINE_FAMILY (grid, rows)

@@ -10,7 +10,8 @@ infer_batch_norm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
 {
   gboolean training = axon_node_get_int (node, "training_mode") != 0;
   gint64 channels;
-  if ((node->op->until == 6 && axon_node_get_int (node, "is_test") == 0) ||
+  if ((axon_node_has_form (node, AXON_FORM_TEST_MODE) &&
+       axon_node_get_int (node, "is_test") == 0) ||
       axon_node_get_int (node, "spatial") == 0)
     FAIL (UNSUPPORTED, "training before opset 7, or spatial 0");
   if (node->n_outputs > (training ? 3 : 1))
@@ -91,18 +92,17 @@ eval_batch_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
   return TRUE;
 }
 
-#define BATCH(since, until, ...)                                                                   \
-  {                                                                                                \
-    "BatchNormalization", NULL, since, until, 5, 5, 1, 5, AXON_DTYPES_FLOAT, 1,                    \
-        ATTRS (ATTR_F ("epsilon", 1e-5), ATTR_F ("momentum", 0.9), ATTR_I ("spatial", 1),          \
-               __VA_ARGS__),                                                                       \
-        infer_batch_norm, eval_batch_norm, AXON_OP_NONE                                            \
-  }
+#define BATCH_ATTRS ATTR_F ("epsilon", 1e-5), ATTR_F ("momentum", 0.9), ATTR_I ("spatial", 1)
+#define BATCH                                                                                      \
+  .name = "BatchNormalization", .inputs = { 5, 5 }, .outputs = { 1, 5 },                           \
+  .types = AXON_DTYPES_FLOAT, .same_type_inputs = 1, .infer = infer_batch_norm,                    \
+  .eval = eval_batch_norm
 
 static const AxonOp rows[] = {
-  BATCH (1, 6, ATTR_I ("is_test", 0)),
-  BATCH (7, 13, ATTR_I ("training_mode", 0)),
-  BATCH (14, 0, ATTR_I ("training_mode", 0)),
+  { BATCH, .since = 1, .until = 6, .form = AXON_FORM_TEST_MODE,
+    .attrs = ATTRS (BATCH_ATTRS, ATTR_I ("is_test", 0)) },
+  { BATCH, .since = 7, .until = 13, .attrs = ATTRS (BATCH_ATTRS, ATTR_I ("training_mode", 0)) },
+  { BATCH, .since = 14, .attrs = ATTRS (BATCH_ATTRS, ATTR_I ("training_mode", 0)) },
 };
 
 DEFINE_FAMILY (norm, rows)

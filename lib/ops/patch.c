@@ -264,15 +264,40 @@ eval_center (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTens
 #define F AXON_DTYPES_FLOAT
 
 static const AxonOp rows[] = {
-  { "Col2Im", NULL, 18, 0, 3, 3, 1, 1, AXON_DTYPES_ALL, 1,
-    ATTRS (ATTR_INTS ("dilations"), ATTR_INTS ("pads"), ATTR_INTS ("strides")), infer_col2im,
-    eval_col2im, AXON_OP_NONE },
-  { "DeformConv", NULL, 19, 0, 3, 5, 1, 1, F, 3,
-    ATTRS (ATTR_INTS ("dilations"), ATTR_I ("group", 1), ATTR_INTS ("kernel_shape"),
-           ATTR_I ("offset_group", 1), ATTR_INTS ("pads"), ATTR_INTS ("strides")),
-    infer_deform_conv, eval_deform_conv, AXON_OP_NONE },
-  { "CenterCropPad", NULL, 18, 0, 2, 2, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (ATTR_INTS ("axes")),
-    infer_center, eval_center, AXON_OP_NONE },
+  {
+      .name = "Col2Im",
+      .since = 18,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_INTS ("dilations"), ATTR_INTS ("pads"), ATTR_INTS ("strides")),
+      .infer = infer_col2im,
+      .eval = eval_col2im,
+  },
+  {
+      .name = "DeformConv",
+      .since = 19,
+      .inputs = { 3, 5 },
+      .outputs = { 1, 1 },
+      .types = F,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (ATTR_INTS ("dilations"), ATTR_I ("group", 1), ATTR_INTS ("kernel_shape"),
+                      ATTR_I ("offset_group", 1), ATTR_INTS ("pads"), ATTR_INTS ("strides")),
+      .infer = infer_deform_conv,
+      .eval = eval_deform_conv,
+  },
+  {
+      .name = "CenterCropPad",
+      .since = 18,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_INTS ("axes")),
+      .infer = infer_center,
+      .eval = eval_center,
+  },
 };
 
 DEFINE_FAMILY (patch, rows)

@@ -113,9 +113,17 @@ run_image_decoder (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED AxonTensor 
 #endif
 
 static const AxonOp rows[] = {
-  { "ImageDecoder", NULL, 20, 0, 1, 1, 1, 1, AXON_DTYPE_BIT (AXON_DTYPE_U8), 1,
-    ATTRS (ATTR_S ("pixel_format", "RGB")), infer_image_decoder, NULL, AXON_OP_NONE,
-    run_image_decoder },
+  {
+      .name = "ImageDecoder",
+      .since = 20,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPE_BIT (AXON_DTYPE_U8),
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_S ("pixel_format", "RGB")),
+      .infer = infer_image_decoder,
+      .run = run_image_decoder,
+  },
 };
 
 DEFINE_FAMILY (picture, rows)

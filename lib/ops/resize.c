@@ -135,23 +135,24 @@ sizes_from_input (const AxonNode *node, const AxonTypeInfo *info, const AxonShap
   return !plan->known || keep_aspect_ratio (node, x, plan, error);
 }
 
-/* Where scales and sizes stand depends on the row: Upsample 7 has an attribute, Upsample 9 and
- * Resize 10 input 1, Resize 11 roi, scales and sizes in inputs 1 to 3. */
+/* Inputs 1 to 3 are roi, scales and sizes; in other forms scales are attributes or input 1. */
 static gboolean
 make_plan (const AxonNode *node, const AxonTypeInfo *in, ResizePlan *plan, GError **error)
 {
   const AxonShape *x = &in[0].shape;
-  guint i_scales = node->op->max_in == 4 ? 2 : 1;
+  gboolean attributes = axon_node_has_form (node, AXON_FORM_ATTRIBUTES);
+  gboolean scales_only = axon_node_has_form (node, AXON_FORM_SCALES_ONLY);
+  guint i_scales = scales_only ? 1 : 2;
   *plan = (ResizePlan){ .known = axon_shape_is_static (x) };
   if (!read_axes (node, x->rank, plan, error))
     return FALSE;
-  if (node->op->max_in == 4 && !given (node, in, i_scales)) {
+  if (!attributes && !scales_only && !given (node, in, i_scales)) {
     if (!given (node, in, 3))
       FAIL (MODEL, "neither scales nor sizes are given");
     return sizes_from_input (node, &in[3], x, plan, error);
   }
-  if (!(node->op->max_in == 1 ? scales_from_attributes (node, x->rank, plan, error)
-                              : scales_from_input (&in[i_scales], plan, error)))
+  if (!(attributes ? scales_from_attributes (node, x->rank, plan, error)
+                   : scales_from_input (&in[i_scales], plan, error)))
     return FALSE;
   for (gint i = 0; i < x->rank; i++) {
     gdouble size = floor ((gdouble)x->dims[i] * plan->scale[i]);
@@ -370,7 +371,7 @@ axes_of (const AxonNode *node, const AxonTypeInfo *infos, const AxonTensor *roi,
   ResizePlan plan;
   if (!make_plan (node, infos, &plan, error))
     return NULL;
-  if (node->op->max_in == 4 && given (node, infos, 1) && roi != NULL &&
+  if (!axon_node_has_form (node, AXON_FORM_SCALES_ONLY) && given (node, infos, 1) && roi != NULL &&
       (gint)axon_tensor_get_numel (roi) == 2 * plan.n_axes)
     read_roi (roi, &plan);
   return tabulate_axes (node, &infos[0].shape, &plan);
@@ -419,21 +420,27 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   ATTR_S ("mode", "nearest"), ATTR_S ("nearest_mode", "round_prefer_floor"),                       \
       ATTR_S ("coordinate_transformation_mode", "half_pixel"), ATTR_F ("cubic_coeff_a", -0.75),    \
       ATTR_I ("exclude_outside", 0), ATTR_F ("extrapolation_value", 0)
-#define RESIZE(name, since, until, min_in, max_in, ...)                                            \
-  {                                                                                                \
-    name, NULL, since, until, min_in, max_in, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (__VA_ARGS__),       \
-        infer_resize, eval_resize, AXON_OP_NONE                                                    \
-  }
+
+#define RESIZE                                                                                     \
+  .outputs = { 1, 1 }, .types = AXON_DTYPES_ALL, .same_type_inputs = 1, .infer = infer_resize,     \
+  .eval = eval_resize
 
 static const AxonOp rows[] = {
-  RESIZE ("Upsample", 1, 6, 1, 1, SCALED, REQUIRED ("height_scale", AXON_ATTR_FLOAT),
-          REQUIRED ("width_scale", AXON_ATTR_FLOAT)),
-  RESIZE ("Upsample", 7, 8, 1, 1, SCALED, REQUIRED ("scales", AXON_ATTR_FLOATS)),
-  RESIZE ("Upsample", 9, 9, 2, 2, SCALED),
-  RESIZE ("Resize", 10, 10, 2, 2, SCALED),
-  RESIZE ("Resize", 11, 17, 1, 4, MODES),
-  RESIZE ("Resize", 18, 0, 1, 4, MODES, ATTR_I ("antialias", 0), ATTR_INTS ("axes"),
-          ATTR_S ("keep_aspect_ratio_policy", "stretch")),
+  { RESIZE, .name = "Upsample", .since = 1, .until = 6,
+    .form = AXON_FORM_ATTRIBUTES | AXON_FORM_SIDE_SCALES, .inputs = { 1, 1 },
+    .attrs = ATTRS (SCALED, REQUIRED ("height_scale", AXON_ATTR_FLOAT),
+                    REQUIRED ("width_scale", AXON_ATTR_FLOAT)) },
+  { RESIZE, .name = "Upsample", .since = 7, .until = 8, .form = AXON_FORM_ATTRIBUTES,
+    .inputs = { 1, 1 }, .attrs = ATTRS (SCALED, REQUIRED ("scales", AXON_ATTR_FLOATS)) },
+  { RESIZE, .name = "Upsample", .since = 9, .until = 9, .form = AXON_FORM_SCALES_ONLY,
+    .inputs = { 2, 2 }, .attrs = ATTRS (SCALED) },
+  { RESIZE, .name = "Resize", .since = 10, .until = 10, .form = AXON_FORM_SCALES_ONLY,
+    .inputs = { 2, 2 }, .attrs = ATTRS (SCALED) },
+  { RESIZE, .name = "Resize", .since = 11, .until = 17, .inputs = { 1, 4 },
+    .attrs = ATTRS (MODES) },
+  { RESIZE, .name = "Resize", .since = 18, .inputs = { 1, 4 },
+    .attrs = ATTRS (MODES, ATTR_I ("antialias", 0), ATTR_INTS ("axes"),
+                    ATTR_S ("keep_aspect_ratio_policy", "stretch")) },
 };
 
 DEFINE_FAMILY (resize, rows)

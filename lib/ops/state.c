@@ -262,12 +262,30 @@ eval_causal_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
 }
 
 static const AxonOp rows[] = {
-  { "LinearAttention", NULL, 27, 0, 3, 6, 1, 2, AXON_DTYPES_FLOAT, 3,
-    ATTRS (REQUIRED ("q_num_heads", AXON_ATTR_INT), REQUIRED ("kv_num_heads", AXON_ATTR_INT),
-           ATTR_F ("scale", 0), ATTR_S ("update_rule", "gated_delta"), ATTR_I ("chunk_size", 64)),
-    infer_linear_attention, eval_linear_attention, AXON_OP_NONE },
-  { "CausalConvWithState", NULL, 27, 0, 2, 4, 1, 2, AXON_DTYPES_FLOAT, 2,
-    ATTRS (ATTR_S ("activation", "none")), infer_causal_conv, eval_causal_conv, AXON_OP_NONE },
+  {
+      .name = "LinearAttention",
+      .since = 27,
+      .inputs = { 3, 6 },
+      .outputs = { 1, 2 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (REQUIRED ("q_num_heads", AXON_ATTR_INT),
+                      REQUIRED ("kv_num_heads", AXON_ATTR_INT), ATTR_F ("scale", 0),
+                      ATTR_S ("update_rule", "gated_delta"), ATTR_I ("chunk_size", 64)),
+      .infer = infer_linear_attention,
+      .eval = eval_linear_attention,
+  },
+  {
+      .name = "CausalConvWithState",
+      .since = 27,
+      .inputs = { 2, 4 },
+      .outputs = { 1, 2 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (ATTR_S ("activation", "none")),
+      .infer = infer_causal_conv,
+      .eval = eval_causal_conv,
+  },
 };
 
 DEFINE_FAMILY (state, rows)

@@ -264,23 +264,23 @@ cpu_node_axes (const AxonNode *node, gint64 *axes, guint *n)
   return TRUE;
 }
 
+/* Forms that only reference kernels know. */
+#define REFERENCE_FORMS                                                                            \
+  (AXON_FORM_AXIS_BROADCAST | AXON_FORM_CHANNEL_SLOPES | AXON_FORM_SIDE_SCALES)
+
+gboolean
+cpu_knows_form (const AxonOp *op)
+{
+  return (op->form & REFERENCE_FORMS) == 0;
+}
+
 static gboolean
 matches (const CpuKernel *kernel, const AxonNode *node)
 {
-  /* Rows that ended before opset 7 broadcast by an axis: only their reference kernel knows how. */
-  gboolean old = node->op->until != 0 && node->op->until < 7;
-  return kernel->name == NULL || (!old && g_strcmp0 (kernel->domain, node->op->domain) == 0 &&
-                                  g_str_equal (kernel->name, node->op->name));
-}
-
-/* What would run @node, by the table alone (transfer full). */
-gchar *
-cpu_plan_find_impl (const AxonNode *node)
-{
-  for (guint i = 0; i < cpu_n_kernels; i++)
-    if (matches (&cpu_kernels[i], node))
-      return g_strdup (cpu_kernels[i].impl);
-  return g_strdup ("none");
+  const AxonOp *op = node->op;
+  return kernel->name == NULL ||
+         (cpu_knows_form (op) && g_strcmp0 (kernel->domain, op->domain) == 0 &&
+          g_str_equal (kernel->name, op->name));
 }
 
 static gboolean

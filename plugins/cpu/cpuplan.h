@@ -132,7 +132,8 @@ CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads,
                        GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
                        GError **error);
 void cpu_plan_free (CpuPlan *plan);
-gchar *cpu_plan_find_impl (const AxonNode *node);
+/* FALSE: whatever the operator, only the reference kernel computes the row. */
+gboolean cpu_knows_form (const AxonOp *op);
 CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);
 void cpu_instance_free (CpuInstance *instance);
 gboolean cpu_instance_run_on (CpuInstance *instance, AxonInferRequest *request,

@@ -143,6 +143,7 @@ tell_devices (G_GNUC_UNUSED GError **error)
 static GVariant *
 tell_kernels (G_GNUC_UNUSED GError **error)
 {
+  g_autoptr (AxonOpSet) set = axon_op_set_new ();
   GVariantBuilder b;
   g_variant_builder_init (&b, G_VARIANT_TYPE_STRING_ARRAY);
   for (guint i = 0; i < cpu_n_kernels; i++)
@@ -151,6 +152,13 @@ tell_kernels (G_GNUC_UNUSED GError **error)
           &b, g_variant_new_take_string (g_strdup_printf (
                   "%s:%s=%s", cpu_kernels[i].domain ? cpu_kernels[i].domain : "ai.onnx",
                   cpu_kernels[i].name, cpu_kernels[i].impl)));
+  for (guint i = 0; i < axon_op_set_get_n_ops (set); i++) {
+    const AxonOp *op = axon_op_set_get_op (set, i);
+    if (!cpu_knows_form (op))
+      g_variant_builder_add_value (
+          &b, g_variant_new_take_string (g_strdup_printf (
+                  "%s:%s:%d=reference", op->domain ? op->domain : "ai.onnx", op->name, op->since)));
+  }
   return g_variant_builder_end (&b);
 }
 

@@ -211,6 +211,12 @@ a_folder_called_like_a_key_says_nothing (void)
 }
 
 static void
+an_escape_that_is_none_is_an_error (void)
+{
+  refused (&(Sources){ .modelinfo = "[axon]\nlabels-file=/nonexistent\\q\n" }, "labels-file");
+}
+
+static void
 an_unknown_key_names_those_there_are (void)
 {
   refused (&(Sources){ .modelinfo = "[axon]\ncolour=bgr\n" }, "unknown key \"colour\"");
@@ -248,6 +254,7 @@ main (int argc, char **argv)
   ADD (a_model_proc_is_read_as_dl_streamer_means_it);
   ADD (the_first_source_that_says_a_key_wins);
   ADD (a_folder_called_like_a_key_says_nothing);
+  ADD (an_escape_that_is_none_is_an_error);
   ADD (an_unknown_key_names_those_there_are);
   ADD (descriptions_of_ultralytics_models_are_read);
   return g_test_run ();

@@ -69,7 +69,8 @@ write_files (const gchar *folder, const Sources *sources)
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     g_autofree gchar *path = g_build_filename (folder, files[i], NULL);
     if (texts[i] != NULL)
-      g_assert_true (g_file_set_contents (path, texts[i], -1, NULL));
+      g_assert_true (
+          g_file_set_contents_full (path, texts[i], -1, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
   }
 }
 

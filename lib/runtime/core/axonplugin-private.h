@@ -2,7 +2,7 @@
 /* Between the core and its plugins. */
 #pragma once
 
-#include "axonplugin.h"
+#include <axon/plugin/axonplugin.h>
 
 void axon_plugin_set_core (AxonPlugin *plugin, AxonCore *core);
 gchar *axon_plugin_identity_text (AxonPlugin *plugin);

@@ -130,7 +130,7 @@ add_step (CpuPlan *plan, const AxonNode *node, Plan *p, CpuStepFunc run)
   CpuTensor *x = cpu_rows_input (plan, node, 0), *y;
   g_autoptr (CpuMd) md = cpu_rows_result (x, node->outputs[0]->type.dtype, &x->shape);
   y = cpu_plan_output (plan, node, 0, md);
-  if (!set_rows (p, node, x, y)) {
+  if (!set_rows (p, node, x, y) || cpu_rows_are_short (&p->rows)) {
     x = cpu_rows_convert (plan, node, 0, y);
     set_rows (p, node, x, y);
   }

@@ -199,7 +199,7 @@ cpu_build_top (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   gint64 axis = axon_node_get_int (node, "axis");
-  gboolean largest = node->op->until == 9 || axon_node_get_int (node, "largest") != 0;
+  gboolean largest = axon_node_get_int (node, "largest") != 0;
   TopPlan p = { .rows = 1,
                 .sign = largest ? 1 : -1,
                 .values = node->outputs[0] != NULL,

@@ -67,7 +67,8 @@ static gdouble
 axis_scale (const AxonNode *node, gint axis)
 {
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
-  const AxonTensor *scales = cpu_node_constant (node, node->op->max_in == 4 ? 2 : 1);
+  const AxonTensor *scales =
+      cpu_node_constant (node, axon_node_has_form (node, AXON_FORM_SCALES_ONLY) ? 1 : 2);
   guint n;
   const gfloat *attr = axon_node_get_floats (node, "scales", &n);
   if (attr != NULL)

@@ -39,6 +39,7 @@ typedef struct {
   gboolean transposed;
   const CpuMd *src, *weights, *bias, *dst; /* bias may be NULL */
   const DnnWindow *window;
+  gboolean small; /* not worth setting tile registers up */
 } DnnConv;
 
 typedef struct {

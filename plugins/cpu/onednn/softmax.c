@@ -2,7 +2,7 @@
 /* Softmax and LogSoftmax over one axis. */
 #include "dnn-private.h"
 
-/* Softmax of the early opsets flattens; the same as one axis where all inner dimensions are 1. */
+/* A form of Softmax flattens; the same as one axis where all inner dimensions are 1. */
 gboolean
 cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -15,7 +15,7 @@ cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError
   axis += axis < 0 ? x->rank : 0;
   if (!dnn_is_f32 (node) || x->dims[axis] == 1) /* of one: its logarithm is not quite 0 there */
     return FALSE;
-  for (gint d = axis + 1; node->op->until != 0 && d < x->rank; d++)
+  for (gint d = axis + 1; axon_node_has_form (node, AXON_FORM_FLATTENS) && d < x->rank; d++)
     if (x->dims[d] != 1)
       return FALSE;
   src = cpu_plan_input (plan, node, 0);
