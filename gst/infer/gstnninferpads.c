@@ -159,9 +159,9 @@ gst_nn_infer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
   }
 }
 
-/* What @pad can do, given what the peer of @other can: video passes unchanged. Into the sink pad the
- * model's own tensors are best; others come as far as the caps event, whose error says expected and
- * got, where an empty intersection upstream could only say that it is empty. */
+/* What @pad can do, given what the peer of @other can: video passes unchanged. Into the sink pad
+ * the model's own tensors are best; others come as far as the caps event, whose error says expected
+ * and got, where an empty intersection upstream could only say that it is empty. */
 static GstCaps *
 query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
 {
