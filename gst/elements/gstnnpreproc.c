@@ -184,7 +184,9 @@ gst_nn_preproc_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   g_autoptr (GError) error = NULL;
   GstNnFrame frame = { 0 };
   GstNnTensorMeta *meta;
-  gboolean ok = run (self, in, &frame, &error);
+  gboolean ok;
+  GST_LOG_OBJECT (self, "%" GST_PTR_FORMAT, in);
+  ok = run (self, in, &frame, &error);
   gst_nn_frame_unmap (&frame);
   if (!ok) {
     gst_nn_post_error (GST_ELEMENT (self), error);

@@ -109,6 +109,7 @@ ask_device (AxonModel *model, const gchar *device, gchar **names, GstStructure *
     if (!gst_structure_has_field (affinities, names[i]))
       gst_structure_set (affinities, names[i], G_TYPE_STRING, device, NULL);
   }
+  GST_DEBUG ("%s takes %u of %u nodes", device, n, g_strv_length (names));
   answer = gst_structure_new ("device", "device", G_TYPE_STRING, device, "taken", G_TYPE_UINT, n,
                               "nodes", G_TYPE_UINT, g_strv_length (names), NULL);
   take_array (answer, "refused", &refused);
@@ -241,6 +242,7 @@ gst_nn_query_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   g_autoptr (GError) error = NULL;
   if (!self->statistics && self->location == NULL)
     return GST_FLOW_OK;
+  GST_LOG_OBJECT (self, "looks at %" GST_PTR_FORMAT, buffer);
   tensors = gst_nn_buffer_get_tensors (buffer, self->types, self->shapes, &names);
   for (guint i = 0; i < tensors->len; i++) {
     if (self->statistics)

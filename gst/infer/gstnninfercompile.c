@@ -24,7 +24,17 @@ open_model (GstNnInfer *self, GError **error)
     return FALSE;
   self->description =
       gst_nn_model_props_describe (&self->props, self->model_path, self->model, error);
-  return self->description != NULL;
+  if (self->description == NULL)
+    return FALSE;
+  if (self->description->origin->len == 0)
+    GST_WARNING_OBJECT (self,
+                        "nothing describes %s, no property, no file beside it, no metadata: frames "
+                        "become RGB from 0 to 255, stretched",
+                        self->model_path);
+  else
+    GST_DEBUG_OBJECT (self, "%s is described by%s", self->model_path,
+                      self->description->origin->str);
+  return TRUE;
 }
 
 static void

@@ -105,6 +105,7 @@ set_caps (GstNnInfer *self, GstCaps *caps)
 {
   GstStructure *s = gst_caps_get_structure (caps, 0);
   gint num, den;
+  GST_DEBUG_OBJECT (self, "caps %" GST_PTR_FORMAT, caps);
   if (gst_structure_has_name (s, "video/x-raw")) {
     GstVideoInfo info;
     if (!gst_video_info_from_caps (&info, caps)) {
