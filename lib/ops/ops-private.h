@@ -47,7 +47,7 @@
     .name = n, .type = t, .required = TRUE                                                         \
   }
 
-/* Each family registers its table; axonopset.c lists the families. */
+/* Each family registers its table; lib/meson.build lists the families. */
 #define DECLARE_FAMILY(name) void axon_ops_##name (AxonOpSet *set)
 #define DEFINE_FAMILY(name, rows)                                                                  \
   DECLARE_FAMILY (name);                                                                           \

@@ -4,6 +4,9 @@
 #include "kernels/kernels.h"
 #include "onednn/cpudnn.h"
 
+#undef G_LOG_DOMAIN
+#define G_LOG_DOMAIN "Axon-CPU"
+
 #define ALIGNMENT 64
 
 static void
@@ -283,6 +286,27 @@ matches (const CpuKernel *kernel, const AxonNode *node)
           g_str_equal (kernel->name, op->name));
 }
 
+/* FALSE without error: no row of the table takes the node. */
+static gboolean
+build_with_family (CpuPlan *plan, const AxonNode *node, const CpuKernel *rows, GError **error)
+{
+  for (plan->row = rows; plan->row->build != NULL; plan->row++) {
+    GError *refusal = NULL;
+    if (!matches (plan->row, node))
+      continue;
+    if (plan->row->build (plan, node, &refusal)) {
+      if (plan->row->name == NULL)
+        g_debug ("%s \"%s\": no kernel takes it, the reference runs", node->op->name, node->name);
+      return TRUE;
+    }
+    if (refusal != NULL) {
+      g_propagate_error (error, refusal);
+      return FALSE;
+    }
+  }
+  return FALSE;
+}
+
 static gboolean
 build_node (CpuPlan *plan, const AxonNode *node, GError **error)
 {
@@ -294,14 +318,10 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
     g_propagate_error (error, failure);
     return FALSE;
   }
-  for (guint i = 0; !built && i < cpu_n_kernels; i++) {
-    GError *refusal = NULL;
-    if (!matches (&cpu_kernels[i], node))
-      continue;
-    plan->row = &cpu_kernels[i];
-    built = cpu_kernels[i].build (plan, node, &refusal);
-    if (!built && refusal != NULL) {
-      g_propagate_error (error, refusal);
+  for (guint f = 0; !built && cpu_kernels[f] != NULL; f++) {
+    built = build_with_family (plan, node, cpu_kernels[f], &failure);
+    if (failure != NULL) {
+      g_propagate_error (error, failure);
       return FALSE;
     }
   }
@@ -404,6 +424,8 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancell
   }
   add_outputs (plan);
   plan_memory (plan);
+  g_debug ("%s: %u nodes, %u steps, %u threads", axon_model_get_name (model), model->nodes->len,
+           plan->steps->len, n_threads);
   return plan;
 }
 

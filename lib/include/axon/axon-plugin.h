@@ -4,6 +4,7 @@
 
 #include <gmodule.h>
 
+#include <axon/plugin/axonbuiltins.h>
 #include <axon/plugin/axoneval.h>
 #include <axon/plugin/axongraph.h>
 #include <axon/plugin/axonopset.h>

@@ -7,6 +7,8 @@
 
 #define SMALL 16e6 /* products of a thread, below which tiles of AMX do not pay */
 
+enum { DIRECT, TRANSPOSED };
+
 typedef struct {
   AxonShape x, y, w; /* ONNX shapes */
   gint64 group;
@@ -61,7 +63,7 @@ conv_shape (ConvShape *c, const CpuPlan *plan, const AxonNode *node, guint weigh
                     .y = node->outputs[0]->type.shape,
                     .w = *axon_tensor_get_shape (w),
                     .group = axon_node_get_int (node, "group"),
-                    .transposed = axon_node_is (node, "ConvTranspose"),
+                    .transposed = plan->row->kind == TRANSPOSED,
                     .x_type = node->inputs[0]->type.dtype,
                     .y_type = node->outputs[0]->type.dtype,
                     .w_type = axon_tensor_get_dtype (w) };
@@ -171,7 +173,7 @@ choose_float_pd (const ConvShape *c, const AxonNode *node, gboolean has_bias, gb
 }
 
 static gboolean
-build_conv (CpuPlan *plan, const AxonNode *node)
+build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonTensor *bias = cpu_node_constant (node, 2);
   gboolean has_sum, fused;
@@ -194,18 +196,6 @@ build_conv (CpuPlan *plan, const AxonNode *node)
   if (!fused)
     add_posts_separately (plan, node, dst);
   return TRUE;
-}
-
-gboolean
-cpu_dnn_build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  return build_conv (plan, node);
-}
-
-gboolean
-cpu_dnn_build_conv_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  return build_conv (plan, node);
 }
 
 /* y = saturate (round (clip (acc + bias) * xs * ws / ys) + yz), all in the primitive. What it wants
@@ -278,3 +268,9 @@ cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
   dnn_call_finish (plan, &call);
   return TRUE;
 }
+
+const CpuKernel cpu_dnn_conv_kernels[] = {
+  { .name = "Conv", .impl = "onednn", .build = build_conv },
+  { .name = "ConvTranspose", .impl = "onednn", .build = build_conv, .kind = TRANSPOSED },
+  { 0 },
+};

@@ -3,12 +3,11 @@
 #include "dnn-private.h"
 
 /* A form of Softmax flattens; the same as one axis where all inner dimensions are 1. */
-gboolean
-cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_softmax (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  dnnl_alg_kind_t alg =
-      axon_node_is (node, "LogSoftmax") ? dnnl_softmax_log : dnnl_softmax_accurate;
+  dnnl_alg_kind_t alg = (dnnl_alg_kind_t)plan->row->kind;
   gint axis = (gint)axon_node_get_int (node, "axis");
   g_autoptr (CpuMd) md = NULL;
   CpuTensor *src;
@@ -22,3 +21,9 @@ cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError
   md = dnn_md_of (src);
   return dnn_add_unary (plan, node, src, dnn_pd_if_fast (dnn_pd_new_softmax (alg, md, axis)));
 }
+
+const CpuKernel cpu_dnn_softmax_kernels[] = {
+  { .name = "Softmax", .impl = "onednn", .build = build_softmax, .kind = dnnl_softmax_accurate },
+  { .name = "LogSoftmax", .impl = "onednn", .build = build_softmax, .kind = dnnl_softmax_log },
+  { 0 },
+};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* AxonOpSet: operator rows by domain, name and opset. The built-in tables are immutable and shared;
- * lookups need no lock. */
+/* AxonOpSet: operator rows by domain, name and opset. Lookups need no lock. */
 #pragma once
 
 #include <axon/plugin/axongraph.h>
@@ -9,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct _AxonOpSet AxonOpSet;
 
-AxonOpSet *axon_op_set_new (void);
+AxonOpSet *axon_op_set_new_empty (void);
 AxonOpSet *axon_op_set_copy (AxonOpSet *set);
 void axon_op_set_free (AxonOpSet *set);
 void axon_op_set_add (AxonOpSet *set, const AxonOp *ops, guint n_ops);
@@ -19,9 +18,6 @@ gboolean axon_op_has_kernel (const AxonOp *op);
 void axon_infos_of (const AxonNode *node, AxonTensor *const *in, AxonTypeInfo *infos);
 guint axon_op_set_get_n_ops (AxonOpSet *set);
 const AxonOp *axon_op_set_get_op (AxonOpSet *set, guint index);
-
-/* A row of the built-in tables, for passes that make nodes. Any thread. */
-const AxonOp *axon_builtin_op (const gchar *domain, const gchar *name, gint opset);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonOpSet, axon_op_set_free)
 

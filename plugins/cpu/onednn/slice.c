@@ -1,66 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operators that only move elements, as reorders between strided descriptions of the same data.
- * Transposing an nhwc tensor to N,H,W,C order costs nothing: its bytes lie that way already. */
+/* Slice and Split: views of the same data, with strides. */
 #include "dnn-private.h"
-
-/* Input 0 with strides: its own, or converted to row-major where it is blocked. */
-static CpuTensor *
-strided_input (CpuPlan *plan, const AxonNode *node, gint64 *strides)
-{
-  CpuTensor *src = cpu_plan_input (plan, node, 0);
-  if (!cpu_md_get_strides (src->md, &src->shape, strides)) {
-    src = cpu_plan_input_as (plan, node, 0, NULL);
-    cpu_md_get_strides (NULL, &src->shape, strides);
-  }
-  return src;
-}
-
-/* Copies @src, described by @shape and @strides, to a row-major output. */
-static void
-add_gather (CpuPlan *plan, const AxonNode *node, CpuTensor *src, const AxonShape *shape,
-            const gint64 *strides)
-{
-  CpuTensor *dst = cpu_plan_output (plan, node, 0, NULL);
-  cpu_dnn_add_reorder (plan,
-                       dnn_view (plan, src, shape, cpu_md_strided (src->dtype, shape, strides), 0),
-                       dnn_view (plan, dst, shape, NULL, 0));
-}
-
-gboolean
-cpu_dnn_build_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
-  gint64 strides[AXON_MAX_RANK], moved[AXON_MAX_RANK];
-  guint n;
-  const gint64 *perm = axon_node_get_ints (node, "perm", &n);
-  g_autoptr (CpuMd) md = NULL;
-  CpuTensor *src;
-  if (!dnn_is_movable (node))
-    return FALSE;
-  src = strided_input (plan, node, strides);
-  for (gint i = 0; i < x->rank; i++)
-    moved[i] = strides[perm ? perm[i] : x->rank - 1 - i];
-  md = cpu_md_strided (src->dtype, y, moved);
-  cpu_plan_alias (plan, node, 0, src, md); /* a view; whoever needs row-major converts it */
-  return TRUE;
-}
-
-gboolean
-cpu_dnn_build_depth_to_space (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  const AxonShape *x = &node->inputs[0]->type.shape;
-  gint64 b = axon_node_get_int (node, "blocksize"), s[AXON_MAX_RANK], c = x->dims[1] / (b * b);
-  gboolean crd = g_str_equal (axon_node_get_string (node, "mode"), "CRD");
-  AxonShape shape = AXON_SHAPE (x->dims[0], c, x->dims[2], b, x->dims[3], b);
-  CpuTensor *src;
-  if (!dnn_is_movable (node))
-    return FALSE;
-  src = strided_input (plan, node, s);
-  gint64 strides[] = { s[0], crd ? b * b * s[1] : s[1], s[2], crd ? b * s[1] : b * c * s[1],
-                       s[3], crd ? s[1] : c * s[1] };
-  add_gather (plan, node, src, &shape, strides);
-  return TRUE;
-}
 
 /* Where a slice starts and how it steps, from constant inputs or attributes. Only forwards. */
 static gboolean
@@ -110,8 +50,8 @@ add_view (CpuPlan *plan, const AxonNode *node, guint index, CpuTensor *src, cons
   return TRUE;
 }
 
-gboolean
-cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_slice (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   gint64 start[AXON_MAX_RANK] = { 0 }, step[AXON_MAX_RANK], strides[AXON_MAX_RANK], offset = 0;
   CpuTensor *src;
@@ -119,7 +59,7 @@ cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
     step[d] = 1;
   if (!dnn_is_movable (node) || !slice_plan (node, start, step))
     return FALSE;
-  src = strided_input (plan, node, strides);
+  src = dnn_strided_input (plan, node, strides);
   for (gint d = 0; d < src->shape.rank; d++) {
     offset += start[d] * strides[d];
     strides[d] *= step[d];
@@ -138,15 +78,15 @@ has_known_parts (const AxonNode *node)
   return axon_node_get_input (node, 1) == NULL || cpu_node_constant (node, 1) != NULL;
 }
 
-gboolean
-cpu_dnn_build_split (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_split (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   gint64 axis = axon_node_get_int (node, "axis"), strides[AXON_MAX_RANK], at = 0;
   CpuTensor *src;
   if (!has_known_parts (node) || !dnn_is_movable (node))
     return FALSE;
   axis += axis < 0 ? node->inputs[0]->type.shape.rank : 0;
-  src = strided_input (plan, node, strides);
+  src = dnn_strided_input (plan, node, strides);
   for (guint i = 0; i < node->n_outputs; i++) {
     if (!add_view (plan, node, i, src, strides, at * strides[axis]))
       return FALSE;
@@ -154,3 +94,9 @@ cpu_dnn_build_split (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
   }
   return TRUE;
 }
+
+const CpuKernel cpu_dnn_slice_kernels[] = {
+  { .name = "Slice", .impl = "onednn", .build = build_slice },
+  { .name = "Split", .impl = "onednn", .build = build_split },
+  { 0 },
+};

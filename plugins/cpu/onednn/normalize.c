@@ -2,8 +2,8 @@
 /* BatchNormalization that passes left, with constant parameters. */
 #include "dnn-private.h"
 
-gboolean
-cpu_dnn_build_batch_norm (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_batch_norm (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   static const int args[] = { 0, DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE };
   const AxonShape *x = &node->inputs[0]->type.shape;
@@ -30,3 +30,8 @@ cpu_dnn_build_batch_norm (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GEr
   dnn_call_finish (plan, &call);
   return TRUE;
 }
+
+const CpuKernel cpu_dnn_normalize_kernels[] = {
+  { .name = "BatchNormalization", .impl = "onednn", .build = build_batch_norm },
+  { 0 },
+};

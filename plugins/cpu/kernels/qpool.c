@@ -89,11 +89,13 @@ run_pool (const CpuStep *step, const CpuInstance *instance)
       pool_block (p, y, x, pixel, first);
 }
 
+enum { WINDOW, GLOBAL };
+
 static gboolean
-set_window (AxonWindow *w, const AxonNode *node)
+set_window (AxonWindow *w, const AxonNode *node, gint kind)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  if (g_str_equal (node->op->name, "QLinearAveragePool"))
+  if (kind == WINDOW)
     return axon_window_of_node (w, node, NULL);
   *w = (AxonWindow){ .rank = x->rank - 2 };
   for (gint d = 0; d < 3; d++) {
@@ -123,8 +125,8 @@ set_mean (Plan *p, const AxonNode *node)
   p->finish = kernels->mean;
 }
 
-gboolean
-cpu_build_qlinear_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *shape = &node->inputs[0]->type.shape;
   AxonDType dtype = node->outputs[0]->type.dtype;
@@ -133,7 +135,7 @@ cpu_build_qlinear_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GErro
   g_autoptr (CpuMd) out = NULL;
   gint64 strides[AXON_MAX_RANK];
   CpuTensor *x, *y;
-  if (!cpu_has_qlinear (node) || !set_window (&p->window, node))
+  if (!cpu_has_qlinear (node) || !set_window (&p->window, node, plan->row->kind))
     return FALSE;
   set_mean (p, node);
   x = cpu_rows_input (plan, node, 0);
@@ -153,3 +155,17 @@ cpu_build_qlinear_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GErro
   cpu_plan_add_step (plan, run_pool, g_steal_pointer (&p), g_free, "own", &x, 1, &y, 1);
   return TRUE;
 }
+
+const CpuKernel cpu_qlinear_pool_kernels[] = {
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "QLinearAveragePool",
+    .impl = "own",
+    .build = build_pool,
+    .kind = WINDOW },
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "QLinearGlobalAveragePool",
+    .impl = "own",
+    .build = build_pool,
+    .kind = GLOBAL },
+  { 0 },
+};

@@ -1,104 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elementwise operators on row-major f32 that oneDNN lacks, or whose broadcasting it lacks: rows
- * along the last dimensions, by the loops of the level in use. */
+/* Elementwise operators of two inputs, and Where, that broadcast as oneDNN does not: rows along the
+ * last dimensions, by the loops of the level in use. */
 #include "kernels.h"
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
 /* Rows of this many elements are worth a thread. */
 #define PARALLEL 16384
-
-/* Either function. */
-typedef struct {
-  CpuUnaryFunc func;
-  CpuHardSigmoidFunc hard_sigmoid;
-  gfloat alpha, beta; /* of hard_sigmoid */
-  gint64 n;
-} UnaryPlan;
-
-static void
-run_unary_chunk (const UnaryPlan *p, gfloat *y, const gfloat *x, gint64 n)
-{
-  if (p->func != NULL)
-    p->func (y, x, n);
-  else
-    p->hard_sigmoid (y, x, n, p->alpha, p->beta);
-}
-
-static void
-run_unary (const CpuStep *step, const CpuInstance *instance)
-{
-  const UnaryPlan *p = step->data;
-  gfloat *y = cpu_tensor_data (instance, step->out[0]);
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  gint64 chunks = (p->n + PARALLEL - 1) / PARALLEL;
-#pragma omp parallel for if (chunks > 1)
-  for (gint64 c = 0; c < chunks; c++)
-    run_unary_chunk (p, y + c * PARALLEL, x + c * PARALLEL, MIN (PARALLEL, p->n - c * PARALLEL));
-}
-
-static CpuUnaryFunc
-find_unary (const gchar *name)
-{
-  const CpuUnary *u = cpu_isa_get ()->vector->eltwise->unaries;
-  while (!g_str_equal (u->name, name))
-    u++;
-  return u->func;
-}
-
-static gboolean
-add_unary (CpuPlan *plan, const AxonNode *node, UnaryPlan p)
-{
-  CpuMd *md;
-  CpuTensor *src, *dst;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32)
-    return FALSE;
-  p.n = axon_shape_get_numel (&node->inputs[0]->type.shape);
-  src = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md);
-  dst = cpu_plan_output (plan, node, 0, md);
-  cpu_md_free (md);
-  cpu_plan_add_step (plan, run_unary, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, &dst, 1);
-  return TRUE;
-}
-
-static gboolean
-add_unary_of (CpuPlan *plan, const AxonNode *node, const gchar *name)
-{
-  return add_unary (plan, node, (UnaryPlan){ .func = find_unary (name) });
-}
-
-gboolean
-cpu_build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  UnaryPlan p = { .hard_sigmoid = cpu_isa_get ()->vector->eltwise->hard_sigmoid,
-                  .alpha = (gfloat)axon_node_get_float (node, "alpha"),
-                  .beta = (gfloat)axon_node_get_float (node, "beta") };
-  return add_unary (plan, node, p);
-}
-
-gboolean
-cpu_build_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  return add_unary_of (plan, node, node->op->name);
-}
-
-/* By erf, where oneDNN's is not right for infinity; by tanh it is. */
-gboolean
-cpu_build_gelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  return g_str_equal (axon_node_get_string (node, "approximate"), "none") &&
-         add_unary_of (plan, node, node->op->name);
-}
-
-/* Pow by 2 or by a half. */
-gboolean
-cpu_build_square (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  gdouble exponent;
-  return axon_match_scalar (node->inputs[1], &exponent) && (exponent == 2 || exponent == 0.5) &&
-         node->inputs[1]->type.shape.rank <= node->inputs[0]->type.shape.rank &&
-         add_unary_of (plan, node, exponent == 2 ? CPU_UNARY_SQUARE : "Sqrt");
-}
 
 #define MAX_OPERANDS 3
 
@@ -208,21 +116,27 @@ add_broadcast (CpuPlan *plan, const AxonNode *node, const BroadcastPlan *p, CpuS
   return TRUE;
 }
 
-gboolean
-cpu_build_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+add_pair (CpuPlan *plan, const AxonNode *node, AxonDType in)
 {
-  const CpuPair *pair = cpu_isa_get ()->vector->eltwise->pairs;
   BroadcastPlan p;
-  AxonDType in;
-  while (pair->name != NULL && !axon_node_is (node, pair->name))
-    pair++;
-  in = pair->logical ? AXON_DTYPE_BOOL : AXON_DTYPE_F32;
-  if (pair->name == NULL || node->n_inputs != 2 || node->inputs[0]->type.dtype != in ||
-      node->inputs[1]->type.dtype != in)
+  if (node->n_inputs != 2 || node->inputs[0]->type.dtype != in || node->inputs[1]->type.dtype != in)
     return FALSE;
   plan_broadcast (&p, node);
-  p.pair = pair->func;
+  p.pair = cpu_isa_get ()->vector->eltwise->pair[plan->row->kind];
   return add_broadcast (plan, node, &p, run_pair);
+}
+
+static gboolean
+build_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  return add_pair (plan, node, AXON_DTYPE_F32);
+}
+
+static gboolean
+build_logical (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  return add_pair (plan, node, AXON_DTYPE_BOOL);
 }
 
 static void
@@ -243,8 +157,8 @@ run_where (const CpuStep *step, const CpuInstance *instance)
 }
 
 /* Elements of four bytes, whatever they mean. */
-gboolean
-cpu_build_where (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_where (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   BroadcastPlan p;
   if (axon_dtype_get_size (node->outputs[0]->type.dtype) != 4)
@@ -253,3 +167,22 @@ cpu_build_where (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **err
   p.choose = cpu_isa_get ()->vector->eltwise->choose;
   return add_broadcast (plan, node, &p, run_where);
 }
+
+const CpuKernel cpu_binary_kernels[] = {
+  { .name = "Add", .impl = "own", .build = build_pair, .kind = CPU_PAIR_ADD },
+  { .name = "Sub", .impl = "own", .build = build_pair, .kind = CPU_PAIR_SUB },
+  { .name = "Mul", .impl = "own", .build = build_pair, .kind = CPU_PAIR_MUL },
+  { .name = "Div", .impl = "own", .build = build_pair, .kind = CPU_PAIR_DIV },
+  { .name = "Max", .impl = "own", .build = build_pair, .kind = CPU_PAIR_MAX },
+  { .name = "Min", .impl = "own", .build = build_pair, .kind = CPU_PAIR_MIN },
+  { .name = "Pow", .impl = "own", .build = build_pair, .kind = CPU_PAIR_POW },
+  { .name = "Equal", .impl = "own", .build = build_pair, .kind = CPU_PAIR_EQUAL },
+  { .name = "Greater", .impl = "own", .build = build_pair, .kind = CPU_PAIR_GREATER },
+  { .name = "GreaterOrEqual", .impl = "own", .build = build_pair, .kind = CPU_PAIR_GREATER_EQUAL },
+  { .name = "Less", .impl = "own", .build = build_pair, .kind = CPU_PAIR_LESS },
+  { .name = "LessOrEqual", .impl = "own", .build = build_pair, .kind = CPU_PAIR_LESS_EQUAL },
+  { .name = "And", .impl = "own", .build = build_logical, .kind = CPU_PAIR_AND },
+  { .name = "Or", .impl = "own", .build = build_logical, .kind = CPU_PAIR_OR },
+  { .name = "Where", .impl = "own", .build = build_where },
+  { 0 },
+};

@@ -83,8 +83,8 @@ factor_attr (gfloat alpha)
   return attr;
 }
 
-gboolean
-cpu_dnn_build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *a = &node->inputs[0]->type.shape, *b = &node->inputs[1]->type.shape;
   const AxonShape *y = &node->outputs[0]->type.shape, row = row_shape (y);
@@ -121,3 +121,9 @@ cpu_dnn_build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   dnn_call_finish (plan, &call);
   return TRUE;
 }
+
+const CpuKernel cpu_dnn_matmul_kernels[] = {
+  { .name = "MatMul", .impl = "onednn", .build = build_matmul },
+  { .name = "Gemm", .impl = "onednn", .build = build_matmul },
+  { 0 },
+};
