@@ -112,3 +112,15 @@ gboolean (g_atomic_ref_count_dec) (gatomicrefcount *count)
     __tsan_acquire (count);
   return last;
 }
+
+/* Who finds himself the only holder may write: see axon_tensor_is_shared(). */
+SEEN
+gboolean (g_atomic_ref_count_compare) (gatomicrefcount *count, gint value)
+{
+  gboolean equal;
+  REAL (g_atomic_ref_count_compare);
+  equal = real (count, value);
+  if (equal)
+    __tsan_acquire (count);
+  return equal;
+}
