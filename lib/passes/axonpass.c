@@ -37,6 +37,16 @@ axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
   return TRUE;
 }
 
+AxonModel *
+axon_passes_apply (AxonModel *model, const AxonPass *passes, guint n_passes,
+                   GCancellable *cancellable, GError **error)
+{
+  AxonModel *clone = axon_model_clone (model);
+  if (!axon_passes_run (clone, passes, n_passes, cancellable, error))
+    g_clear_object (&clone);
+  return clone;
+}
+
 gboolean
 axon_node_is_in (const AxonNode *node, const gchar *domain, const gchar *name)
 {

@@ -19,6 +19,20 @@ extern const guint axon_n_common_passes;
 gboolean axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
                           GCancellable *cancellable, GError **error);
 
+/**
+ * axon_passes_apply:
+ * @model: a model, which is not changed
+ * @passes: (array length=n_passes): run in order
+ * @n_passes: how many
+ * @cancellable: (nullable): looked at before each pass
+ * @error: says which pass, and why
+ *
+ * Returns: (transfer full): a clone of @model after @passes; %NULL on error
+ * Since: 0.2
+ */
+AxonModel *axon_passes_apply (AxonModel *model, const AxonPass *passes, guint n_passes,
+                              GCancellable *cancellable, GError **error);
+
 gboolean axon_pass_expand_contrib (AxonModel *model, GError **error);
 gboolean axon_pass_fold_constants (AxonModel *model, GError **error);
 gboolean axon_pass_remove_identity (AxonModel *model, GError **error);
