@@ -4,6 +4,9 @@
 #include "kernels/kernels.h"
 #include "onednn/cpudnn.h"
 
+#undef G_LOG_DOMAIN
+#define G_LOG_DOMAIN "Axon-CPU"
+
 #define ALIGNMENT 64
 
 static void
@@ -291,8 +294,11 @@ build_with_family (CpuPlan *plan, const AxonNode *node, const CpuKernel *rows, G
     GError *refusal = NULL;
     if (!matches (plan->row, node))
       continue;
-    if (plan->row->build (plan, node, &refusal))
+    if (plan->row->build (plan, node, &refusal)) {
+      if (plan->row->name == NULL)
+        g_debug ("%s \"%s\": no kernel takes it, the reference runs", node->op->name, node->name);
       return TRUE;
+    }
     if (refusal != NULL) {
       g_propagate_error (error, refusal);
       return FALSE;
@@ -418,6 +424,8 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancell
   }
   add_outputs (plan);
   plan_memory (plan);
+  g_debug ("%s: %u nodes, %u steps, %u threads", axon_model_get_name (model), model->nodes->len,
+           plan->steps->len, n_threads);
   return plan;
 }
 
