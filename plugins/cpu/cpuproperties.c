@@ -135,12 +135,6 @@ tell_streams (G_GNUC_UNUSED GError **error)
 }
 
 static GVariant *
-tell_devices (G_GNUC_UNUSED GError **error)
-{
-  return axon_property_list ("CPU", NULL);
-}
-
-static GVariant *
 tell_kernels (G_GNUC_UNUSED GError **error)
 {
   GVariantBuilder b;
@@ -208,7 +202,6 @@ static const struct {
   { "OPTIMIZATION_CAPABILITIES", tell_capabilities },
   { "RANGE_FOR_ASYNC_INFER_REQUESTS", tell_requests },
   { "RANGE_FOR_STREAMS", tell_streams },
-  { "EXECUTION_DEVICES", tell_devices },
   { "CACHING_PROPERTIES", tell_caching },
   { "COMPILED_MODEL_RUNTIME_PROPERTIES", tell_version },
   { AXON_CPU_OPERATOR_KERNELS, tell_kernels },
@@ -220,8 +213,10 @@ static const struct {
 };
 
 GVariant *
-cpu_properties_get (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, GError **error)
+cpu_properties_get (AxonPlugin *plugin, const gchar *key, GError **error)
 {
+  if (g_str_equal (key, "EXECUTION_DEVICES"))
+    return axon_property_list (axon_plugin_get_name (plugin), NULL);
   for (guint i = 0; i < G_N_ELEMENTS (metrics); i++)
     if (g_str_equal (metrics[i].key, key))
       return metrics[i].tell (error);

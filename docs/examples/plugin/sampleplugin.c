@@ -209,7 +209,8 @@ sample_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, GVariant *payloa
 static gchar *
 refuse (const AxonNode *node, G_GNUC_UNUSED gpointer user_data)
 {
-  return node->op->eval ? NULL : g_strdup_printf ("no kernel for %s", node->op->name);
+  return axon_op_has_kernel (node->op) ? NULL
+                                       : g_strdup_printf ("no kernel for %s", node->op->name);
 }
 
 static gboolean

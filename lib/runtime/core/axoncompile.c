@@ -217,13 +217,15 @@ axon_core_compile_model_with_context (AxonCore *core, AxonModel *model, AxonRemo
   return compiled;
 }
 
+/* The device that a file was made for, with id where it has one (transfer full). */
 static gchar *
 exported_device (AxonBlob *blob)
 {
   g_autoptr (GVariant) header = axon_blob_get_header (blob);
-  gchar *device = NULL;
-  g_variant_lookup (header, "device", "s", &device);
-  return device ? device : g_strdup ("?");
+  const gchar *device = "?", *id = NULL;
+  g_variant_lookup (header, "device", "&s", &device);
+  g_variant_lookup (header, "device-id", "&s", &id);
+  return id ? g_strdup_printf ("%s.%s", device, id) : g_strdup (device);
 }
 
 /**

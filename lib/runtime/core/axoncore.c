@@ -272,9 +272,9 @@ axon_core_get_versions (AxonCore *core, const gchar *device, GError **error)
 }
 
 static GPtrArray *
-known_names (AxonCore *core)
+known_names (AxonCore *core, GPtrArray *misnamed)
 {
-  g_auto (GStrv) found = axon_loader_list ();
+  g_auto (GStrv) found = axon_loader_list (misnamed);
   GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
   GHashTableIter iter;
   gpointer value;
@@ -305,7 +305,7 @@ add_ids (AxonPlugin *plugin, const gchar *name, GStrvBuilder *devices)
 static gchar **
 list_devices (AxonCore *core, guint without)
 {
-  g_autoptr (GPtrArray) names = known_names (core);
+  g_autoptr (GPtrArray) names = known_names (core, NULL);
   g_autoptr (GStrvBuilder) devices = g_strv_builder_new ();
   for (guint i = 0; i < names->len; i++) {
     const gchar *name = g_ptr_array_index (names, i);
@@ -340,6 +340,29 @@ gchar **
 axon_core_list_all_devices (AxonCore *core)
 {
   return list_devices (core, 0);
+}
+
+/* Libraries and names that no device came of, one line each that says why. */
+gchar **
+axon_core_list_unusable_devices (AxonCore *core)
+{
+  g_autoptr (GPtrArray) misnamed = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) names = known_names (core, misnamed);
+  g_autoptr (GStrvBuilder) lines = g_strv_builder_new ();
+  for (guint i = 0; i < misnamed->len; i++) {
+    g_autofree gchar *line = g_strdup_printf (
+        "%s: its name names no device: expected libaxon-NAME with letters, digits and _",
+        (const gchar *)misnamed->pdata[i]);
+    g_strv_builder_add (lines, line);
+  }
+  for (guint i = 0; i < names->len; i++) {
+    g_autoptr (GError) why = NULL;
+    g_autoptr (AxonPlugin) plugin =
+        axon_core_get_plugin (core, g_ptr_array_index (names, i), NULL, &why);
+    if (plugin == NULL)
+      g_strv_builder_add (lines, why->message);
+  }
+  return g_strv_builder_end (lines);
 }
 
 /* Devices that may be chosen without being named. */
@@ -451,6 +474,7 @@ axon_core_set_property (AxonCore *core, const gchar *device, const gchar *key, G
                         GError **error)
 {
   g_autoptr (AxonPlugin) plugin = NULL;
+  g_autoptr (AxonDeviceExpr) expr = NULL;
   g_autoptr (GVariant) owned = g_variant_ref_sink (value);
   if (device == NULL)
     return axon_core_owns_key (core, key) ? set_core_key (core, NULL, key, owned, error)
@@ -460,7 +484,8 @@ axon_core_set_property (AxonCore *core, const gchar *device, const gchar *key, G
     return FALSE;
   if (axon_core_owns_key (core, key) && !axon_plugin_has_property (plugin, key))
     return set_core_key (core, axon_plugin_get_name (plugin), key, owned, error);
-  return axon_plugin_set_property (plugin, key, owned, error);
+  expr = axon_device_expr_parse (device, NULL);
+  return axon_plugin_set_property_of (plugin, expr->id, key, owned, error);
 }
 
 /**

@@ -86,6 +86,7 @@ gchar **axon_core_list_operators (AxonCore *core);
 
 #ifndef __GI_SCANNER__ /* for tools and virtual devices, which are C */
 gchar **axon_core_list_all_devices (AxonCore *core);
+gchar **axon_core_list_unusable_devices (AxonCore *core);
 gchar **axon_core_get_candidate_devices (AxonCore *core);
 gboolean axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device,
                               GVariant *config);

@@ -104,6 +104,9 @@ AxonCore *axon_plugin_get_core (AxonPlugin *plugin, GError **error);
 const AxonPropertySpec *axon_plugin_get_properties_table (AxonPlugin *plugin, guint *n_specs);
 gboolean axon_plugin_set_property (AxonPlugin *plugin, const gchar *key, GVariant *value,
                                    GError **error);
+/* As that, of the device that @id names alone. */
+gboolean axon_plugin_set_property_of (AxonPlugin *plugin, const gchar *id, const gchar *key,
+                                      GVariant *value, GError **error);
 GVariant *axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error);
 /* As that, of the device that @id (nullable) names. */
 GVariant *axon_plugin_get_property_of (AxonPlugin *plugin, const gchar *id, const gchar *key,
@@ -112,6 +115,7 @@ gboolean axon_plugin_has_property (AxonPlugin *plugin, const gchar *key);
 gboolean axon_plugin_has_capability (AxonPlugin *plugin, const gchar *capability);
 void axon_plugin_log (AxonPlugin *plugin, const AxonConfig *config, const gchar *level,
                       const gchar *format, ...) G_GNUC_PRINTF (4, 5);
+const gchar *axon_config_get_device_id (const AxonConfig *config);
 AxonConfig *axon_plugin_effective_config (AxonPlugin *plugin, GVariant *overlay,
                                           AxonUnknownKeys unknown, GError **error);
 AxonCompiledModel *axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,

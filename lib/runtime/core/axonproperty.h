@@ -99,6 +99,7 @@ typedef struct {
 } AxonConfig;
 
 #ifndef __GI_SCANNER__ /* for plugins, which are C */
+GVariant *axon_property_parse (const AxonPropertySpec *spec, const gchar *text);
 AxonConfig *axon_config_new (const AxonPropertySpec *specs, guint n_specs);
 AxonConfig *axon_config_copy (const AxonConfig *config);
 void axon_config_free (AxonConfig *config);

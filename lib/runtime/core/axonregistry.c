@@ -95,7 +95,6 @@ apply_extensions (AxonCore *core, AxonRegistryEntry *entry, AxonPlugin *plugin)
 }
 
 /* entry->lock held */
-/* entry->lock held */
 static gboolean
 load_library (AxonRegistryEntry *entry, GError **error)
 {
@@ -105,18 +104,29 @@ load_library (AxonRegistryEntry *entry, GError **error)
   return entry->info != NULL;
 }
 
+/* entry->lock held: what the plugin's own code makes, looked at before anybody else uses it */
+static AxonPlugin *
+create_plugin (const AxonRegistryEntry *entry, GError **error)
+{
+  GError *cause = NULL;
+  g_autoptr (AxonPlugin) plugin = entry->info->create (entry->name, &cause);
+  if (plugin == NULL && cause == NULL)
+    g_set_error (&cause, AXON_ERROR, AXON_ERROR_DEVICE,
+                 "mistake in the plugin: create() returned neither a device nor an error");
+  if (plugin != NULL && axon_plugin_check (plugin, &cause))
+    return g_steal_pointer (&plugin);
+  g_propagate_prefixed_error (error, cause, "device %s cannot be used: ", entry->name);
+  return NULL;
+}
+
+/* entry->lock held */
 static AxonPlugin *
 load_plugin (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 {
-  g_autoptr (AxonPlugin) plugin = NULL;
-  if (!load_library (entry, error))
+  g_autoptr (AxonPlugin) plugin = load_library (entry, error) ? create_plugin (entry, error) : NULL;
+  if (plugin == NULL)
     return NULL;
-  plugin = entry->info->create (entry->name, error);
-  if (plugin == NULL) {
-    g_prefix_error (error, "device %s cannot be used: ", entry->name);
-    return NULL;
-  }
-  axon_plugin_set_core (plugin, core);
+  axon_plugin_attach (plugin, core, entry->info);
   if (!apply_defaults (plugin, entry->defaults, error) || !apply_globals (core, plugin, error))
     return NULL;
   apply_extensions (core, entry, plugin);
@@ -170,7 +180,7 @@ gboolean
 axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *name, GError **error)
 {
   g_autoptr (AxonDeviceExpr) expr = axon_device_expr_parse (name, error);
-  g_auto (GStrv) found = axon_loader_list ();
+  g_auto (GStrv) found = axon_loader_list (NULL);
   AxonRegistryEntry *entry;
   gboolean taken;
   if (expr == NULL)

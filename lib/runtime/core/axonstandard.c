@@ -106,16 +106,16 @@ find_standard (const gchar *key)
   return NULL;
 }
 
-/* Rows of type STANDARD completed (free with g_free); what a row says itself wins. */
+/* Rows of type STANDARD completed (free with g_free), unless they are of no well-known key; what a
+ * row says itself wins. */
 AxonPropertySpec *
 axon_property_resolve (const AxonPropertySpec *specs, guint n_specs)
 {
   AxonPropertySpec *rows = g_memdup2 (specs, n_specs * sizeof *specs);
   for (guint i = 0; i < n_specs; i++) {
-    const AxonPropertySpec *known = find_standard (rows[i].key);
-    if (rows[i].type != AXON_PROPERTY_STANDARD)
+    const AxonPropertySpec *known = rows[i].key ? find_standard (rows[i].key) : NULL;
+    if (rows[i].type != AXON_PROPERTY_STANDARD || known == NULL)
       continue;
-    g_assert (known != NULL);
     rows[i].type = known->type;
     if (rows[i].min == 0 && rows[i].max == 0) {
       rows[i].min = known->min;

@@ -8,40 +8,60 @@
 
 #include <string.h>
 
-/* What must be the same where a compiled model is imported. */
+/* What must be the same where a compiled model is imported, besides what the device's
+ * CACHING_PROPERTIES names. */
 static const gchar *const identity[] = { "DEVICE_ARCHITECTURE", "FULL_DEVICE_NAME",
                                          "OPTIMIZATION_CAPABILITIES" };
 
-/* a{sv}, floating: device, versions, and the metrics above. */
-static GVariant *
-describe_device (AxonPlugin *plugin)
+/* Keys of the device's description, in order (transfer full). */
+static gchar **
+identity_keys (AxonPlugin *plugin)
 {
+  g_autoptr (GStrvBuilder) keys = g_strv_builder_new ();
+  g_autoptr (GVariant) more = axon_plugin_has_property (plugin, "CACHING_PROPERTIES")
+                                  ? axon_plugin_get_property (plugin, "CACHING_PROPERTIES", NULL)
+                                  : NULL;
+  g_autofree const gchar **list = more ? g_variant_get_strv (more, NULL) : NULL;
+  g_strv_builder_add_many (keys, "device", "version", "plugin-version", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (identity); i++)
+    g_strv_builder_add (keys, identity[i]);
+  for (guint i = 0; list != NULL && list[i] != NULL; i++)
+    g_strv_builder_add (keys, list[i]);
+  return g_strv_builder_end (keys);
+}
+
+/* a{sv}, floating: what models compiled for device @id depend on; @keys of identity_keys(). */
+static GVariant *
+describe_device (AxonPlugin *plugin, const gchar *const *keys, const gchar *id)
+{
+  const AxonPluginInfo *info = axon_plugin_private (plugin)->info;
   GVariantDict dict;
   g_variant_dict_init (&dict, NULL);
   g_variant_dict_insert (&dict, "device", "s", axon_plugin_get_name (plugin));
   g_variant_dict_insert (&dict, "version", "s", AXON_VERSION);
-  for (guint i = 0; i < G_N_ELEMENTS (identity); i++) {
-    g_autoptr (GVariant) value = axon_plugin_has_property (plugin, identity[i])
-                                     ? axon_plugin_get_property (plugin, identity[i], NULL)
+  g_variant_dict_insert (&dict, "plugin-version", "s", info ? info->version : "");
+  for (guint i = 0; keys[i] != NULL; i++) {
+    g_autoptr (GVariant) value = axon_plugin_has_property (plugin, keys[i])
+                                     ? axon_plugin_get_property_of (plugin, id, keys[i], NULL)
                                      : NULL;
     if (value != NULL)
-      g_variant_dict_insert_value (&dict, identity[i], value);
+      g_variant_dict_insert_value (&dict, keys[i], value);
   }
   return g_variant_dict_end (&dict);
 }
 
 /* The same as text, for keys of the cache. */
 gchar *
-axon_plugin_identity_text (AxonPlugin *plugin)
+axon_plugin_identity_text (AxonPlugin *plugin, const AxonConfig *config)
 {
-  g_autoptr (GVariant) description = g_variant_ref_sink (describe_device (plugin));
+  g_auto (GStrv) keys = identity_keys (plugin);
+  g_autoptr (GVariant) description = g_variant_ref_sink (
+      describe_device (plugin, (const gchar *const *)keys, axon_config_get_device_id (config)));
   GString *s = g_string_new (NULL);
-  static const gchar *const more[] = { "device", "version" };
-  for (guint i = 0; i < G_N_ELEMENTS (more) + G_N_ELEMENTS (identity); i++) {
-    const gchar *key = i < G_N_ELEMENTS (more) ? more[i] : identity[i - G_N_ELEMENTS (more)];
-    g_autoptr (GVariant) value = g_variant_lookup_value (description, key, NULL);
+  for (guint i = 0; keys[i] != NULL; i++) {
+    g_autoptr (GVariant) value = g_variant_lookup_value (description, keys[i], NULL);
     g_autofree gchar *text = value ? g_variant_print (value, FALSE) : g_strdup ("");
-    g_string_append_printf (s, "%s=%s\n", key, text);
+    g_string_append_printf (s, "%s=%s\n", keys[i], text);
   }
   return g_string_free (s, FALSE);
 }
@@ -68,6 +88,8 @@ axon_compiled_model_write (AxonCompiledModel *compiled, AxonBlobWriter *writer, 
   AxonCompiledModelPrivate *priv = axon_compiled_model_private (compiled);
   AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
   g_autoptr (GVariant) more = extra ? g_variant_ref_sink (extra) : NULL;
+  const gchar *id = axon_config_get_device_id (priv->config);
+  g_auto (GStrv) keys = identity_keys (priv->plugin);
   g_autoptr (GVariant) description = NULL;
   GVariant *payload;
   GVariantDict dict;
@@ -82,8 +104,10 @@ axon_compiled_model_write (AxonCompiledModel *compiled, AxonBlobWriter *writer, 
   payload = klass->export_model (compiled, writer, error);
   if (payload == NULL)
     return FALSE;
-  description = g_variant_ref_sink (describe_device (priv->plugin));
+  description = g_variant_ref_sink (describe_device (priv->plugin, (const gchar *const *)keys, id));
   g_variant_dict_init (&dict, description);
+  if (id != NULL)
+    g_variant_dict_insert (&dict, "device-id", "s", id);
   g_variant_dict_insert_value (&dict, "config", axon_config_to_variant (priv->config));
   g_variant_dict_insert_value (&dict, "name", g_variant_new_bytestring (priv->model_name));
   g_variant_dict_insert_value (&dict, "inputs", pack_ports (priv->inputs));
@@ -163,6 +187,19 @@ check_field (AxonPlugin *plugin, GVariant *here, GVariant *there, const gchar *k
 }
 
 /* I3: nothing of the payload is looked at before the header fits. */
+static gboolean
+check_header (AxonPlugin *plugin, const AxonConfig *config, AxonBlob *blob, GError **error)
+{
+  g_auto (GStrv) keys = identity_keys (plugin);
+  g_autoptr (GVariant) here = g_variant_ref_sink (
+      describe_device (plugin, (const gchar *const *)keys, axon_config_get_device_id (config)));
+  g_autoptr (GVariant) there = axon_blob_get_header (blob);
+  for (guint i = 0; keys[i] != NULL; i++)
+    if (!check_field (plugin, here, there, keys[i], error))
+      return FALSE;
+  return TRUE;
+}
+
 AxonCompiledModel *
 axon_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
                           GVariant *config, GCancellable *cancellable, AxonProgressFunc progress,
@@ -171,17 +208,11 @@ axon_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext 
   AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (plugin);
   g_autoptr (AxonConfig) effective =
       axon_plugin_effective_config (plugin, config, AXON_UNKNOWN_KEYS_FAIL, error);
-  g_autoptr (GVariant) here = g_variant_ref_sink (describe_device (plugin));
-  g_autoptr (GVariant) there = axon_blob_get_header (blob);
   g_autoptr (GVariant) payload = axon_blob_get_payload (blob);
   AxonCompiledModel *compiled;
   AXON_TRACE_BEGIN (start);
-  if (effective == NULL || !check_field (plugin, here, there, "device", error) ||
-      !check_field (plugin, here, there, "version", error))
+  if (effective == NULL || !check_header (plugin, effective, blob, error))
     return NULL;
-  for (guint i = 0; i < G_N_ELEMENTS (identity); i++)
-    if (!check_field (plugin, here, there, identity[i], error))
-      return NULL;
   if (klass->import_model == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not import models",
                  axon_plugin_get_name (plugin));
