@@ -307,6 +307,12 @@ axon_blob_get_payload (AxonBlob *blob)
   return g_variant_get_variant (boxed);
 }
 
+void
+axon_blob_set_op_set (AxonBlob *blob, AxonOpSet *opset)
+{
+  blob->opset = opset;
+}
+
 AxonOpSet *
 axon_blob_get_op_set (AxonBlob *blob)
 {

@@ -34,6 +34,8 @@ gchar *axon_blob_writer_digest (AxonBlobWriter *writer, GVariant *payload);
 /* Reading */
 gboolean axon_blob_has_magic (GBytes *bytes);
 AxonBlob *axon_blob_new (GBytes *bytes, AxonOpSet *opset, GError **error);
+/* The operators of graphs in it; before axon_blob_read_model(). */
+void axon_blob_set_op_set (AxonBlob *blob, AxonOpSet *opset);
 void axon_blob_set_origin (AxonBlob *blob, GBytes *origin);
 AxonBlob *axon_blob_new_inner (AxonBlob *blob, guint64 offset, guint64 n_bytes, GError **error);
 void axon_blob_free (AxonBlob *blob);

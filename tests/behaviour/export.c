@@ -103,6 +103,43 @@ damaged_and_foreign_files_are_refused (void)
   }
 }
 
+static gboolean
+same_architecture (const gchar *a, const gchar *b)
+{
+  g_autoptr (GVariant) x =
+      axon_core_get_property (behaviour_core (), a, "DEVICE_ARCHITECTURE", NULL);
+  g_autoptr (GVariant) y =
+      axon_core_get_property (behaviour_core (), b, "DEVICE_ARCHITECTURE", NULL);
+  return x == NULL || y == NULL || g_variant_equal (x, y);
+}
+
+/* I2, I3: each file says which of the plugin's devices it is for, and goes there. */
+static void
+a_file_for_one_device_of_several_goes_to_that_one (void)
+{
+  g_auto (GStrv) devices = behaviour_can_export () ? behaviour_ids () : NULL;
+  for (guint i = 0; devices != NULL && devices[i] != NULL; i++) {
+    g_autoptr (AxonModel) model = behaviour_dense_model ();
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+        behaviour_core (), model, devices[i], NULL, NULL, NULL, NULL, &error);
+    g_autoptr (GBytes) bytes = export_model (compiled);
+    for (guint k = 0; devices[k] != NULL; k++) {
+      g_autoptr (AxonCompiledModel) there = axon_core_import_model (
+          behaviour_core (), bytes, devices[k], NULL, NULL, NULL, NULL, NULL, NULL);
+      g_assert_true (there != NULL || i != k);
+      g_assert_true (there == NULL || same_architecture (devices[i], devices[k]));
+    }
+    g_autoptr (AxonCompiledModel) unnamed = axon_core_import_model (
+        behaviour_core (), bytes, NULL, NULL, NULL, NULL, NULL, NULL, &error);
+    g_assert_no_error (error);
+    g_autoptr (GVariant) where =
+        axon_compiled_model_get_property (unnamed, "EXECUTION_DEVICES", NULL);
+    g_autofree const gchar **names = g_variant_get_strv (where, NULL);
+    g_assert_true (g_strv_contains (names, devices[i]));
+  }
+}
+
 static gchar *
 make_directory (void)
 {
@@ -180,6 +217,7 @@ behaviour_add_export (void)
   BEHAVIOUR_ADD ("import-export", an_imported_model_is_the_exported_one);
   BEHAVIOUR_ADD ("import-export", a_shape_that_was_set_is_kept);
   BEHAVIOUR_ADD ("import-export", damaged_and_foreign_files_are_refused);
+  BEHAVIOUR_ADD ("import-export", a_file_for_one_device_of_several_goes_to_that_one);
   BEHAVIOUR_ADD ("cache", the_second_compile_comes_from_the_cache);
   BEHAVIOUR_ADD ("cache", another_model_is_another_entry);
 }

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Device FUSION: the sample plugin with an operator and a pass of its own. Its backend multiplies and adds
- * in one kernel, so the pass makes one node of Mul and Add; the table in AxonPluginInfo lets exported
- * models have that node. Built against the installed headers only. */
-#define SAMPLE_NO_ENTRY
-#define SampleModel FusionModel
-#define SampleModelClass FusionModelClass
-#define SamplePlugin FusionPlugin
-#define SamplePluginClass FusionPluginClass
-#define SAMPLE_OWN_PASSES passes, G_N_ELEMENTS (passes)
+/* Device FUSION: the sample plugin with an operator and a pass of its own. Its backend multiplies
+ * and adds in one kernel, so the pass makes one node of Mul and Add; the table in AxonPluginInfo
+ * lets exported models have that node. Built against the installed headers only. */
+#include <axon/axon.h>
 #include <axon/axon-plugin.h>
-
-static const AxonPass passes[1];
-#include "../plugin/sampleplugin.c"
 
 #define DOMAIN "com.example.fusion"
 
-/* The operator: y = x * scale + shift. Where the device has no kernel for it, or another device imports
- * the graph, the reference kernel runs. */
+/* The operator: y = x * scale + shift. Where the device has no kernel for it, or another device
+ * imports the graph, the reference kernel runs. */
 static gboolean
 infer_scale_shift (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                    G_GNUC_UNUSED GError **error)
@@ -76,7 +68,8 @@ other_input (const AxonNode *node, gdouble *scalar)
   return NULL;
 }
 
-static void
+/* TRUE if it did, and @add is gone. */
+static gboolean
 fuse (AxonModel *model, AxonNode *add)
 {
   gdouble scale, shift;
@@ -84,32 +77,50 @@ fuse (AxonModel *model, AxonNode *add)
   AxonNode *mul = product ? product->producer : NULL, *fused;
   if (mul == NULL || !axon_node_is (mul, "Mul") || !is_f32 (y) || product->is_output ||
       axon_value_get_only_user (product) != add)
-    return;
+    return FALSE;
   x = other_input (mul, &scale);
   if (x == NULL || !axon_shape_equal (&x->type.shape, &y->type.shape))
-    return; /* a constant of higher rank makes the result larger */
-  fused = axon_model_add_node (model, &operators[0], 1, add->name, &x, 1, NULL, 0);
+    return FALSE; /* a constant of higher rank makes the result larger */
+  fused = axon_model_add_node (model, &operators[0], 1, add->name, &x, 1, &y, 1);
   axon_node_set_float (fused, "scale", scale);
   axon_node_set_float (fused, "shift", shift);
   axon_node_add_origins (fused, mul); /* the names that queries and profiles know */
   axon_node_add_origins (fused, add);
-  axon_node_set_output (add, 0, NULL);
-  axon_node_set_output (fused, 0, y);
   axon_model_remove_node (model, add);
   axon_model_remove_node (model, mul);
+  return TRUE;
+}
+
+static gboolean
+fuse_next (AxonModel *model)
+{
+  for (guint i = 0; i < model->nodes->len; i++) {
+    AxonNode *node = g_ptr_array_index (model->nodes, i);
+    if (axon_node_is (node, "Add") && fuse (model, node))
+      return TRUE;
+  }
+  return FALSE;
 }
 
 static gboolean
 fuse_scale_shift (AxonModel *model, GError **error)
 {
-  g_autoptr (GPtrArray) nodes = g_ptr_array_copy (model->nodes, NULL, NULL);
-  for (guint i = 0; i < nodes->len; i++)
-    if (axon_node_is (g_ptr_array_index (nodes, i), "Add"))
-      fuse (model, g_ptr_array_index (nodes, i));
+  while (fuse_next (model)) /* each changes the list */
+    ;
+  axon_model_prune (model); /* of values that nobody uses any more */
   return axon_model_sort (model, error);
 }
 
 static const AxonPass passes[] = { { "fuse-scale-shift", fuse_scale_shift } };
+
+/* The rest is the sample's. */
+#define SAMPLE_NO_ENTRY
+#define SampleModel FusionModel /* both plugins may be loaded: types have one name each */
+#define SampleModelClass FusionModelClass
+#define SamplePlugin FusionPlugin
+#define SamplePluginClass FusionPluginClass
+#define SAMPLE_OWN_PASSES passes, G_N_ELEMENTS (passes)
+#include "../plugin/sampleplugin.c"
 
 static AxonPlugin *
 create (const gchar *name, G_GNUC_UNUSED GError **error)
@@ -117,6 +128,7 @@ create (const gchar *name, G_GNUC_UNUSED GError **error)
   return g_object_new (sample_plugin_get_type (), "name", name, NULL);
 }
 
-AXON_DEFINE_PLUGIN_INFO (.name = "FUSION", .description = "Example of operators and passes",
-                         .create = create, .flags = AXON_PLUGIN_REFERENCE, .ops = operators,
+AXON_DEFINE_PLUGIN_INFO (.name = "FUSION", .version = AXON_PLUGIN_VERSION,
+                         .description = "Example of operators and passes", .create = create,
+                         .flags = AXON_PLUGIN_REFERENCE, .ops = operators,
                          .n_ops = G_N_ELEMENTS (operators))

@@ -259,6 +259,7 @@ axon_core_import_model (AxonCore *core, GBytes *bytes, const gchar *device,
   if (blob == NULL ||
       !axon_core_find_target (core, device ? device : stored, owned, &target, error))
     return NULL;
+  axon_blob_set_op_set (blob, axon_core_get_op_set (core)); /* with the plugin's own operators */
   if (g_variant_lookup (target.config, "WEIGHTS_PATH", "&s", &weights) && *weights != '\0') {
     g_autoptr (GBytes) origin = axon_onnx_load_file (weights, error);
     if (origin == NULL) {
@@ -326,6 +327,17 @@ axon_core_read_export_header (AxonCore *core, const gchar *path, GError **error)
   return blob ? axon_blob_get_header (blob) : NULL;
 }
 
+/* The graph may have operators of the device's own. */
+static void
+add_device_operators (AxonCore *core, AxonBlob *blob)
+{
+  g_autoptr (GVariant) header = axon_blob_get_header (blob);
+  const gchar *device;
+  if (g_variant_lookup (header, "device", "&s", &device))
+    axon_core_get_plugin_info (core, device);
+  axon_blob_set_op_set (blob, axon_core_get_op_set (core));
+}
+
 /**
  * axon_core_read_exported_model:
  * @core: a core
@@ -344,6 +356,8 @@ axon_core_read_exported_model (AxonCore *core, const gchar *path, GError **error
   g_autoptr (AxonBlob) blob =
       bytes ? axon_blob_new (bytes, axon_core_get_op_set (core), error) : NULL;
   g_autoptr (GVariant) payload = blob ? axon_blob_get_payload (blob) : NULL;
+  if (payload != NULL)
+    add_device_operators (core, blob);
   if (payload != NULL && !axon_blob_is_model (payload)) {
     g_autofree gchar *device = exported_device (blob);
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,

@@ -151,22 +151,26 @@ typedef struct {
   AxonPlugin *(*create) (const gchar *name,
                          GError **error); /* fails where the backend is missing */
   guint flags;                            /* AxonPluginFlags */
-  gpointer padding[8];
+  guint n_ops;
+  const AxonOp *ops; /* operators of the device's own, that its passes make; static */
+  gpointer padding[7];
 } AxonPluginInfo;
 
 #define AXON_DEFINE_PLUGIN(device_name, description_text, create_func)                             \
   AXON_DEFINE_PLUGIN_WITH_FLAGS (device_name, description_text, create_func, 0)
 #define AXON_DEFINE_PLUGIN_WITH_FLAGS(device_name, description_text, create_func, plugin_flags)    \
+  AXON_DEFINE_PLUGIN_INFO (.name = device_name, .version = AXON_PLUGIN_VERSION,                    \
+                           .description = description_text, .create = create_func,                 \
+                           .flags = plugin_flags)
+/* Fields of AxonPluginInfo by name: .name, .version, .description, .create; .flags, .ops and .n_ops
+ * where there are any. */
+#define AXON_DEFINE_PLUGIN_INFO(...)                                                               \
   G_MODULE_EXPORT const AxonPluginInfo *axon_plugin_entry (void);                                  \
   const AxonPluginInfo *axon_plugin_entry (void)                                                   \
   {                                                                                                \
     static const AxonPluginInfo info = { .abi = AXON_PLUGIN_ABI,                                   \
                                          .struct_size = sizeof (AxonPluginInfo),                   \
-                                         .name = device_name,                                      \
-                                         .version = AXON_PLUGIN_VERSION,                           \
-                                         .description = description_text,                          \
-                                         .create = create_func,                                    \
-                                         .flags = plugin_flags };                                  \
+                                         __VA_ARGS__ };                                            \
     return &info;                                                                                  \
   }
 

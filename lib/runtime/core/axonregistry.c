@@ -94,13 +94,31 @@ apply_extensions (AxonCore *core, AxonRegistryEntry *entry, AxonPlugin *plugin)
     klass->add_extension (plugin, g_ptr_array_index (entry->extensions, i), NULL);
 }
 
-/* entry->lock held */
-static gboolean
-load_library (AxonRegistryEntry *entry, GError **error)
+/* Adds the rows to a new op set: readers of the old one are not disturbed. */
+static void
+extend_op_set (AxonCore *core, const AxonOp *ops, guint n_ops)
 {
-  if (entry->info == NULL)
-    entry->info = entry->library ? axon_loader_open_library (entry->library, error)
-                                 : axon_loader_open (entry->name, error);
+  AxonOpSet *next;
+  if (n_ops == 0)
+    return;
+  g_mutex_lock (&core->lock);
+  next = axon_op_set_copy (g_ptr_array_index (core->op_sets, core->op_sets->len - 1));
+  axon_op_set_add (next, ops, n_ops);
+  g_ptr_array_add (core->op_sets, next);
+  g_mutex_unlock (&core->lock);
+}
+
+/* entry->lock held. Operators of the device's own are known from now on, so that its exports can be
+ * read. */
+static gboolean
+load_library (AxonCore *core, AxonRegistryEntry *entry, GError **error)
+{
+  if (entry->info != NULL)
+    return TRUE;
+  entry->info = entry->library ? axon_loader_open_library (entry->library, error)
+                               : axon_loader_open (entry->name, error);
+  if (entry->info != NULL)
+    extend_op_set (core, entry->info->ops, entry->info->n_ops);
   return entry->info != NULL;
 }
 
@@ -123,7 +141,8 @@ create_plugin (const AxonRegistryEntry *entry, GError **error)
 static AxonPlugin *
 load_plugin (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 {
-  g_autoptr (AxonPlugin) plugin = load_library (entry, error) ? create_plugin (entry, error) : NULL;
+  g_autoptr (AxonPlugin) plugin =
+      load_library (core, entry, error) ? create_plugin (entry, error) : NULL;
   if (plugin == NULL)
     return NULL;
   axon_plugin_attach (plugin, core, entry->info);
@@ -141,7 +160,7 @@ axon_core_get_plugin_info (AxonCore *core, const gchar *name)
   AxonRegistryEntry *entry = axon_core_get_entry (core, name, TRUE);
   const AxonPluginInfo *info;
   g_mutex_lock (&entry->lock);
-  info = load_library (entry, NULL) ? entry->info : NULL;
+  info = load_library (core, entry, NULL) ? entry->info : NULL;
   g_mutex_unlock (&entry->lock);
   return info;
 }
@@ -284,19 +303,6 @@ axon_core_unload_plugin (AxonCore *core, const gchar *name, GError **error)
   return plugin != NULL;
 }
 
-/* Adds the rows to a new op set: readers of the old one are not disturbed. */
-static void
-extend_op_set (AxonCore *core, AxonExtension *extension)
-{
-  const AxonExtensionInfo *info = axon_extension_get_info (extension);
-  AxonOpSet *next;
-  g_mutex_lock (&core->lock);
-  next = axon_op_set_copy (g_ptr_array_index (core->op_sets, core->op_sets->len - 1));
-  axon_op_set_add (next, info->ops, info->n_ops);
-  g_ptr_array_add (core->op_sets, next);
-  g_mutex_unlock (&core->lock);
-}
-
 static gboolean
 extend_device (AxonCore *core, const gchar *device, AxonExtension *extension, GError **error)
 {
@@ -355,9 +361,11 @@ gboolean
 axon_core_add_extension (AxonCore *core, const gchar *path, const gchar *device, GError **error)
 {
   g_autoptr (AxonExtension) extension = axon_extension_open (path, error);
+  const AxonExtensionInfo *info;
   if (extension == NULL || (device != NULL && !extend_device (core, device, extension, error)))
     return FALSE;
-  extend_op_set (core, extension);
+  info = axon_extension_get_info (extension);
+  extend_op_set (core, info->ops, info->n_ops);
   if (device == NULL)
     extend_loaded (core, extension);
   return TRUE;

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Plugins of others: mistakes of their authors, several devices of one plugin, versions. */
+#include "axontest.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define MISTAKEN SUPPORT_DIR "/libmistaken.so"
+#define TWO SUPPORT_DIR "/libaxon-two.so"
+#define NEXT_TWO SUPPORT_DIR "/libnexttwo.so"
+
+static AxonCore *
+core_with (const gchar *library, const gchar *name)
+{
+  AxonCore *core = axon_core_new ();
+  g_autoptr (GError) error = NULL;
+  axon_core_register_plugin (core, library, name, &error);
+  g_assert_no_error (error);
+  return core;
+}
+
+/* P2, P10: the author reads what is missing; other devices are there all the same. */
+static void
+a_mistake_in_a_plugin_is_an_error_that_says_which (void)
+{
+  static const struct {
+    const gchar *name, *says;
+  } mistakes[] = { { "NOTHING", "create() returned neither a device nor an error" },
+                   { "NOQUERY", "has no query_model" },
+                   { "NOCOMPILE", "has no compile_model" },
+                   { "NOMETRIC", "has no get_metric or get_device_metric" },
+                   { "NOTABLE", "axon_plugin_set_properties_table() was not called" },
+                   { "NOLIST", "no row AVAILABLE_DEVICES" },
+                   { "OWNKEY", "\"MY_KEY\" is not a well-known one: its row needs a type" },
+                   { "BADDEFAULT", "the default of property \"PERF_COUNT\" is \"maybe\", expected "
+                                   "YES or NO" } };
+  g_autoptr (AxonModel) model = test_relu_model ();
+  for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++) {
+    g_autoptr (AxonCore) core = core_with (MISTAKEN, mistakes[i].name);
+    g_autoptr (GError) error = NULL;
+    g_auto (GStrv) devices = NULL;
+    g_auto (GStrv) unusable = NULL;
+    g_autofree gchar *all = NULL;
+    g_assert_null (
+        axon_core_compile_model (core, model, mistakes[i].name, NULL, NULL, NULL, NULL, &error));
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_DEVICE);
+    g_assert_nonnull (strstr (error->message, mistakes[i].name));
+    g_assert_nonnull (strstr (error->message, mistakes[i].says));
+    devices = axon_core_get_available_devices (core);
+    g_assert_true (g_strv_contains ((const gchar *const *)devices, "TEMPLATE"));
+    g_assert_false (g_strv_contains ((const gchar *const *)devices, mistakes[i].name));
+    unusable = axon_core_list_unusable_devices (core);
+    all = g_strjoinv ("\n", unusable);
+    g_assert_nonnull (strstr (all, mistakes[i].says));
+  }
+}
+
+static void
+a_library_whose_name_is_no_device_hides_nobody (void)
+{
+  g_autofree gchar *folder = g_dir_make_tmp ("axon-plugins-XXXXXX", NULL);
+  g_autofree gchar *library = g_build_filename (folder, "libaxon-my-npu.so", NULL);
+  const gchar *before = g_getenv ("AXON_PLUGIN_PATH");
+  g_autofree gchar *old = g_strdup (before);
+  g_autofree gchar *path = g_strconcat (folder, ":", before, NULL);
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_autofree gchar *all = NULL;
+  g_auto (GStrv) devices = NULL;
+  g_auto (GStrv) unusable = NULL;
+  g_assert_true (g_file_set_contents (library, "", 0, NULL));
+  g_setenv ("AXON_PLUGIN_PATH", path, TRUE);
+  devices = axon_core_list_all_devices (core);
+  unusable = axon_core_list_unusable_devices (core);
+  g_setenv ("AXON_PLUGIN_PATH", old, TRUE);
+  g_unlink (library);
+  g_rmdir (folder);
+  g_assert_true (g_strv_contains ((const gchar *const *)devices, "TEMPLATE"));
+  g_assert_false (g_strv_contains ((const gchar *const *)devices, "MY-NPU"));
+  all = g_strjoinv ("\n", unusable);
+  g_assert_nonnull (strstr (all, "libaxon-my-npu.so: its name names no device"));
+}
+
+static GBytes *
+export_bytes (AxonCompiledModel *compiled)
+{
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  g_autoptr (GError) error = NULL;
+  axon_compiled_model_export (compiled, stream, NULL, &error);
+  g_assert_no_error (error);
+  g_output_stream_close (stream, NULL, NULL);
+  return g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (stream));
+}
+
+static AxonCompiledModel *
+compile (AxonCore *core, const gchar *device, const gchar *cache)
+{
+  g_autoptr (AxonModel) model = test_relu_model ();
+  g_autoptr (GError) error = NULL;
+  GVariantDict dict;
+  AxonCompiledModel *compiled;
+  g_variant_dict_init (&dict, NULL);
+  if (cache != NULL)
+    g_variant_dict_insert (&dict, "CACHE_DIR", "s", cache);
+  compiled = axon_core_compile_model (core, model, device, g_variant_dict_end (&dict), NULL, NULL,
+                                      NULL, &error);
+  g_assert_no_error (error);
+  return compiled;
+}
+
+static gboolean
+from_cache (AxonCompiledModel *compiled)
+{
+  g_autoptr (GVariant) value =
+      axon_compiled_model_get_property (compiled, "LOADED_FROM_CACHE", NULL);
+  return g_variant_get_boolean (value);
+}
+
+static void
+remove_folder (const gchar *path, guint expected)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const gchar *name;
+  guint n = 0;
+  for (; (name = g_dir_read_name (dir)) != NULL; n++) {
+    g_autofree gchar *file = g_build_filename (path, name, NULL);
+    g_unlink (file);
+  }
+  g_rmdir (path);
+  g_assert_cmpuint (n, ==, expected);
+}
+
+/* I2, I3 */
+static void
+what_one_version_of_a_plugin_stored_the_next_does_not_take (void)
+{
+  g_autoptr (AxonCore) now = core_with (TWO, "PAIR");
+  g_autoptr (AxonCore) next = core_with (NEXT_TWO, "PAIR");
+  g_autofree gchar *folder = g_dir_make_tmp ("axon-plugins-XXXXXX", NULL);
+  g_autoptr (AxonCompiledModel) first = compile (now, "PAIR.0", folder);
+  g_autoptr (AxonCompiledModel) again = compile (now, "PAIR.0", folder);
+  g_autoptr (AxonCompiledModel) other = compile (next, "PAIR.0", folder);
+  g_autoptr (GBytes) bytes = export_bytes (first);
+  g_autoptr (GError) error = NULL;
+  g_assert_false (from_cache (first));
+  g_assert_true (from_cache (again));
+  g_assert_false (from_cache (other));
+  remove_folder (folder, 2);
+  g_assert_null (
+      axon_core_import_model (next, bytes, "PAIR.0", NULL, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+  g_assert_nonnull (strstr (error->message, "plugin-version"));
+  g_assert_nonnull (strstr (error->message, "'2.0'"));
+  g_assert_nonnull (strstr (error->message, "'1.0'"));
+}
+
+/* I2, I3: entries of one device of a plugin are not those of the other. */
+static void
+devices_of_one_plugin_have_entries_of_their_own (void)
+{
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_autofree gchar *folder = g_dir_make_tmp ("axon-plugins-XXXXXX", NULL);
+  g_autoptr (AxonCompiledModel) zero = compile (core, "TWO.0", folder);
+  g_autoptr (AxonCompiledModel) one = compile (core, "TWO.1", folder);
+  g_autoptr (AxonCompiledModel) again = compile (core, "TWO.1", folder);
+  g_assert_false (from_cache (one));
+  g_assert_true (from_cache (again));
+  remove_folder (folder, 2);
+}
+
+/* X5: ids that the table's choices allow, but that do not exist */
+static void
+an_id_of_no_device_changes_nothing (void)
+{
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) ids = NULL;
+  g_assert_false (
+      axon_core_set_property (core, "TWO", "DEVICE_ID", g_variant_new_string ("7"), &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+  g_assert_nonnull (strstr (error->message, "there is no device TWO.7: DEVICE_ID is one of 0, 1"));
+  g_clear_error (&error);
+  ids = axon_core_get_property (core, "TWO", "AVAILABLE_DEVICES", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (g_variant_n_children (ids), ==, 2);
+  g_assert_null (axon_core_get_property (core, "TWO.7", "FULL_DEVICE_NAME", &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+}
+
+/* A plugin that is registered by another name says that one. */
+static void
+a_device_by_another_name_says_where_it_runs (void)
+{
+  static const gchar *const libraries[] = { "cpu/libaxon-cpu.so", NULL };
+  for (guint i = 0; libraries[i] != NULL; i++) {
+    g_autofree gchar *path = g_build_filename (SUPPORT_DIR, "../../plugins", libraries[i], NULL);
+    g_autofree gchar *plain = g_canonicalize_filename (path, NULL);
+    g_autoptr (AxonCore) core = core_with (plain, "MINE");
+    g_autoptr (AxonCompiledModel) compiled = compile (core, "MINE", NULL);
+    g_autoptr (GVariant) where =
+        axon_compiled_model_get_property (compiled, "EXECUTION_DEVICES", NULL);
+    g_autofree gchar *text = g_variant_print (where, FALSE);
+    g_assert_cmpstr (text, ==, "['MINE']");
+  }
+}
+
+/* x f32[1,4] -> Mul 3 -> Add 1 */
+static AxonModel *
+make_scale_shift (void)
+{
+  static const gfloat three = 3, one = 1;
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1, 4), scalar = { .rank = 0 };
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &s);
+  AxonNode *mul = test_model_node (&t, "Mul", 2, x, test_model_constant (&t, &scalar, &three));
+  AxonNode *add =
+      test_model_node (&t, "Add", 2, mul->outputs[0], test_model_constant (&t, &scalar, &one));
+  return test_model_finish (&t, add->outputs[0]);
+}
+
+static gboolean
+has_fused_node (AxonModel *model)
+{
+  g_assert_cmpuint (axon_model_get_n_nodes (model), ==, 1);
+  return g_str_equal (((AxonNode *)g_ptr_array_index (model->nodes, 0))->op->name, "ScaleShift");
+}
+
+static void
+check_scale_shift (AxonCompiledModel *compiled)
+{
+  g_autoptr (AxonInferRequest) r = axon_compiled_model_create_infer_request (compiled);
+  g_autoptr (AxonModel) runs = axon_compiled_model_get_runtime_model (compiled, NULL);
+  AxonShape s = AXON_SHAPE (1, 4);
+  g_autoptr (AxonTensor) x = test_random (&s, 5);
+  g_autoptr (AxonTensor) y = NULL;
+  g_assert_true (has_fused_node (runs));
+  g_assert_true (axon_infer_request_set_input_tensor (r, 0, x, NULL));
+  g_assert_true (axon_infer_request_infer (r, NULL));
+  y = axon_infer_request_get_output_tensor (r, 0);
+  for (gsize i = 0; i < 4; i++)
+    g_assert_cmpfloat_with_epsilon (axon_tensor_get_value (y, i),
+                                    axon_tensor_get_value (x, i) * 3 + 1, 1e-6);
+}
+
+/* P21: in cores that never met the device before, too */
+static void
+a_fused_operator_of_a_plugin_comes_back_from_a_file (void)
+{
+  g_autofree gchar *folder = g_dir_make_tmp ("axon-plugins-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (folder, "fused.axon", NULL);
+  g_autoptr (AxonModel) model = make_scale_shift ();
+  g_autoptr (AxonModel) stored = NULL;
+  g_autoptr (GError) error = NULL;
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr (AxonCore) core = axon_core_new ();
+    g_autoptr (AxonCompiledModel) compiled =
+        i == 0 ? axon_core_compile_model (core, model, "FUSION", NULL, NULL, NULL, NULL, &error)
+               : axon_core_import_model_from_file (core, path, i == 1 ? "FUSION" : NULL, NULL, NULL,
+                                                   NULL, NULL, &error);
+    g_assert_no_error (error);
+    check_scale_shift (compiled);
+    if (i == 0)
+      axon_compiled_model_export_to_file (compiled, path, &error);
+    g_assert_no_error (error);
+  }
+  g_autoptr (AxonCore) core = axon_core_new ();
+  stored = axon_core_read_exported_model (core, path, &error);
+  g_assert_no_error (error);
+  g_assert_true (has_fused_node (stored));
+  remove_folder (folder, 1);
+}
+
+/* P21, Q6 */
+static void
+a_query_knows_the_nodes_that_were_fused (void)
+{
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_autoptr (AxonModel) model = make_scale_shift ();
+  g_autoptr (GHashTable) taken =
+      axon_core_query_model (core, model, "FUSION", NULL, NULL, NULL, NULL);
+  g_assert_cmpuint (g_hash_table_size (taken), ==, 2);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/plugins/" #name, name)
+  ADD (a_mistake_in_a_plugin_is_an_error_that_says_which);
+  ADD (a_library_whose_name_is_no_device_hides_nobody);
+  ADD (what_one_version_of_a_plugin_stored_the_next_does_not_take);
+  ADD (devices_of_one_plugin_have_entries_of_their_own);
+  ADD (an_id_of_no_device_changes_nothing);
+  ADD (a_fused_operator_of_a_plugin_comes_back_from_a_file);
+  ADD (a_query_knows_the_nodes_that_were_fused);
+  ADD (a_device_by_another_name_says_where_it_runs);
+  return g_test_run ();
+}
