@@ -44,6 +44,8 @@ const AxonPluginInfo *axon_core_get_plugin_info (AxonCore *core, const gchar *na
 AxonPlugin *axon_core_get_plugin (AxonCore *core, const gchar *name, const AxonPluginInfo **info,
                                   GError **error);
 gboolean axon_core_owns_key (AxonCore *core, const gchar *key);
+gboolean axon_core_set_own_key (AxonCore *core, const gchar *device, const gchar *key,
+                                GVariant *value, GError **error);
 /* axoncipher.c */
 AxonCipher *axon_core_get_cipher (AxonCore *core);
 void axon_cipher_unref (AxonCipher *cipher);

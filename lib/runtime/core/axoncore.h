@@ -40,6 +40,7 @@ AxonTensor *axon_core_read_tensor (AxonCore *core, const gchar *path, AxonDType 
 gchar **axon_core_get_available_devices (AxonCore *core);
 gboolean axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *name,
                                     GError **error);
+gboolean axon_core_load_environment (AxonCore *core, GError **error);
 gboolean axon_core_register_plugins (AxonCore *core, const gchar *path, GError **error);
 gboolean axon_core_unload_plugin (AxonCore *core, const gchar *name, GError **error);
 gboolean axon_core_add_extension (AxonCore *core, const gchar *path, const gchar *device,
@@ -87,6 +88,8 @@ gchar **axon_core_list_operators (AxonCore *core);
 #ifndef __GI_SCANNER__ /* for tools and virtual devices, which are C */
 gchar **axon_core_list_all_devices (AxonCore *core);
 gchar **axon_core_list_unusable_devices (AxonCore *core);
+gchar **axon_core_list_unusable_candidates (AxonCore *core);
+gboolean axon_core_is_spreading (AxonCore *core, const gchar *name);
 gchar **axon_core_get_candidate_devices (AxonCore *core);
 gboolean axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device,
                               GVariant *config);

@@ -139,6 +139,7 @@ typedef enum {
   AXON_PLUGIN_VIRTUAL = 1 << 0,   /* stands for other devices: takes a list behind its name */
   AXON_PLUGIN_REFERENCE = 1 << 1, /* for tests: never chosen automatically */
   AXON_PLUGIN_FOREIGN = 1 << 2,   /* devices of other libraries: never chosen automatically */
+  AXON_PLUGIN_SPREADING = 1 << 3, /* virtual, and no other such may stand before it */
 } AxonPluginFlags;
 
 /* What the exported symbol `axon_plugin_entry` returns; never changes in size without @abi. */

@@ -59,22 +59,24 @@ apply_globals (AxonCore *core, AxonPlugin *plugin, GError **error)
   return TRUE;
 }
 
+/* Keys of the core, such as CACHE_DIR, are for the device where it has none of that name. */
 static gboolean
-apply_defaults (AxonPlugin *plugin, GVariant *defaults, GError **error)
+apply_defaults (AxonCore *core, AxonPlugin *plugin, GVariant *defaults, GError **error)
 {
   GVariantIter iter;
   const gchar *key;
   GVariant *value;
+  gboolean ok = TRUE;
   if (defaults == NULL)
     return TRUE;
   g_variant_iter_init (&iter, defaults);
-  while (g_variant_iter_next (&iter, "{&sv}", &key, &value)) {
-    gboolean ok = axon_plugin_set_property (plugin, key, value, error);
+  while (ok && g_variant_iter_next (&iter, "{&sv}", &key, &value)) {
+    ok = axon_core_owns_key (core, key) && !axon_plugin_has_property (plugin, key)
+             ? axon_core_set_own_key (core, axon_plugin_get_name (plugin), key, value, error)
+             : axon_plugin_set_property (plugin, key, value, error);
     g_variant_unref (value);
-    if (!ok)
-      return FALSE;
   }
-  return TRUE;
+  return ok;
 }
 
 /* Extensions for everybody go to devices that take them, silently. */
@@ -146,7 +148,8 @@ load_plugin (AxonCore *core, AxonRegistryEntry *entry, GError **error)
   if (plugin == NULL)
     return NULL;
   axon_plugin_attach (plugin, core, entry->info);
-  if (!apply_defaults (plugin, entry->defaults, error) || !apply_globals (core, plugin, error))
+  if (!apply_defaults (core, plugin, entry->defaults, error) ||
+      !apply_globals (core, plugin, error))
     return NULL;
   apply_extensions (core, entry, plugin);
   return g_steal_pointer (&plugin);
@@ -223,29 +226,42 @@ axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *na
   return !taken;
 }
 
+/* What the group says besides its library: properties as a{sv}, floating; extensions into
+ * @extensions. */
+static GVariant *
+read_group (GKeyFile *file, const gchar *group, GStrvBuilder *extensions)
+{
+  g_auto (GStrv) keys = g_key_file_get_keys (file, group, NULL, NULL);
+  GVariantBuilder defaults;
+  g_variant_builder_init (&defaults, G_VARIANT_TYPE_VARDICT);
+  for (guint i = 0; keys[i] != NULL; i++) {
+    g_autofree gchar *value = g_key_file_get_string (file, group, keys[i], NULL);
+    if (g_str_equal (keys[i], "extension"))
+      g_strv_builder_add (extensions, value);
+    else if (!g_str_equal (keys[i], "library"))
+      g_variant_builder_add (&defaults, "{sv}", keys[i], g_variant_new_string (value));
+  }
+  return g_variant_builder_end (&defaults);
+}
+
+/* Defaults are there before an extension makes the plugin load. */
 static gboolean
 register_group (AxonCore *core, GKeyFile *file, const gchar *group, GError **error)
 {
   g_autofree gchar *library = g_key_file_get_string (file, group, "library", error);
-  g_auto (GStrv) keys = g_key_file_get_keys (file, group, NULL, NULL);
+  g_autoptr (GStrvBuilder) found = g_strv_builder_new ();
+  g_auto (GStrv) extensions = NULL;
   AxonRegistryEntry *entry;
-  GVariantBuilder defaults;
   if (library == NULL || !axon_core_register_plugin (core, library, group, error))
     return FALSE;
-  g_variant_builder_init (&defaults, G_VARIANT_TYPE_VARDICT);
-  for (guint i = 0; keys[i] != NULL; i++) {
-    g_autofree gchar *value = g_key_file_get_string (file, group, keys[i], NULL);
-    if (g_str_equal (keys[i], "extension")) {
-      if (!axon_core_add_extension (core, value, group, error))
-        return FALSE;
-    } else if (!g_str_equal (keys[i], "library")) {
-      g_variant_builder_add (&defaults, "{sv}", keys[i], g_variant_new_string (value));
-    }
-  }
   entry = axon_core_get_entry (core, group, TRUE);
   g_mutex_lock (&entry->lock);
-  entry->defaults = g_variant_ref_sink (g_variant_builder_end (&defaults));
+  entry->defaults = g_variant_ref_sink (read_group (file, group, found));
   g_mutex_unlock (&entry->lock);
+  extensions = g_strv_builder_end (found);
+  for (guint i = 0; extensions[i] != NULL; i++)
+    if (!axon_core_add_extension (core, extensions[i], group, error))
+      return FALSE;
   return TRUE;
 }
 
