@@ -14,12 +14,17 @@
 #define TwoPlugin NextTwoPlugin
 #define TwoPluginClass NextTwoPluginClass
 #define VERSION_TEXT "2.0"
+#define FLAGS 0
+#define SAMPLE_MORE_PROPERTIES                                                                     \
+  { .key = "DEVICE_KIND", .flags = AXON_RO }, { .key = "DEVICE_RANK", .flags = AXON_RO },          \
+      { .key = "DEVICE_TOTAL_MEM_SIZE", .flags = AXON_RO },
 #else
 #define SampleModel TwoSampleModel
 #define SampleModelClass TwoSampleModelClass
 #define SamplePlugin TwoSamplePlugin
 #define SamplePluginClass TwoSamplePluginClass
 #define VERSION_TEXT "1.0"
+#define FLAGS AXON_PLUGIN_REFERENCE
 #endif
 #include "../../docs/examples/plugin/sampleplugin.c"
 
@@ -46,6 +51,12 @@ two_plugin_get_device_metric (AxonPlugin *plugin, const gchar *id, const gchar *
     return text_with_id ("architecture", id);
   if (g_str_equal (key, "EXECUTION_DEVICES"))
     return axon_property_list (name, NULL);
+  if (g_str_equal (key, "DEVICE_KIND"))
+    return g_variant_new_string ("FPGA");
+  if (g_str_equal (key, "DEVICE_RANK"))
+    return g_variant_new_int32 (g_str_equal (id, "0") ? 60 : 50);
+  if (g_str_equal (key, "DEVICE_TOTAL_MEM_SIZE"))
+    return g_variant_new_uint64 (12345678);
   return sample_plugin_get_metric (plugin, key, error);
 }
 
@@ -68,5 +79,4 @@ create (const gchar *name, G_GNUC_UNUSED GError **error)
 }
 
 AXON_DEFINE_PLUGIN_INFO (.name = "TWO", .version = VERSION_TEXT,
-                         .description = "Two devices, for tests", .create = create,
-                         .flags = AXON_PLUGIN_REFERENCE)
+                         .description = "Two devices, for tests", .create = create, .flags = FLAGS)
