@@ -66,6 +66,11 @@ const AxonShape *axon_model_get_input_shape (AxonModel *model, guint index);
 const AxonShape *axon_model_get_output_shape (AxonModel *model, guint index);
 const gchar *axon_model_get_metadata (AxonModel *model, const gchar *key);
 gchar **axon_model_get_metadata_keys (AxonModel *model);
+void axon_model_set_metadata (AxonModel *model, const gchar *key, const gchar *text);
+gboolean axon_model_set_node_info (AxonModel *model, const gchar *node, const gchar *key,
+                                   const gchar *text);
+const gchar *axon_model_get_node_info (AxonModel *model, const gchar *node, const gchar *key);
+gchar **axon_model_get_node_info_keys (AxonModel *model, const gchar *node);
 guint64 axon_model_get_n_parameters (AxonModel *model);
 guint axon_model_get_n_initializers (AxonModel *model);
 guint axon_model_get_n_nodes (AxonModel *model);

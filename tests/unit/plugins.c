@@ -280,6 +280,43 @@ a_query_knows_the_nodes_that_were_fused (void)
   g_assert_cmpuint (g_hash_table_size (taken), ==, 2);
 }
 
+/* Texts on nodes and models, on devices that run passes and that do not: fused nodes keep them. */
+static void
+notes_on_nodes_and_models_survive_passes_and_files (void)
+{
+  static const gchar *const devices[] = { "TEMPLATE", "CPU", "FUSION" };
+  for (guint i = 0; i < G_N_ELEMENTS (devices); i++) {
+    g_autoptr (AxonCore) core = axon_core_new ();
+    g_autoptr (AxonModel) model = make_scale_shift ();
+    g_auto (GStrv) names = axon_model_get_node_names (model);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonCompiledModel) compiled = NULL;
+    g_autoptr (AxonCompiledModel) imported = NULL;
+    g_autoptr (AxonModel) runs = NULL;
+    g_autoptr (GBytes) bytes = NULL;
+    g_auto (GStrv) keys = NULL;
+    g_assert_true (axon_model_set_node_info (model, names[0], "com.example.note", "of Mul"));
+    g_assert_true (axon_model_set_node_info (model, names[1], "com.example.note", "öf Add"));
+    g_assert_true (axon_model_set_node_info (model, names[1], "com.example.gone", "x"));
+    g_assert_true (axon_model_set_node_info (model, names[1], "com.example.gone", NULL));
+    g_assert_false (axon_model_set_node_info (model, "nobody", "com.example.note", "x"));
+    axon_model_set_metadata (model, "com.example.author", "Ada");
+    compiled = axon_core_compile_model (core, model, devices[i], NULL, NULL, NULL, NULL, &error);
+    g_assert_no_error (error);
+    bytes = export_bytes (compiled);
+    imported =
+        axon_core_import_model (core, bytes, devices[i], NULL, NULL, NULL, NULL, NULL, &error);
+    g_assert_no_error (error);
+    runs = axon_compiled_model_get_runtime_model (imported, &error);
+    g_assert_no_error (error);
+    g_assert_cmpstr (axon_model_get_metadata (runs, "com.example.author"), ==, "Ada");
+    keys = axon_model_get_node_info_keys (runs, names[1]);
+    g_assert_cmpuint (g_strv_length (keys), ==, 1);
+    g_assert_cmpstr (axon_model_get_node_info (runs, names[1], "com.example.note"), ==,
+                     axon_model_get_n_nodes (runs) == 1 ? "of Mul" : "öf Add");
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -292,6 +329,7 @@ main (int argc, char **argv)
   ADD (an_id_of_no_device_changes_nothing);
   ADD (a_fused_operator_of_a_plugin_comes_back_from_a_file);
   ADD (a_query_knows_the_nodes_that_were_fused);
+  ADD (notes_on_nodes_and_models_survive_passes_and_files);
   ADD (a_device_by_another_name_says_where_it_runs);
   return g_test_run ();
 }
