@@ -28,6 +28,8 @@
 #endif
 #include "../../docs/examples/plugin/sampleplugin.c"
 
+#include <string.h>
+
 typedef SamplePlugin TwoPlugin;
 typedef SamplePluginClass TwoPluginClass;
 static GType two_plugin_get_type (void);
@@ -60,9 +62,71 @@ two_plugin_get_device_metric (AxonPlugin *plugin, const gchar *id, const gchar *
   return sample_plugin_get_metric (plugin, key, error);
 }
 
+#ifdef TWO_NEXT /* it stores models in a format of its own: a line and an ONNX file */
+#define LINE "NEXT TWO\n"
+
+static GBytes *
+export_bytes (AxonCompiledModel *compiled, GError **error)
+{
+  g_autoptr (AxonCore) core =
+      axon_plugin_get_core (axon_compiled_model_get_plugin (compiled), error);
+  g_autoptr (GBytes) onnx =
+      core ? axon_core_write_model_to_bytes (core, ((SampleModel *)compiled)->model,
+                                             AXON_WRITE_DEFAULT, error)
+           : NULL;
+  GByteArray *all = onnx ? g_byte_array_new () : NULL;
+  if (all == NULL)
+    return NULL;
+  g_byte_array_append (all, (const guint8 *)LINE, strlen (LINE));
+  g_byte_array_append (all, g_bytes_get_data (onnx, NULL), (guint)g_bytes_get_size (onnx));
+  return g_byte_array_free_to_bytes (all);
+}
+
+static AxonCompiledModel *
+import_bytes (AxonPlugin *plugin, GBytes *bytes, G_GNUC_UNUSED AxonRemoteContext *context,
+              const AxonConfig *config, GCancellable *cancellable,
+              G_GNUC_UNUSED AxonProgressFunc progress, G_GNUC_UNUSED gpointer user_data,
+              GError **error)
+{
+  g_autoptr (AxonCore) core = axon_plugin_get_core (plugin, error);
+  gsize n = g_bytes_get_size (bytes);
+  g_autoptr (GBytes) onnx = NULL;
+  g_autoptr (AxonModel) model = NULL;
+  if (core == NULL)
+    return NULL;
+  if (n < strlen (LINE) || memcmp (g_bytes_get_data (bytes, NULL), LINE, strlen (LINE)) != 0) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "this is no file of device TWO");
+    return NULL;
+  }
+  onnx = g_bytes_new_from_bytes (bytes, strlen (LINE), n - strlen (LINE));
+  model = axon_core_read_model_from_bytes (core, onnx, cancellable, error);
+  return model ? sample_model_new (plugin, model, model, config) : NULL;
+}
+
+/* Its models are the sample's but for the way that they are exported. */
+static AxonCompiledModel *
+two_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteContext *context,
+                          const AxonConfig *config, GCancellable *cancellable,
+                          AxonProgressFunc progress, gpointer user_data, GError **error)
+{
+  AxonCompiledModel *compiled = sample_plugin_compile_model (
+      plugin, model, context, config, cancellable, progress, user_data, error);
+  if (compiled != NULL) {
+    AXON_COMPILED_MODEL_GET_CLASS (compiled)->export_model = NULL;
+    AXON_COMPILED_MODEL_GET_CLASS (compiled)->export_bytes = export_bytes;
+  }
+  return compiled;
+}
+#endif
+
 static void
 two_plugin_class_init (TwoPluginClass *klass)
 {
+#ifdef TWO_NEXT
+  klass->compile_model = two_plugin_compile_model;
+  klass->import_model = NULL;
+  klass->import_bytes = import_bytes;
+#endif
   klass->get_metric = NULL;
   klass->get_device_metric = two_plugin_get_device_metric;
 }

@@ -280,6 +280,33 @@ a_query_knows_the_nodes_that_were_fused (void)
   g_assert_cmpuint (g_hash_table_size (taken), ==, 2);
 }
 
+/* I4 */
+static void
+a_device_may_store_models_in_a_format_of_its_own (void)
+{
+  g_autoptr (AxonCore) core = core_with (NEXT_TWO, "PAIR");
+  g_autofree gchar *folder = g_dir_make_tmp ("axon-plugins-XXXXXX", NULL);
+  g_autoptr (AxonCompiledModel) compiled = compile (core, "PAIR.1", folder);
+  g_autoptr (AxonCompiledModel) cached = compile (core, "PAIR.1", folder);
+  g_autoptr (GBytes) bytes = export_bytes (compiled);
+  g_autoptr (GBytes) other = g_bytes_new_static ("something else", 14);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) imported =
+      axon_core_import_model (core, bytes, "PAIR.1", NULL, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), 9, "NEXT TWO\n", 9);
+  g_assert_cmpuint (axon_compiled_model_get_n_outputs (imported), ==, 1);
+  g_assert_true (from_cache (cached));
+  remove_folder (folder, 1);
+  g_assert_null (
+      axon_core_import_model (core, other, "PAIR.1", NULL, NULL, NULL, NULL, NULL, &error));
+  g_assert_nonnull (strstr (error->message, "this is no file of device TWO"));
+  g_clear_error (&error);
+  g_assert_null (axon_core_import_model (core, other, "CPU", NULL, NULL, NULL, NULL, NULL, &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+  g_assert_nonnull (strstr (error->message, "device CPU has no format of its own"));
+}
+
 /* Texts on nodes and models, on devices that run passes and that do not: fused nodes keep them. */
 static void
 notes_on_nodes_and_models_survive_passes_and_files (void)
@@ -329,6 +356,7 @@ main (int argc, char **argv)
   ADD (an_id_of_no_device_changes_nothing);
   ADD (a_fused_operator_of_a_plugin_comes_back_from_a_file);
   ADD (a_query_knows_the_nodes_that_were_fused);
+  ADD (a_device_may_store_models_in_a_format_of_its_own);
   ADD (notes_on_nodes_and_models_survive_passes_and_files);
   ADD (a_device_by_another_name_says_where_it_runs);
   return g_test_run ();

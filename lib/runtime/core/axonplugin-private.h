@@ -27,6 +27,10 @@ gboolean axon_plugin_check (AxonPlugin *plugin, GError **error);
 /* axonpluginconfig.c: FALSE where the plugin has no such device */
 gboolean axon_plugin_check_id (AxonPlugin *plugin, const gchar *id, GError **error);
 
-/* axonexport.c: what entries of the cache and exported files of a model compiled with @config
- * depend on, besides the model and the configuration */
+/* axonexport.c; identity: what entries of the cache and exported files of a model compiled with
+ * @config depend on, besides the model and the configuration */
+AxonCompiledModel *axon_plugin_import_bytes (AxonPlugin *plugin, GBytes *bytes,
+                                             AxonRemoteContext *context, GVariant *config,
+                                             GCancellable *cancellable, AxonProgressFunc progress,
+                                             gpointer user_data, GError **error);
 gchar *axon_plugin_identity_text (AxonPlugin *plugin, const AxonConfig *config);

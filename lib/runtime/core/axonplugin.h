@@ -64,6 +64,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonSupportedOps, axon_supported_ops_free)
  *   property `DEVICE_ID`, too
  * @set_property: required where a row has %AXON_PROPERTY_PROCESS: sets it, @value being of the
  * row's type; @get_metric tells it
+ * @import_bytes: optional; makes a compiled model of bytes in a format of the device's own, such as
+ * what the compiled model's `export_bytes` wrote; verifies all that it believes
  * @forwards_properties: set by virtual devices: keys that the table lacks are kept, for the devices
  *   behind
  *
@@ -91,8 +93,12 @@ struct _AxonPluginClass {
                                   GError **error);
   gboolean forwards_properties;
   gboolean (*set_property) (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error);
+  AxonCompiledModel *(*import_bytes) (AxonPlugin *plugin, GBytes *bytes, AxonRemoteContext *context,
+                                      const AxonConfig *config, GCancellable *cancellable,
+                                      AxonProgressFunc progress, gpointer user_data,
+                                      GError **error);
 
-  gpointer padding[18];
+  gpointer padding[17];
 };
 
 #ifndef __GI_SCANNER__ /* for plugins, which are C */

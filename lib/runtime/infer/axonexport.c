@@ -80,13 +80,31 @@ pack_ports (const GArray *ports)
   return g_variant_builder_end (&b);
 }
 
+/* What import_payload() takes, floating: the class's own, or where its bytes lie in the blob. */
+static GVariant *
+export_payload (AxonCompiledModel *compiled, AxonBlobWriter *writer, GError **error)
+{
+  AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
+  g_autoptr (GBytes) bytes = NULL;
+  if (klass->export_model != NULL)
+    return klass->export_model (compiled, writer, error);
+  if (klass->export_bytes == NULL) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not export models",
+                 axon_compiled_model_get_device_name (compiled));
+    return NULL;
+  }
+  bytes = klass->export_bytes (compiled, error);
+  return bytes ? g_variant_new ("(tt)", axon_blob_writer_add (writer, bytes, 64),
+                                (guint64)g_bytes_get_size (bytes))
+               : NULL;
+}
+
 /* @extra (nullable, floating): more header fields, a{sv} */
 gboolean
 axon_compiled_model_write (AxonCompiledModel *compiled, AxonBlobWriter *writer, GVariant *extra,
                            GOutputStream *stream, GCancellable *cancellable, GError **error)
 {
   AxonCompiledModelPrivate *priv = axon_compiled_model_private (compiled);
-  AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
   g_autoptr (GVariant) more = extra ? g_variant_ref_sink (extra) : NULL;
   const gchar *id = axon_config_get_device_id (priv->config);
   g_auto (GStrv) keys = identity_keys (priv->plugin);
@@ -96,12 +114,7 @@ axon_compiled_model_write (AxonCompiledModel *compiled, AxonBlobWriter *writer, 
   GVariantIter iter;
   const gchar *key;
   GVariant *value;
-  if (klass->export_model == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not export models",
-                 axon_plugin_get_name (priv->plugin));
-    return FALSE;
-  }
-  payload = klass->export_model (compiled, writer, error);
+  payload = export_payload (compiled, writer, error);
   if (payload == NULL)
     return FALSE;
   description = g_variant_ref_sink (describe_device (priv->plugin, (const gchar *const *)keys, id));
@@ -138,8 +151,15 @@ gboolean
 axon_compiled_model_export (AxonCompiledModel *compiled, GOutputStream *stream,
                             GCancellable *cancellable, GError **error)
 {
+  AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
   g_autoptr (AxonBlobWriter) writer = axon_blob_writer_new (NULL);
-  return axon_compiled_model_write (compiled, writer, NULL, stream, cancellable, error);
+  g_autoptr (GBytes) bytes = NULL;
+  if (klass->export_bytes == NULL)
+    return axon_compiled_model_write (compiled, writer, NULL, stream, cancellable, error);
+  bytes = klass->export_bytes (compiled, error);
+  return bytes != NULL &&
+         g_output_stream_write_all (stream, g_bytes_get_data (bytes, NULL),
+                                    g_bytes_get_size (bytes), NULL, cancellable, error);
 }
 
 /**
@@ -200,26 +220,63 @@ check_header (AxonPlugin *plugin, const AxonConfig *config, AxonBlob *blob, GErr
   return TRUE;
 }
 
+static AxonCompiledModel *
+import_payload (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
+                const AxonConfig *config, GCancellable *cancellable, AxonProgressFunc progress,
+                gpointer user_data, GError **error)
+{
+  AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (plugin);
+  g_autoptr (GVariant) payload = axon_blob_get_payload (blob);
+  g_autoptr (GBytes) bytes = NULL;
+  guint64 offset, n;
+  if (klass->import_model != NULL)
+    return klass->import_model (plugin, blob, payload, context, config, cancellable, progress,
+                                user_data, error);
+  if (klass->import_bytes == NULL || !g_variant_is_of_type (payload, G_VARIANT_TYPE ("(tt)"))) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not import models%s",
+                 axon_plugin_get_name (plugin), klass->import_bytes ? " of this form" : "");
+    return NULL;
+  }
+  g_variant_get (payload, "(tt)", &offset, &n);
+  bytes = axon_blob_get_bytes (blob, offset, n, error);
+  return bytes ? klass->import_bytes (plugin, bytes, context, config, cancellable, progress,
+                                      user_data, error)
+               : NULL;
+}
+
+/* A file in a format of the device's own, which it has to know. */
 AxonCompiledModel *
-axon_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
+axon_plugin_import_bytes (AxonPlugin *plugin, GBytes *bytes, AxonRemoteContext *context,
                           GVariant *config, GCancellable *cancellable, AxonProgressFunc progress,
                           gpointer user_data, GError **error)
 {
   AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (plugin);
   g_autoptr (AxonConfig) effective =
       axon_plugin_effective_config (plugin, config, AXON_UNKNOWN_KEYS_FAIL, error);
-  g_autoptr (GVariant) payload = axon_blob_get_payload (blob);
+  if (effective == NULL)
+    return NULL;
+  if (klass->import_bytes != NULL)
+    return klass->import_bytes (plugin, bytes, context, effective, cancellable, progress, user_data,
+                                error);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+               "this is no compiled model of Axon, and device %s has no format of its own",
+               axon_plugin_get_name (plugin));
+  return NULL;
+}
+
+AxonCompiledModel *
+axon_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
+                          GVariant *config, GCancellable *cancellable, AxonProgressFunc progress,
+                          gpointer user_data, GError **error)
+{
+  g_autoptr (AxonConfig) effective =
+      axon_plugin_effective_config (plugin, config, AXON_UNKNOWN_KEYS_FAIL, error);
   AxonCompiledModel *compiled;
   AXON_TRACE_BEGIN (start);
   if (effective == NULL || !check_header (plugin, effective, blob, error))
     return NULL;
-  if (klass->import_model == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not import models",
-                 axon_plugin_get_name (plugin));
-    return NULL;
-  }
-  compiled = klass->import_model (plugin, blob, payload, context, effective, cancellable, progress,
-                                  user_data, error);
+  compiled =
+      import_payload (plugin, blob, context, effective, cancellable, progress, user_data, error);
   AXON_TRACE_END (start, "import", axon_plugin_get_name (plugin));
   return compiled;
 }
