@@ -271,7 +271,9 @@ main (int argc, char **argv)
     g_printerr ("%s", help);
     return 1;
   }
-  model = axon_core_read_model (axon_core_get_default (), opt.files[0], NULL, &error);
+  model = g_str_has_suffix (opt.files[0], ".axon")
+              ? axon_core_read_exported_model (axon_core_get_default (), opt.files[0], &error)
+              : axon_core_read_model (axon_core_get_default (), opt.files[0], NULL, &error);
   if (model == NULL)
     return tool_fail (error);
   options.tolerance.quantized = axon_model_is_quantized (model);

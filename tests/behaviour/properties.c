@@ -147,6 +147,7 @@ a_compile_calls_value_wins_and_leaves_the_devices_own (void)
       axon_core_get_property (behaviour_core (), behaviour_name, "PERF_COUNT", NULL);
   g_autoptr (GVariant) after = NULL;
   g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonInferRequest) r = NULL;
   if (before == NULL) {
     g_test_skip ("the device has no PERF_COUNT");
     return;
@@ -155,6 +156,9 @@ a_compile_calls_value_wins_and_leaves_the_devices_own (void)
   compiled = behaviour_compile_with (model, "PERF_COUNT", "YES", NULL);
   after = get ("PERF_COUNT");
   g_assert_false (g_variant_get_boolean (after));
+  r = behaviour_request (compiled, 1);
+  g_assert_true (axon_infer_request_infer (r, NULL));
+  g_assert_cmpuint (axon_infer_request_get_n_profiling (r), >, 0); /* the call's value won */
 }
 
 /* Q3 */
