@@ -7,7 +7,7 @@
 #include <glib/gi18n-lib.h>
 #include <gst/video/video.h>
 
-#include "meta/nn.h"
+#include <gst/nn/nn.h>
 
 /* Video that elements take: what AxonImageFormat has. */
 #define GST_NN_VIDEO_FORMATS "{ NV12, I420, RGB, BGR, RGBx, RGBA, BGRx, BGRA, GRAY8 }"

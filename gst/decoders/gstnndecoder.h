@@ -3,7 +3,7 @@
  * of the table; the element undoes the letterbox and suppresses overlaps. */
 #pragma once
 
-#include "../meta/nn.h"
+#include <gst/nn/nn.h>
 
 typedef struct {
   GPtrArray *tensors; /* AxonTensor, f32 */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Model descriptions: one table of keys, read from files beside the model, from ONNX metadata and
  * from element properties. The first source that says a key wins. */
-#include "gstnndescription.h"
+#include <gst/nn/gstnndescription.h>
 
 #include <json-glib/json-glib.h>
 #include <string.h>

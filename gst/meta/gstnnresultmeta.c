@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstnnresultmeta.h"
+#include <gst/nn/gstnnresultmeta.h>
 
 #include <gst/video/video.h>
 

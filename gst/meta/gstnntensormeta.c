@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "gstnntensormeta.h"
+#include <gst/nn/gstnntensormeta.h>
 
 /**
  * gst_nn_tensor_meta_api_get_type: (skip)

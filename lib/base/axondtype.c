@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The dtype table: every fact about an element type stands in its one row. */
-#include "axondtype.h"
+#include <axon/axondtype.h>
 #include "axonfloat8-private.h"
 #include "axonhalf-private.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The error domain, and near-miss suggestions for messages. */
-#include "axonerror.h"
+#include <axon/axonerror.h>
 
 typedef struct {
   AxonErrorReason reason;

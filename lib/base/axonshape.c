@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shapes: values, no state, any thread. */
-#include "axonshape.h"
-#include "axonerror.h"
+#include <axon/axonshape.h>
+#include <axon/axonerror.h>
 
 G_DEFINE_BOXED_TYPE (AxonShape, axon_shape, axon_shape_copy, axon_shape_free)
 

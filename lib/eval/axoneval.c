@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "axoneval.h"
-#include "../ops/axonopset.h"
+#include <axon/plugin/axoneval.h>
+#include <axon/plugin/axonopset.h>
 
 /* Kernels that only move strings move them as bytes: they borrow, and run_kernel() copies. */
 static gboolean

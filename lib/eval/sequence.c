@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sequences (11 on) and optionals (15, 18): tensors of tensors, which share their items. */
-#include "axoneval.h"
+#include <axon/plugin/axoneval.h>
 #include "../ops/ops-private.h"
 
 static gboolean
@@ -113,6 +113,22 @@ run_erase (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError
   return run_change (in[0], NULL, axon_operand (node, in, 1), out, error);
 }
 
+DECLARE_FAMILY (concat);
+DECLARE_FAMILY (reshape);
+
+static const AxonOp *
+find_borrowed (const gchar *name)
+{
+  static gsize once;
+  if (g_once_init_enter (&once)) {
+    AxonOpSet *set = axon_op_set_new_empty ();
+    axon_ops_concat (set);
+    axon_ops_reshape (set);
+    g_once_init_leave (&once, (gsize)set);
+  }
+  return axon_op_set_lookup ((AxonOpSet *)once, NULL, name, 12);
+}
+
 /* Runs operator @name on @in, as its row of the tables would. */
 static gboolean
 borrow_operator (const gchar *name, gint64 axis, AxonTensor **in, guint n_in, AxonTensor **out,
@@ -124,8 +140,7 @@ borrow_operator (const gchar *name, gint64 axis, AxonTensor **in, guint n_in, Ax
   AxonNode *node;
   for (guint i = 0; i < n_in; i++)
     values[i] = axon_model_add_constant (model, NULL, in[i]);
-  node = axon_model_add_node (model, axon_builtin_op (NULL, name, 12), 12, name, values, n_in,
-                              &result, 1);
+  node = axon_model_add_node (model, find_borrowed (name), 12, name, values, n_in, &result, 1);
   if (g_str_equal (name, "Unsqueeze") || g_str_equal (name, "Squeeze"))
     axon_node_set_ints (node, "axes", &axis, 1);
   else
@@ -255,25 +270,33 @@ run_has_element (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, 
   return out[0] != NULL;
 }
 
-#define ROW(name, since, min_in, max_in, attrs, infer, run)                                        \
-  {                                                                                                \
-    name, NULL, since, 0, min_in, max_in, 1, 1, 0, 0, attrs, infer, NULL, AXON_OP_CONTROL, run     \
-  }
+#define SEQUENCE .outputs = { 1, 1 }, .flags = AXON_OP_CONTROL
 
 static const AxonOp rows[] = {
-  ROW ("SequenceEmpty", 11, 0, 0, ATTRS (ATTR_I ("dtype", 1)), infer_sequence, run_empty),
-  ROW ("SequenceConstruct", 11, 1, AXON_VARIADIC, NULL, infer_sequence, run_construct),
-  ROW ("SequenceLength", 11, 1, 1, NULL, infer_scalar_i64, run_length),
-  ROW ("SequenceAt", 11, 2, 2, NULL, infer_item, run_at),
-  ROW ("SequenceInsert", 11, 2, 3, NULL, infer_sequence, run_insert),
-  ROW ("SequenceErase", 11, 1, 2, NULL, infer_sequence, run_erase),
-  ROW ("ConcatFromSequence", 11, 1, 1,
-       ATTRS (REQUIRED ("axis", AXON_ATTR_INT), ATTR_I ("new_axis", 0)), infer_item, run_concat),
-  ROW ("SplitToSequence", 11, 1, 2, ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1)),
-       infer_sequence, run_split),
-  ROW ("Optional", 15, 0, 1, NULL, infer_sequence, run_optional),
-  ROW ("OptionalGetElement", 15, 1, 1, NULL, infer_item, run_get_element),
-  ROW ("OptionalHasElement", 15, 0, 1, NULL, infer_has_element, run_has_element),
+  { SEQUENCE, .name = "SequenceEmpty", .since = 11, .inputs = { 0, 0 },
+    .attrs = ATTRS (ATTR_I ("dtype", 1)), .infer = infer_sequence, .run = run_empty },
+  { SEQUENCE, .name = "SequenceConstruct", .since = 11, .inputs = { 1, AXON_VARIADIC },
+    .infer = infer_sequence, .run = run_construct },
+  { SEQUENCE, .name = "SequenceLength", .since = 11, .inputs = { 1, 1 }, .infer = infer_scalar_i64,
+    .run = run_length },
+  { SEQUENCE, .name = "SequenceAt", .since = 11, .inputs = { 2, 2 }, .infer = infer_item,
+    .run = run_at },
+  { SEQUENCE, .name = "SequenceInsert", .since = 11, .inputs = { 2, 3 }, .infer = infer_sequence,
+    .run = run_insert },
+  { SEQUENCE, .name = "SequenceErase", .since = 11, .inputs = { 1, 2 }, .infer = infer_sequence,
+    .run = run_erase },
+  { SEQUENCE, .name = "ConcatFromSequence", .since = 11, .inputs = { 1, 1 },
+    .attrs = ATTRS (REQUIRED ("axis", AXON_ATTR_INT), ATTR_I ("new_axis", 0)), .infer = infer_item,
+    .run = run_concat },
+  { SEQUENCE, .name = "SplitToSequence", .since = 11, .inputs = { 1, 2 },
+    .attrs = ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1)), .infer = infer_sequence,
+    .run = run_split },
+  { SEQUENCE, .name = "Optional", .since = 15, .inputs = { 0, 1 }, .infer = infer_sequence,
+    .run = run_optional },
+  { SEQUENCE, .name = "OptionalGetElement", .since = 15, .inputs = { 1, 1 }, .infer = infer_item,
+    .run = run_get_element },
+  { SEQUENCE, .name = "OptionalHasElement", .since = 15, .inputs = { 0, 1 },
+    .infer = infer_has_element, .run = run_has_element },
 };
 
 DEFINE_FAMILY (sequence, rows)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Attributes of nodes: a short list per node, defaults in the operator's row. */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 static const AxonAttrSpec *
 find_spec (const AxonNode *node, const gchar *name)
@@ -110,6 +110,12 @@ axon_node_get_floats (const AxonNode *node, const gchar *name, guint *n)
   return attr ? attr->floats : NULL;
 }
 
+gboolean
+axon_node_has_form (const AxonNode *node, AxonOpForm form)
+{
+  return (node->op->form & form) != 0;
+}
+
 static gboolean
 check_attr (const AxonNode *node, const AxonAttrSpec *spec, GError **error)
 {
@@ -147,9 +153,9 @@ gboolean
 axon_node_check (const AxonNode *node, GError **error)
 {
   const AxonOp *op = node->op;
-  gboolean ok = check_arity ("inputs", node->n_inputs, op->min_in, op->max_in, error) &&
-                check_arity ("outputs", node->n_outputs, op->min_out, op->max_out, error);
-  for (guint i = 0; ok && i < op->min_in; i++)
+  gboolean ok = check_arity ("inputs", node->n_inputs, op->inputs.min, op->inputs.max, error) &&
+                check_arity ("outputs", node->n_outputs, op->outputs.min, op->outputs.max, error);
+  for (guint i = 0; ok && i < op->inputs.min; i++)
     if (node->inputs[i] == NULL && !(op->flags & AXON_OP_OPTIONAL_INPUTS)) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input %u is required", i);
       ok = FALSE;

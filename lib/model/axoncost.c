@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a model costs, as far as shapes are known: multiplications count two operations, as usual.
  */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 static gdouble
 numel (const AxonValue *value)

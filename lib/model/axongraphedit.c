@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Whole-graph work: clone, sort, prune, verify. Iterative: depth of a graph never meets the stack.
  */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 static AxonValue *
 clone_value (AxonModel *copy, const AxonValue *value)

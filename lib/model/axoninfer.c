@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shape inference: one node, then the graph in order. Model bytes never reach an assert here. */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 static gboolean
 check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
@@ -15,7 +15,7 @@ check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
     axon_error_set_reason (error, AXON_REASON_DTYPE);
     return FALSE;
   }
-  for (guint i = 1; i < MIN (op->same, node->n_inputs); i++)
+  for (guint i = 1; i < MIN (op->same_type_inputs, node->n_inputs); i++)
     if (in[i].dtype != AXON_DTYPE_UNDEFINED && in[i].dtype != first) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input %u: expected %s as input 0, got %s",
                    i, axon_dtype_get_name (first), axon_dtype_get_name (in[i].dtype));

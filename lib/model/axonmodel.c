@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The graph: owns values, nodes and names. Does not know what operators compute. */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 G_DEFINE_TYPE (AxonModel, axon_model, G_TYPE_OBJECT)
 

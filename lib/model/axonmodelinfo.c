@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What applications may ask a model. */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 static AxonValue *
 input_at (AxonModel *model, guint index)

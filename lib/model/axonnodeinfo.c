@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Notes on nodes and models: texts by key, of whoever prepares a model for whoever runs it. They
  * follow a node through copies, passes, exports and imports. */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 void
 axon_node_set_info (AxonNode *node, const gchar *key, const gchar *text)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The graph as text and as a Graphviz drawing. */
-#include "axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 static void
 append_value (GString *s, const AxonValue *value)

@@ -2,8 +2,8 @@
 /* The ONNX reader and writer: the only code that parses model bytes. */
 #pragma once
 
-#include "../model/axongraph.h"
-#include "../ops/axonopset.h"
+#include <axon/plugin/axongraph.h>
+#include <axon/plugin/axonopset.h>
 
 G_BEGIN_DECLS
 

@@ -2,7 +2,7 @@
 /* protobuf-c recurses without a limit and allocates what the bytes ask for: this file stands before
  * it. Iterative, no state, any thread. */
 #include "axonwire-private.h"
-#include "../base/axonerror.h"
+#include <axon/axonerror.h>
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "object.h"
-#include "onnxifi.h"
+#include <axon/onnxifi.h>
 
 typedef struct _Event Event;
 

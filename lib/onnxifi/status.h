@@ -2,7 +2,7 @@
 /* Errors as statuses. */
 #pragma once
 
-#include "onnxifi.h"
+#include <axon/onnxifi.h>
 
 #include <axon/axon.h>
 

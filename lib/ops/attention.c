@@ -303,17 +303,33 @@ eval_rotary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
 #define F AXON_DTYPES_FLOAT
 
 static const AxonOp rows[] = {
-  { "Attention", NULL, 23, 0, 3, 7, 1, 4, F, 2,
-    ATTRS (ATTR_I ("is_causal", 0), ATTR ("kv_num_heads", AXON_ATTR_INT),
-           ATTR ("q_num_heads", AXON_ATTR_INT), ATTR_I ("qk_matmul_output_mode", 0),
-           ATTR ("scale", AXON_ATTR_FLOAT), ATTR_F ("softcap", 0),
-           ATTR ("softmax_precision", AXON_ATTR_INT), ATTR_I ("left_window_size", -1),
-           ATTR_I ("right_window_size", -1)),
-    infer_attention, eval_attention, AXON_OP_NONE },
-  { "RotaryEmbedding", NULL, 23, 0, 3, 4, 1, 1, F, 3,
-    ATTRS (ATTR_I ("interleaved", 0), ATTR ("num_heads", AXON_ATTR_INT),
-           ATTR_I ("rotary_embedding_dim", 0)),
-    infer_rotary, eval_rotary, AXON_OP_NONE },
+  {
+      .name = "Attention",
+      .since = 23,
+      .inputs = { 3, 7 },
+      .outputs = { 1, 4 },
+      .types = F,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (ATTR_I ("is_causal", 0), ATTR ("kv_num_heads", AXON_ATTR_INT),
+                      ATTR ("q_num_heads", AXON_ATTR_INT), ATTR_I ("qk_matmul_output_mode", 0),
+                      ATTR ("scale", AXON_ATTR_FLOAT), ATTR_F ("softcap", 0),
+                      ATTR ("softmax_precision", AXON_ATTR_INT), ATTR_I ("left_window_size", -1),
+                      ATTR_I ("right_window_size", -1)),
+      .infer = infer_attention,
+      .eval = eval_attention,
+  },
+  {
+      .name = "RotaryEmbedding",
+      .since = 23,
+      .inputs = { 3, 4 },
+      .outputs = { 1, 1 },
+      .types = F,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (ATTR_I ("interleaved", 0), ATTR ("num_heads", AXON_ATTR_INT),
+                      ATTR_I ("rotary_embedding_dim", 0)),
+      .infer = infer_rotary,
+      .eval = eval_rotary,
+  },
 };
 
 DEFINE_FAMILY (attention, rows)

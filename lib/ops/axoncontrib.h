@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "../model/axongraph.h"
+#include <axon/plugin/axongraph.h>
 
 G_BEGIN_DECLS
 

@@ -54,14 +54,15 @@ static const AxonPair add = { f_add, i_add, NULL }, sub = { f_sub, i_sub, NULL }
   bit_xor = { NULL, i_bit_xor, NULL };
 /* clang-format on */
 
-/* Before opset 7 the second shape is a run of the first one's dimensions, from attribute "axis". */
+/* Of AXON_FORM_AXIS_BROADCAST: the second shape is a run of the first one's dimensions, from
+ * attribute "axis". */
 static AxonShape
 aligned_shape (const AxonNode *node, const AxonShape *a, const AxonShape *b)
 {
   AxonShape shape = *b;
   gint64 axis =
       axon_node_find_attr (node, "axis") ? axon_node_get_int (node, "axis") : a->rank - b->rank;
-  if (node->op->until == 0 || node->op->until > 6 || a->rank < 0 || b->rank < 0)
+  if (!axon_node_has_form (node, AXON_FORM_AXIS_BROADCAST) || a->rank < 0 || b->rank < 0)
     return shape;
   axis += axis < 0 ? a->rank : 0;
   for (gint64 i = b->rank + axis; i < a->rank; i++)
@@ -193,11 +194,11 @@ infer_bit_shift (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
   return axon_infer_broadcast (node, in, out, error);
 }
 
-/* PRelu's slope broadcasts towards the input only (opset 7); before, it is one per channel. */
+/* PRelu's slope broadcasts towards the input only; a form has one per channel. */
 static gboolean
 infer_prelu (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  if (node->op->until != 0) {
+  if (axon_node_has_form (node, AXON_FORM_CHANNEL_SLOPES)) {
     gint64 n = axon_shape_get_numel (&in[1].shape);
     if (n > 1 && in[0].shape.rank > 1 && in[0].shape.dims[1] >= 0 && n != in[0].shape.dims[1])
       FAIL (MODEL,
@@ -251,47 +252,106 @@ eval_swiglu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
 }
 
 #define N AXON_DTYPES_NUMERIC
-#define LEGACY ATTRS (ATTR_I ("broadcast", 0), ATTR ("axis", AXON_ATTR_INT))
-#define PAIR(name, eval)                                                                           \
-  { name, NULL, 1, 6, 2, 2, 1, 1, N, 2, LEGACY, axon_infer_pair, eval, AXON_OP_ELEMENTWISE },      \
-  {                                                                                                \
-    name, NULL, 7, 0, 2, 2, 1, 1, N, 2, NULL, axon_infer_broadcast, eval, AXON_OP_ELEMENTWISE      \
-  }
-#define BITS(name, eval)                                                                           \
-  {                                                                                                \
-    name, NULL, 18, 0, 2, 2, 1, 1, AXON_DTYPES_INT, 2, NULL, axon_infer_broadcast, eval,           \
-        AXON_OP_ELEMENTWISE                                                                        \
-  }
-#define MANY(name, eval)                                                                           \
-  {                                                                                                \
-    name, NULL, 1, 0, 1, AXON_VARIADIC, 1, 1, N, AXON_VARIADIC, NULL, axon_infer_broadcast, eval,  \
-        AXON_OP_ELEMENTWISE                                                                        \
-  }
+
+/* What the rows of a table share. */
+#define PAIR                                                                                       \
+  .inputs = { 2, 2 }, .outputs = { 1, 1 }, .same_type_inputs = 2, .flags = AXON_OP_ELEMENTWISE
+#define AXIS_BROADCAST                                                                             \
+  PAIR, .since = 1, .until = 6, .form = AXON_FORM_AXIS_BROADCAST, .types = N, .attrs = AXIS_ATTRS, \
+        .infer = axon_infer_pair
+#define BROADCAST PAIR, .since = 7, .types = N, .infer = axon_infer_broadcast
+#define BITWISE PAIR, .since = 18, .types = AXON_DTYPES_INT, .infer = axon_infer_broadcast
+#define FOLD                                                                                       \
+  .since = 1, .inputs = { 1, AXON_VARIADIC }, .outputs = { 1, 1 }, .types = N,                     \
+  .same_type_inputs = AXON_VARIADIC, .infer = axon_infer_broadcast, .flags = AXON_OP_ELEMENTWISE
 
 static const AxonOp rows[] = {
-  PAIR ("Add", eval_add),
-  PAIR ("Sub", eval_sub),
-  PAIR ("Mul", eval_mul),
-  PAIR ("Div", eval_div),
-  { "Pow", NULL, 1, 6, 2, 2, 1, 1, N, 2, LEGACY, axon_infer_pair, eval_pow, AXON_OP_ELEMENTWISE },
-  { "Pow", NULL, 7, 0, 2, 2, 1, 1, N, 1, NULL, axon_infer_broadcast, eval_pow,
-    AXON_OP_ELEMENTWISE },
-  { "PRelu", NULL, 1, 6, 2, 2, 1, 1, N, 2, NULL, infer_prelu, eval_prelu_channels, AXON_OP_NONE },
-  { "PRelu", NULL, 7, 0, 2, 2, 1, 1, N, 2, NULL, infer_prelu, eval_prelu, AXON_OP_ELEMENTWISE },
-  { "Mod", NULL, 10, 0, 2, 2, 1, 1, N, 2, ATTRS (ATTR_I ("fmod", 0)), axon_infer_broadcast,
-    eval_mod, AXON_OP_ELEMENTWISE },
-  { "BitShift", NULL, 11, 0, 2, 2, 1, 1, AXON_DTYPES_INT, 2,
-    ATTRS (REQUIRED ("direction", AXON_ATTR_STRING)), infer_bit_shift, eval_bit_shift,
-    AXON_OP_ELEMENTWISE },
-  { "SwiGLU", NULL, 27, 0, 2, 2, 1, 1, AXON_DTYPES_FLOAT, 2, ATTRS (ATTR_F ("alpha", 1)),
-    infer_swiglu, eval_swiglu, AXON_OP_ELEMENTWISE },
-  BITS ("BitwiseAnd", eval_bit_and),
-  BITS ("BitwiseOr", eval_bit_or),
-  BITS ("BitwiseXor", eval_bit_xor),
-  MANY ("Sum", eval_add),
-  MANY ("Max", eval_max),
-  MANY ("Min", eval_min),
-  MANY ("Mean", eval_mean),
+  { .name = "Add", .eval = eval_add, AXIS_BROADCAST },
+  { .name = "Add", .eval = eval_add, BROADCAST },
+  { .name = "Sub", .eval = eval_sub, AXIS_BROADCAST },
+  { .name = "Sub", .eval = eval_sub, BROADCAST },
+  { .name = "Mul", .eval = eval_mul, AXIS_BROADCAST },
+  { .name = "Mul", .eval = eval_mul, BROADCAST },
+  { .name = "Div", .eval = eval_div, AXIS_BROADCAST },
+  { .name = "Div", .eval = eval_div, BROADCAST },
+  { .name = "Pow", .eval = eval_pow, AXIS_BROADCAST },
+  {
+      .name = "Pow",
+      .since = 7,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = N,
+      .same_type_inputs = 1,
+      .infer = axon_infer_broadcast,
+      .eval = eval_pow,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
+  {
+      .name = "PRelu",
+      .since = 1,
+      .until = 6,
+      .form = AXON_FORM_CHANNEL_SLOPES,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = N,
+      .same_type_inputs = 2,
+      .infer = infer_prelu,
+      .eval = eval_prelu_channels,
+  },
+  {
+      .name = "PRelu",
+      .since = 7,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = N,
+      .same_type_inputs = 2,
+      .infer = infer_prelu,
+      .eval = eval_prelu,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
+  {
+      .name = "Mod",
+      .since = 10,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = N,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (ATTR_I ("fmod", 0)),
+      .infer = axon_infer_broadcast,
+      .eval = eval_mod,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
+  {
+      .name = "BitShift",
+      .since = 11,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_INT,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (REQUIRED ("direction", AXON_ATTR_STRING)),
+      .infer = infer_bit_shift,
+      .eval = eval_bit_shift,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
+  {
+      .name = "SwiGLU",
+      .since = 27,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (ATTR_F ("alpha", 1)),
+      .infer = infer_swiglu,
+      .eval = eval_swiglu,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
+  { .name = "BitwiseAnd", .eval = eval_bit_and, BITWISE },
+  { .name = "BitwiseOr", .eval = eval_bit_or, BITWISE },
+  { .name = "BitwiseXor", .eval = eval_bit_xor, BITWISE },
+  { .name = "Sum", .eval = eval_add, FOLD },
+  { .name = "Max", .eval = eval_max, FOLD },
+  { .name = "Min", .eval = eval_min, FOLD },
+  { .name = "Mean", .eval = eval_mean, FOLD },
 };
 
 DEFINE_FAMILY (binary, rows)

@@ -7,14 +7,11 @@
 #include <string.h>
 
 static AxonDType
-cast_target (const AxonNode *node, const AxonTypeInfo *in)
+cast_target (const AxonNode *node)
 {
   const gchar *name = axon_node_get_string (node, "to");
-  if (node->op->max_in == 2)
-    return in[1].dtype;
-  if (node->op->until != 5)
+  if (!axon_node_has_form (node, AXON_FORM_TYPE_NAMES))
     return (AxonDType)axon_node_get_int (node, "to");
-  /* Cast 1 names the type, such as FLOAT or INT64. */
   static const struct {
     const gchar *name;
     AxonDType dtype;
@@ -32,17 +29,28 @@ cast_target (const AxonNode *node, const AxonTypeInfo *in)
 }
 
 static gboolean
-infer_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+infer_cast_to (AxonDType to, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  AxonDType to = cast_target (node, in);
-  if (to == AXON_DTYPE_UNDEFINED && node->op->max_in == 2) { /* known when it runs */
-    out[0].shape = in[0].shape;
-    return TRUE;
-  }
   if (axon_dtype_get_size (to) == 0 || to >= AXON_DTYPE_SEQUENCE)
     FAIL_FOR (DTYPE, UNSUPPORTED, "cast to type %d", (int)to);
   out[0].dtype = to;
   out[0].shape = in[0].shape;
+  return TRUE;
+}
+
+static gboolean
+infer_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  return infer_cast_to (cast_target (node), in, out, error);
+}
+
+static gboolean
+infer_cast_like (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                 GError **error)
+{
+  if (in[1].dtype != AXON_DTYPE_UNDEFINED)
+    return infer_cast_to (in[1].dtype, in, out, error);
+  out[0].shape = in[0].shape; /* the type is known when it runs */
   return TRUE;
 }
 
@@ -116,7 +124,7 @@ eval_cast (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
 static gboolean
 infer_bit_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  AxonDType to = cast_target (node, in);
+  AxonDType to = cast_target (node);
   if (axon_dtype_get_size (to) != axon_dtype_get_size (in[0].dtype) || axon_dtype_is_packed (to) ||
       axon_dtype_is_packed (in[0].dtype) || to == AXON_DTYPE_STRING || to >= AXON_DTYPE_SEQUENCE)
     FAIL (MODEL, "%s and %s differ in size", axon_dtype_get_name (in[0].dtype),
@@ -130,14 +138,51 @@ infer_bit_cast (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
 #define SATURATE ATTR_I ("saturate", 1), ATTR_S ("round_mode", "up")
 
 static const AxonOp rows[] = {
-  { "Cast", NULL, 1, 5, 1, 1, 1, 1, 0, 1, ATTRS (REQUIRED ("to", AXON_ATTR_STRING)), infer_cast,
-    eval_cast, AXON_OP_ELEMENTWISE },
-  { "Cast", NULL, 6, 0, 1, 1, 1, 1, 0, 1, ATTRS (TO, SATURATE), infer_cast, eval_cast,
-    AXON_OP_ELEMENTWISE | AXON_OP_MAKES_ELEMENTS },
-  { "CastLike", NULL, 15, 0, 2, 2, 1, 1, 0, 1, ATTRS (SATURATE), infer_cast, eval_cast,
-    AXON_OP_MAKES_ELEMENTS },
-  { "BitCast", NULL, 26, 0, 1, 1, 1, 1, 0, 1, ATTRS (TO), infer_bit_cast, axon_eval_copy,
-    AXON_OP_NONE },
+  {
+      .name = "Cast",
+      .since = 1,
+      .until = 5,
+      .form = AXON_FORM_TYPE_NAMES,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (REQUIRED ("to", AXON_ATTR_STRING)),
+      .infer = infer_cast,
+      .eval = eval_cast,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
+  {
+      .name = "Cast",
+      .since = 6,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (TO, SATURATE),
+      .infer = infer_cast,
+      .eval = eval_cast,
+      .flags = AXON_OP_ELEMENTWISE | AXON_OP_MAKES_ELEMENTS,
+  },
+  {
+      .name = "CastLike",
+      .since = 15,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (SATURATE),
+      .infer = infer_cast_like,
+      .eval = eval_cast,
+      .flags = AXON_OP_MAKES_ELEMENTS,
+  },
+  {
+      .name = "BitCast",
+      .since = 26,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (TO),
+      .infer = infer_bit_cast,
+      .eval = axon_eval_copy,
+  },
 };
 
 DEFINE_FAMILY (cast, rows)

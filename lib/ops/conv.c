@@ -269,11 +269,28 @@ eval_conv_transpose (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
       ATTR_INTS ("kernel_shape"), ATTR_INTS ("pads"), ATTR_INTS ("strides")
 
 static const AxonOp rows[] = {
-  { "Conv", NULL, 1, 0, 2, 3, 1, 1, AXON_DTYPES_FLOAT, 3, ATTRS (WINDOW_ATTRS), axon_infer_conv,
-    eval_conv, AXON_OP_NONE },
-  { "ConvTranspose", NULL, 1, 0, 2, 3, 1, 1, AXON_DTYPES_FLOAT, 3,
-    ATTRS (WINDOW_ATTRS, ATTR_INTS ("output_padding"), ATTR_INTS ("output_shape")),
-    axon_infer_conv_transpose, eval_conv_transpose, AXON_OP_NONE },
+  {
+      .name = "Conv",
+      .since = 1,
+      .inputs = { 2, 3 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (WINDOW_ATTRS),
+      .infer = axon_infer_conv,
+      .eval = eval_conv,
+  },
+  {
+      .name = "ConvTranspose",
+      .since = 1,
+      .inputs = { 2, 3 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (WINDOW_ATTRS, ATTR_INTS ("output_padding"), ATTR_INTS ("output_shape")),
+      .infer = axon_infer_conv_transpose,
+      .eval = eval_conv_transpose,
+  },
 };
 
 DEFINE_FAMILY (conv, rows)

@@ -126,7 +126,7 @@ eval_reverse_sequence (const AxonNode *node, AxonTensor *const *in, AxonTensor *
   return TRUE;
 }
 
-/* 1 at the first maximum; before opset 13 over everything from axis on. */
+/* 1 at the first maximum; a form of it over everything from axis on. */
 static gboolean
 eval_hardmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
@@ -139,7 +139,7 @@ eval_hardmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
     return FALSE;
   if (shape->rank > 0)
     lines = axon_lines (shape, axis);
-  if (node->op->until != 0) {
+  if (axon_node_has_form (node, AXON_FORM_FLATTENS)) {
     lines.n *= lines.inner;
     lines.inner = 1;
   }
@@ -156,23 +156,47 @@ eval_hardmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
   return TRUE;
 }
 
-#define CUMULATIVE(name, since, eval)                                                              \
-  {                                                                                                \
-    name, NULL, since, 0, 2, 2, 1, 1, AXON_DTYPES_NUMERIC, 1,                                      \
-        ATTRS (ATTR_I ("exclusive", 0), ATTR_I ("reverse", 0)), infer_cumulative, eval,            \
-        AXON_OP_NONE                                                                               \
-  }
+#define CUMULATIVE                                                                                 \
+  .inputs = { 2, 2 }, .outputs = { 1, 1 }, .types = AXON_DTYPES_NUMERIC, .same_type_inputs = 1,    \
+  .attrs = ATTRS (ATTR_I ("exclusive", 0), ATTR_I ("reverse", 0)), .infer = infer_cumulative
 
 static const AxonOp rows[] = {
-  CUMULATIVE ("CumSum", 11, eval_cum_sum),
-  CUMULATIVE ("CumProd", 26, eval_cum_prod),
-  { "ReverseSequence", NULL, 10, 0, 2, 2, 1, 1, 0, 1,
-    ATTRS (ATTR_I ("batch_axis", 1), ATTR_I ("time_axis", 0)), infer_reverse_sequence,
-    eval_reverse_sequence, AXON_OP_NONE },
-  { "Hardmax", NULL, 1, 12, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("axis", 1)),
-    axon_infer_softmax, eval_hardmax, AXON_OP_NONE },
-  { "Hardmax", NULL, 13, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("axis", -1)),
-    axon_infer_softmax, eval_hardmax, AXON_OP_NONE },
+  { CUMULATIVE, .name = "CumSum", .since = 11, .eval = eval_cum_sum },
+  { CUMULATIVE, .name = "CumProd", .since = 26, .eval = eval_cum_prod },
+  {
+      .name = "ReverseSequence",
+      .since = 10,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("batch_axis", 1), ATTR_I ("time_axis", 0)),
+      .infer = infer_reverse_sequence,
+      .eval = eval_reverse_sequence,
+  },
+  {
+      .name = "Hardmax",
+      .since = 1,
+      .until = 12,
+      .form = AXON_FORM_FLATTENS,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("axis", 1)),
+      .infer = axon_infer_softmax,
+      .eval = eval_hardmax,
+  },
+  {
+      .name = "Hardmax",
+      .since = 13,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("axis", -1)),
+      .infer = axon_infer_softmax,
+      .eval = eval_hardmax,
+  },
 };
 
 DEFINE_FAMILY (cumulative, rows)

@@ -163,12 +163,36 @@ eval_gather_nd (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
 }
 
 static const AxonOp rows[] = {
-  { "Gather", NULL, 1, 0, 2, 2, 1, 1, 0, 1, ATTRS (ATTR_I ("axis", 0)), infer_gather, eval_gather,
-    AXON_OP_NONE },
-  { "GatherElements", NULL, 11, 0, 2, 2, 1, 1, 0, 1, ATTRS (ATTR_I ("axis", 0)),
-    infer_gather_elements, eval_gather_elements, AXON_OP_NONE },
-  { "GatherND", NULL, 11, 0, 2, 2, 1, 1, 0, 1, ATTRS (ATTR_I ("batch_dims", 0)), infer_gather_nd,
-    eval_gather_nd, AXON_OP_NONE },
+  {
+      .name = "Gather",
+      .since = 1,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("axis", 0)),
+      .infer = infer_gather,
+      .eval = eval_gather,
+  },
+  {
+      .name = "GatherElements",
+      .since = 11,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("axis", 0)),
+      .infer = infer_gather_elements,
+      .eval = eval_gather_elements,
+  },
+  {
+      .name = "GatherND",
+      .since = 11,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("batch_dims", 0)),
+      .infer = infer_gather_nd,
+      .eval = eval_gather_nd,
+  },
 };
 
 DEFINE_FAMILY (gather, rows)

@@ -177,22 +177,48 @@ eval_mel (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor 
 }
 
 #define N AXON_DTYPES_NUMERIC
-#define WINDOW_ROW(name, eval)                                                                     \
-  {                                                                                                \
-    name, NULL, 17, 0, 1, 1, 1, 1, AXON_DTYPES_INT, 1,                                             \
-        ATTRS (ATTR_I ("output_datatype", 1), ATTR_I ("periodic", 1)), infer_window, eval,         \
-        AXON_OP_NONE                                                                               \
-  }
+
+#define WINDOW_FUNCTION                                                                            \
+  .since = 17, .inputs = { 1, 1 }, .outputs = { 1, 1 }, .types = AXON_DTYPES_INT,                  \
+  .same_type_inputs = 1, .attrs = ATTRS (ATTR_I ("output_datatype", 1), ATTR_I ("periodic", 1)),   \
+  .infer = infer_window
 
 static const AxonOp rows[] = {
-  { "Range", NULL, 11, 0, 3, 3, 1, 1, N, 3, NULL, infer_range, eval_range, AXON_OP_NONE },
-  { "OneHot", NULL, 9, 0, 3, 3, 1, 1, N, 1, ATTRS (ATTR_I ("axis", -1)), infer_one_hot,
-    eval_one_hot, AXON_OP_NONE },
-  WINDOW_ROW ("HannWindow", eval_hann),
-  WINDOW_ROW ("HammingWindow", eval_hamming),
-  WINDOW_ROW ("BlackmanWindow", eval_blackman),
-  { "MelWeightMatrix", NULL, 17, 0, 5, 5, 1, 1, AXON_DTYPES_INT, 1,
-    ATTRS (ATTR_I ("output_datatype", 1)), infer_mel, eval_mel, AXON_OP_NONE },
+  {
+      .name = "Range",
+      .since = 11,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .types = N,
+      .same_type_inputs = 3,
+      .infer = infer_range,
+      .eval = eval_range,
+  },
+  {
+      .name = "OneHot",
+      .since = 9,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .types = N,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("axis", -1)),
+      .infer = infer_one_hot,
+      .eval = eval_one_hot,
+  },
+  { WINDOW_FUNCTION, .name = "HannWindow", .eval = eval_hann },
+  { WINDOW_FUNCTION, .name = "HammingWindow", .eval = eval_hamming },
+  { WINDOW_FUNCTION, .name = "BlackmanWindow", .eval = eval_blackman },
+  {
+      .name = "MelWeightMatrix",
+      .since = 17,
+      .inputs = { 5, 5 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_INT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("output_datatype", 1)),
+      .infer = infer_mel,
+      .eval = eval_mel,
+  },
 };
 
 DEFINE_FAMILY (generate, rows)

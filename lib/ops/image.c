@@ -5,7 +5,7 @@
  * half coordinates; chroma is taken from the nearest sample (w/2, h/2) of each luma tap; YUV is
  * converted after interpolation and clipped to 0..255; then (value - mean) * scale. */
 #include "ops-private.h"
-#include "axonimage.h"
+#include <axon/axonimage.h>
 
 #include <math.h>
 #include <string.h>
@@ -276,12 +276,22 @@ eval_image (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
 }
 
 static const AxonOp rows[] = {
-  { "ImageToTensor", AXON_DOMAIN_AXON, 1, 0, 4, 4, 1, 1, AXON_DTYPE_BIT (AXON_DTYPE_I64), 1,
-    ATTRS (REQUIRED ("width", AXON_ATTR_INT), REQUIRED ("height", AXON_ATTR_INT),
-           ATTR_S ("color", "rgb"), ATTR_S ("layout", "nchw"), ATTR_I ("fit", 0),
-           ATTR_I ("dtype", AXON_DTYPE_F32), ATTR_FLOATS ("mean"), ATTR_FLOATS ("scale"),
-           ATTR_F ("pad_value", 0)),
-    infer_image, eval_image, AXON_OP_ANY_INPUT_SIZE },
+  {
+      .name = "ImageToTensor",
+      .domain = AXON_DOMAIN_AXON,
+      .since = 1,
+      .inputs = { 4, 4 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPE_BIT (AXON_DTYPE_I64),
+      .same_type_inputs = 1,
+      .attrs = ATTRS (REQUIRED ("width", AXON_ATTR_INT), REQUIRED ("height", AXON_ATTR_INT),
+                      ATTR_S ("color", "rgb"), ATTR_S ("layout", "nchw"), ATTR_I ("fit", 0),
+                      ATTR_I ("dtype", AXON_DTYPE_F32), ATTR_FLOATS ("mean"), ATTR_FLOATS ("scale"),
+                      ATTR_F ("pad_value", 0)),
+      .infer = infer_image,
+      .eval = eval_image,
+      .flags = AXON_OP_ANY_INPUT_SIZE,
+  },
 };
 
 DEFINE_FAMILY (image, rows)

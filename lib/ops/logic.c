@@ -170,33 +170,59 @@ eval_where (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTenso
 
 #define B AXON_DTYPE_BIT (AXON_DTYPE_BOOL)
 #define ALL AXON_DTYPES_ALL
-#define LEGACY ATTRS (ATTR_I ("broadcast", 0), ATTR ("axis", AXON_ATTR_INT))
-#define PAIR(name, types, eval)                                                                    \
-  { name, NULL, 1, 6, 2, 2, 1, 1, types, 2, LEGACY, infer_compare, eval, AXON_OP_ELEMENTWISE },    \
-  {                                                                                                \
-    name, NULL, 7, 0, 2, 2, 1, 1, types, 2, NULL, infer_compare, eval, AXON_OP_ELEMENTWISE         \
-  }
-#define ONE(name, since, types, attrs, infer, eval)                                                \
-  {                                                                                                \
-    name, NULL, since, 0, 1, 1, 1, 1, types, 1, attrs, infer, eval, AXON_OP_ELEMENTWISE            \
-  }
+
+/* What the rows of a table share. */
+#define UNARY                                                                                      \
+  .inputs = { 1, 1 }, .outputs = { 1, 1 }, .same_type_inputs = 1, .flags = AXON_OP_ELEMENTWISE
+#define PAIR                                                                                       \
+  .inputs = { 2, 2 }, .outputs = { 1, 1 }, .same_type_inputs = 2, .infer = infer_compare,          \
+  .flags = AXON_OP_ELEMENTWISE
+#define AXIS_BROADCAST                                                                             \
+  PAIR, .since = 1, .until = 6, .form = AXON_FORM_AXIS_BROADCAST, .attrs = AXIS_ATTRS
+#define BROADCAST PAIR, .since = 7
 
 static const AxonOp rows[] = {
-  PAIR ("Equal", ALL | AXON_DTYPE_BIT (AXON_DTYPE_STRING), eval_equal),
-  PAIR ("Greater", ALL, eval_greater),
-  PAIR ("Less", ALL, eval_less),
-  PAIR ("GreaterOrEqual", ALL, eval_greater_or_equal),
-  PAIR ("LessOrEqual", ALL, eval_less_or_equal),
-  PAIR ("And", B, eval_both),
-  PAIR ("Or", B, eval_either),
-  PAIR ("Xor", B, eval_differ),
-  ONE ("Not", 1, B, NULL, infer_test, eval_is_zero),
-  ONE ("IsNaN", 9, AXON_DTYPES_FLOAT, NULL, infer_test, eval_is_nan),
-  ONE ("IsInf", 10, AXON_DTYPES_FLOAT,
-       ATTRS (ATTR_I ("detect_negative", 1), ATTR_I ("detect_positive", 1)), infer_test,
-       eval_is_inf),
-  ONE ("BitwiseNot", 18, AXON_DTYPES_INT, NULL, axon_infer_same, eval_bit_not),
-  { "Where", NULL, 9, 0, 3, 3, 1, 1, B, 1, NULL, infer_where, eval_where, AXON_OP_ELEMENTWISE },
+  { .name = "Equal",
+    .types = ALL | AXON_DTYPE_BIT (AXON_DTYPE_STRING),
+    .eval = eval_equal,
+    AXIS_BROADCAST },
+  { .name = "Equal",
+    .types = ALL | AXON_DTYPE_BIT (AXON_DTYPE_STRING),
+    .eval = eval_equal,
+    BROADCAST },
+  { .name = "Greater", .types = ALL, .eval = eval_greater, AXIS_BROADCAST },
+  { .name = "Greater", .types = ALL, .eval = eval_greater, BROADCAST },
+  { .name = "Less", .types = ALL, .eval = eval_less, AXIS_BROADCAST },
+  { .name = "Less", .types = ALL, .eval = eval_less, BROADCAST },
+  { .name = "GreaterOrEqual", .types = ALL, .eval = eval_greater_or_equal, AXIS_BROADCAST },
+  { .name = "GreaterOrEqual", .types = ALL, .eval = eval_greater_or_equal, BROADCAST },
+  { .name = "LessOrEqual", .types = ALL, .eval = eval_less_or_equal, AXIS_BROADCAST },
+  { .name = "LessOrEqual", .types = ALL, .eval = eval_less_or_equal, BROADCAST },
+  { .name = "And", .types = B, .eval = eval_both, AXIS_BROADCAST },
+  { .name = "And", .types = B, .eval = eval_both, BROADCAST },
+  { .name = "Or", .types = B, .eval = eval_either, AXIS_BROADCAST },
+  { .name = "Or", .types = B, .eval = eval_either, BROADCAST },
+  { .name = "Xor", .types = B, .eval = eval_differ, AXIS_BROADCAST },
+  { .name = "Xor", .types = B, .eval = eval_differ, BROADCAST },
+  { UNARY, .name = "Not", .since = 1, .types = B, .infer = infer_test, .eval = eval_is_zero },
+  { UNARY, .name = "IsNaN", .since = 9, .types = AXON_DTYPES_FLOAT, .infer = infer_test,
+    .eval = eval_is_nan },
+  { UNARY, .name = "IsInf", .since = 10, .types = AXON_DTYPES_FLOAT,
+    .attrs = ATTRS (ATTR_I ("detect_negative", 1), ATTR_I ("detect_positive", 1)),
+    .infer = infer_test, .eval = eval_is_inf },
+  { UNARY, .name = "BitwiseNot", .since = 18, .types = AXON_DTYPES_INT, .infer = axon_infer_same,
+    .eval = eval_bit_not },
+  {
+      .name = "Where",
+      .since = 9,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .types = B,
+      .same_type_inputs = 1,
+      .infer = infer_where,
+      .eval = eval_where,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
 };
 
 DEFINE_FAMILY (logic, rows)

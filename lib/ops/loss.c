@@ -107,10 +107,28 @@ eval_cross_entropy (const AxonNode *node, AxonTensor *const *in, AxonTensor *con
 #define LOSS ATTRS (ATTR ("ignore_index", AXON_ATTR_INT), ATTR_S ("reduction", "mean"))
 
 static const AxonOp rows[] = {
-  { "NegativeLogLikelihoodLoss", NULL, 12, 0, 2, 3, 1, 1, AXON_DTYPES_FLOAT, 1, LOSS, infer_loss,
-    eval_nll_loss, AXON_OP_NONE },
-  { "SoftmaxCrossEntropyLoss", NULL, 12, 0, 2, 3, 1, 2, AXON_DTYPES_FLOAT, 1, LOSS, infer_loss,
-    eval_cross_entropy, AXON_OP_NONE },
+  {
+      .name = "NegativeLogLikelihoodLoss",
+      .since = 12,
+      .inputs = { 2, 3 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = LOSS,
+      .infer = infer_loss,
+      .eval = eval_nll_loss,
+  },
+  {
+      .name = "SoftmaxCrossEntropyLoss",
+      .since = 12,
+      .inputs = { 2, 3 },
+      .outputs = { 1, 2 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = LOSS,
+      .infer = infer_loss,
+      .eval = eval_cross_entropy,
+  },
 };
 
 DEFINE_FAMILY (loss, rows)

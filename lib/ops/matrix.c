@@ -320,13 +320,49 @@ eval_einsum (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
 }
 
 static const AxonOp rows[] = {
-  { "Det", NULL, 11, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1, NULL, infer_det, eval_det, AXON_OP_NONE },
-  { "Trilu", NULL, 14, 0, 1, 2, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (ATTR_I ("upper", 1)), infer_trilu,
-    eval_trilu, AXON_OP_NONE },
-  { "EyeLike", NULL, 9, 0, 1, 1, 1, 1, AXON_DTYPES_ALL, 1,
-    ATTRS (ATTR_I ("dtype", 0), ATTR_I ("k", 0)), infer_eye_like, eval_eye_like, AXON_OP_NONE },
-  { "Einsum", NULL, 12, 0, 1, AXON_VARIADIC, 1, 1, AXON_DTYPES_NUMERIC, AXON_VARIADIC,
-    ATTRS (REQUIRED ("equation", AXON_ATTR_STRING)), infer_einsum, eval_einsum, AXON_OP_NONE },
+  {
+      .name = "Det",
+      .since = 11,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .infer = infer_det,
+      .eval = eval_det,
+  },
+  {
+      .name = "Trilu",
+      .since = 14,
+      .inputs = { 1, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("upper", 1)),
+      .infer = infer_trilu,
+      .eval = eval_trilu,
+  },
+  {
+      .name = "EyeLike",
+      .since = 9,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("dtype", 0), ATTR_I ("k", 0)),
+      .infer = infer_eye_like,
+      .eval = eval_eye_like,
+  },
+  {
+      .name = "Einsum",
+      .since = 12,
+      .inputs = { 1, AXON_VARIADIC },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_NUMERIC,
+      .same_type_inputs = AXON_VARIADIC,
+      .attrs = ATTRS (REQUIRED ("equation", AXON_ATTR_STRING)),
+      .infer = infer_einsum,
+      .eval = eval_einsum,
+  },
 };
 
 DEFINE_FAMILY (matrix, rows)

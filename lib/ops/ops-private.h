@@ -2,8 +2,8 @@
 /* What the operator families share: tables to register, checks, doubles to compute in, windows. */
 #pragma once
 
-#include "axonopset.h"
-#include "axonwindow.h"
+#include <axon/plugin/axonopset.h>
+#include <axon/plugin/axonwindow.h>
 
 #define FAIL(code, ...) FAIL_FOR (UNKNOWN, code, __VA_ARGS__)
 #define FAIL_FOR(reason, code, ...)                                                                \
@@ -40,12 +40,14 @@
   {                                                                                                \
     .name = n, .type = t                                                                           \
   }
+/* Of AXON_FORM_AXIS_BROADCAST. */
+#define AXIS_ATTRS ATTRS (ATTR_I ("broadcast", 0), ATTR ("axis", AXON_ATTR_INT))
 #define REQUIRED(n, t)                                                                             \
   {                                                                                                \
     .name = n, .type = t, .required = TRUE                                                         \
   }
 
-/* Each family registers its table; axonopset.c lists the families. */
+/* Each family registers its table; lib/meson.build lists the families. */
 #define DECLARE_FAMILY(name) void axon_ops_##name (AxonOpSet *set)
 #define DEFINE_FAMILY(name, rows)                                                                  \
   DECLARE_FAMILY (name);                                                                           \

@@ -32,8 +32,9 @@ get_pads (const AxonNode *node, const AxonTypeInfo *in, gint rank, gint64 *pads,
   gint64 given[2 * AXON_MAX_RANK], axes[AXON_MAX_RANK];
   guint n = 0, n_axes = 0;
   *known = TRUE;
-  if (node->op->max_in == 1) {
-    const gint64 *attr = axon_node_get_ints (node, node->op->until == 1 ? "paddings" : "pads", &n);
+  if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES)) {
+    const gint64 *attr = axon_node_get_ints (
+        node, axon_node_has_form (node, AXON_FORM_PADDINGS) ? "paddings" : "pads", &n);
     n = MIN (n, 2 * AXON_MAX_RANK);
     memcpy (given, attr, n * sizeof *attr);
   } else if (!axon_const_ints (&in[1], given, 2 * AXON_MAX_RANK, &n) ||
@@ -53,7 +54,8 @@ infer_pad (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GErr
   gboolean known;
   axon_infer_same (node, in, out, error);
   if (!g_str_equal (mode, "constant") && !g_str_equal (mode, "reflect") &&
-      !g_str_equal (mode, "edge") && (!g_str_equal (mode, "wrap") || node->op->since < 18))
+      !g_str_equal (mode, "edge") &&
+      (!g_str_equal (mode, "wrap") || axon_node_has_form (node, AXON_FORM_NO_WRAP)))
     FAIL (MODEL, "mode \"%s\": expected constant, reflect, edge or, from opset 19, wrap", mode);
   if (in[0].shape.rank < 0)
     return TRUE;
@@ -102,7 +104,7 @@ eval_pad (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
   axon_infos_of (node, in, infos);
   if (!get_pads (node, infos, x->rank, pads, &known, error))
     return FALSE;
-  if (node->op->max_in == 1)
+  if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES))
     axon_dtype_store (dtype, value, 0, axon_node_get_float (node, "value"));
   else if (node->n_inputs > 2 && in[2] != NULL)
     memcpy (value, axon_tensor_get_data (in[2]), size);
@@ -122,16 +124,58 @@ eval_pad (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
 }
 
 static const AxonOp rows[] = {
-  { "Pad", NULL, 1, 1, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_S ("mode", "constant"), REQUIRED ("paddings", AXON_ATTR_INTS), ATTR_F ("value", 0)),
-    infer_pad, eval_pad, AXON_OP_NONE },
-  { "Pad", NULL, 2, 10, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_S ("mode", "constant"), REQUIRED ("pads", AXON_ATTR_INTS), ATTR_F ("value", 0)),
-    infer_pad, eval_pad, AXON_OP_NONE },
-  { "Pad", NULL, 11, 17, 2, 3, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (ATTR_S ("mode", "constant")),
-    infer_pad, eval_pad, AXON_OP_NONE },
-  { "Pad", NULL, 18, 0, 2, 4, 1, 1, AXON_DTYPES_ALL, 1, ATTRS (ATTR_S ("mode", "constant")),
-    infer_pad, eval_pad, AXON_OP_NONE },
+  {
+      .name = "Pad",
+      .since = 1,
+      .until = 1,
+      .form = AXON_FORM_ATTRIBUTES | AXON_FORM_PADDINGS | AXON_FORM_NO_WRAP,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_S ("mode", "constant"), REQUIRED ("paddings", AXON_ATTR_INTS),
+                      ATTR_F ("value", 0)),
+      .infer = infer_pad,
+      .eval = eval_pad,
+  },
+  {
+      .name = "Pad",
+      .since = 2,
+      .until = 10,
+      .form = AXON_FORM_ATTRIBUTES | AXON_FORM_NO_WRAP,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_S ("mode", "constant"), REQUIRED ("pads", AXON_ATTR_INTS),
+                      ATTR_F ("value", 0)),
+      .infer = infer_pad,
+      .eval = eval_pad,
+  },
+  {
+      .name = "Pad",
+      .since = 11,
+      .until = 17,
+      .form = AXON_FORM_NO_WRAP,
+      .inputs = { 2, 3 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_S ("mode", "constant")),
+      .infer = infer_pad,
+      .eval = eval_pad,
+  },
+  {
+      .name = "Pad",
+      .since = 18,
+      .inputs = { 2, 4 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_S ("mode", "constant")),
+      .infer = infer_pad,
+      .eval = eval_pad,
+  },
 };
 
 DEFINE_FAMILY (pad, rows)

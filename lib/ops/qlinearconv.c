@@ -182,13 +182,41 @@ eval_to_float (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *o
       ATTR_INTS ("kernel_shape"), ATTR_INTS ("pads"), ATTR_INTS ("strides")
 
 static const AxonOp rows[] = {
-  { "QLinearConv", NULL, 10, 0, 8, 9, 1, 1, B, 1, ATTRS (CONV_ATTRS), infer_qlinear_conv,
-    eval_qlinear_conv, AXON_OP_NONE },
-  { "QLinearConvTranspose", AXON, 1, 0, 8, 9, 1, 1, B, 1,
-    ATTRS (CONV_ATTRS, ATTR_INTS ("output_padding"), ATTR_INTS ("output_shape")),
-    infer_qlinear_conv_transpose, eval_qlinear_conv_transpose, AXON_OP_NONE },
-  { "ConvIntegerToFloat", AXON, 1, 0, 4, 7, 1, 1, B, 1, ATTRS (CONV_ATTRS), infer_to_float,
-    eval_to_float, AXON_OP_NONE },
+  {
+      .name = "QLinearConv",
+      .since = 10,
+      .inputs = { 8, 9 },
+      .outputs = { 1, 1 },
+      .types = B,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (CONV_ATTRS),
+      .infer = infer_qlinear_conv,
+      .eval = eval_qlinear_conv,
+  },
+  {
+      .name = "QLinearConvTranspose",
+      .domain = AXON,
+      .since = 1,
+      .inputs = { 8, 9 },
+      .outputs = { 1, 1 },
+      .types = B,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (CONV_ATTRS, ATTR_INTS ("output_padding"), ATTR_INTS ("output_shape")),
+      .infer = infer_qlinear_conv_transpose,
+      .eval = eval_qlinear_conv_transpose,
+  },
+  {
+      .name = "ConvIntegerToFloat",
+      .domain = AXON,
+      .since = 1,
+      .inputs = { 4, 7 },
+      .outputs = { 1, 1 },
+      .types = B,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (CONV_ATTRS),
+      .infer = infer_to_float,
+      .eval = eval_to_float,
+  },
 };
 
 DEFINE_FAMILY (qlinearconv, rows)

@@ -18,7 +18,7 @@ check_parameters (const AxonNode *node, const AxonTypeInfo *in, GError **error)
     FAIL (MODEL, "the zero point must have as many elements as the scale");
   if (x->rank < 0 || n < 0 || (n == 1 && s->rank <= 1))
     return TRUE;
-  if (node->op->since < 13)
+  if (axon_node_has_form (node, AXON_FORM_PER_TENSOR))
     FAIL (MODEL, "per-axis scales need opset 13");
   if (!axon_check_axis (axon_node_get_int (node, "axis"), x->rank, &axis, error))
     return FALSE;
@@ -122,7 +122,8 @@ eval_quantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *o
   g_autofree gdouble *x = axon_load_doubles (in[0]);
   AxonDType to = axon_tensor_get_dtype (out[0]);
   gboolean floats = axon_dtype_is_float (to);
-  gboolean saturate = node->op->since < 19 || axon_node_get_int (node, "saturate") != 0;
+  gboolean saturate =
+      axon_node_has_form (node, AXON_FORM_SATURATES) || axon_node_get_int (node, "saturate") != 0;
   for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
     gsize k = param_index (&p, i);
     /* Divide in single precision as the specification's f32 tensors do, for the same ties. */
@@ -152,27 +153,23 @@ eval_dequantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
 #define DEQUANTIZE_TYPES (QUANTIZED | AXON_DTYPE_BIT (AXON_DTYPE_I32))
 #define AXIS ATTR_I ("axis", 1)
 #define BLOCK ATTR_I ("block_size", 0), ATTR_I ("output_dtype", 0)
-#define QUANTIZE(since, until, ...)                                                                \
-  {                                                                                                \
-    "QuantizeLinear", NULL, since, until, 2, 3, 1, 1, QUANTIZE_TYPES, 1, ATTRS (__VA_ARGS__),      \
-        infer_quantize, eval_quantize, AXON_OP_NONE                                                \
-  }
-#define DEQUANTIZE(since, until, ...)                                                              \
-  {                                                                                                \
-    "DequantizeLinear", NULL, since, until, 2, 3, 1, 1, DEQUANTIZE_TYPES, 1, ATTRS (__VA_ARGS__),  \
-        infer_dequantize, eval_dequantize, AXON_OP_NONE                                            \
-  }
+
+#define QUANTIZE                                                                                   \
+  .name = "QuantizeLinear", .inputs = { 2, 3 }, .outputs = { 1, 1 }, .types = QUANTIZE_TYPES,      \
+  .same_type_inputs = 1, .infer = infer_quantize, .eval = eval_quantize
+#define DEQUANTIZE                                                                                 \
+  .name = "DequantizeLinear", .inputs = { 2, 3 }, .outputs = { 1, 1 }, .types = DEQUANTIZE_TYPES,  \
+  .same_type_inputs = 1, .infer = infer_dequantize, .eval = eval_dequantize
 
 static const AxonOp rows[] = {
-  { "QuantizeLinear", NULL, 10, 12, 2, 3, 1, 1, QUANTIZE_TYPES, 1, NULL, infer_quantize,
-    eval_quantize, AXON_OP_NONE },
-  QUANTIZE (13, 18, AXIS),
-  QUANTIZE (19, 20, AXIS, ATTR_I ("saturate", 1)),
-  QUANTIZE (21, 0, AXIS, ATTR_I ("saturate", 1), BLOCK, ATTR_I ("precision", 0)),
-  { "DequantizeLinear", NULL, 10, 12, 2, 3, 1, 1, DEQUANTIZE_TYPES, 1, NULL, infer_dequantize,
-    eval_dequantize, AXON_OP_NONE },
-  DEQUANTIZE (13, 20, AXIS),
-  DEQUANTIZE (21, 0, AXIS, BLOCK),
+  { QUANTIZE, .since = 10, .until = 12, .form = AXON_FORM_PER_TENSOR | AXON_FORM_SATURATES },
+  { QUANTIZE, .since = 13, .until = 18, .form = AXON_FORM_SATURATES, .attrs = ATTRS (AXIS) },
+  { QUANTIZE, .since = 19, .until = 20, .attrs = ATTRS (AXIS, ATTR_I ("saturate", 1)) },
+  { QUANTIZE, .since = 21,
+    .attrs = ATTRS (AXIS, ATTR_I ("saturate", 1), BLOCK, ATTR_I ("precision", 0)) },
+  { DEQUANTIZE, .since = 10, .until = 12, .form = AXON_FORM_PER_TENSOR },
+  { DEQUANTIZE, .since = 13, .until = 20, .attrs = ATTRS (AXIS) },
+  { DEQUANTIZE, .since = 21, .attrs = ATTRS (AXIS, BLOCK) },
 };
 
 DEFINE_FAMILY (quantize, rows)

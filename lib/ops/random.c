@@ -8,18 +8,22 @@
 #include <math.h>
 #include <string.h>
 
+/* Type and shape of the input, unless an attribute says another type. */
 static gboolean
-infer_random (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+infer_random_like (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  out[0].shape = in[0].shape;
+  return axon_attr_dtype (node, "dtype", in[0].dtype, &out[0].dtype, error);
+}
+
+static gboolean
+infer_random (const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in, AxonTypeInfo *out,
+              GError **error)
 {
   guint n;
   const gint64 *shape = axon_node_get_ints (node, "shape", &n);
-  gboolean like = node->op->max_in > 0;
-  if (!axon_attr_dtype (node, "dtype", like ? in[0].dtype : AXON_DTYPE_F32, &out[0].dtype, error))
+  if (!axon_attr_dtype (node, "dtype", AXON_DTYPE_F32, &out[0].dtype, error))
     return FALSE;
-  if (like) {
-    out[0].shape = in[0].shape;
-    return TRUE;
-  }
   if (n > AXON_MAX_RANK)
     FAIL_FOR (SHAPE, UNSUPPORTED, "rank %u", n);
   out[0].shape.rank = (gint)n;
@@ -117,20 +121,20 @@ eval_multinomial (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
 }
 
 static gboolean
-is_training (const AxonNode *node, AxonTensor *training)
+is_training (AxonTensor *training)
 {
-  return node->op->max_in == 3 && training != NULL && axon_tensor_get_numel (training) > 0 &&
+  return training != NULL && axon_tensor_get_numel (training) > 0 &&
          axon_tensor_get_value (training, 0) != 0;
 }
 
 static gboolean
 infer_dropout (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  if (node->op->until == 6 && axon_node_get_int (node, "is_test") == 0)
+  if (axon_node_has_form (node, AXON_FORM_TEST_MODE) && axon_node_get_int (node, "is_test") == 0)
     FAIL (UNSUPPORTED, "training mode before opset 12");
   axon_infer_same (node, in, out, error);
   if (node->n_outputs > 1)
-    out[1].dtype = node->op->since < 10 ? in[0].dtype : AXON_DTYPE_BOOL;
+    out[1].dtype = axon_node_has_form (node, AXON_FORM_DATA_MASK) ? in[0].dtype : AXON_DTYPE_BOOL;
   return TRUE;
 }
 
@@ -139,7 +143,7 @@ eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
               G_GNUC_UNUSED GError **error)
 {
   AxonTensor *given = axon_operand (node, in, 1), *mask = node->n_outputs > 1 ? out[1] : NULL;
-  gboolean training = is_training (node, axon_operand (node, in, 2));
+  gboolean training = is_training (axon_operand (node, in, 2));
   gdouble ratio = !training ? 0 : given ? axon_tensor_get_value (given, 0) : 0.5;
   g_autofree gdouble *x = axon_load_doubles (in[0]);
   g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32)axon_node_get_int (node, "seed"));
@@ -157,30 +161,82 @@ eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
 #define F AXON_DTYPES_FLOAT
 #define UNIFORM ATTR_I ("dtype", 0), ATTR_F ("high", 1), ATTR_F ("low", 0), ATTR_F ("seed", 0)
 #define NORMAL ATTR_I ("dtype", 0), ATTR_F ("mean", 0), ATTR_F ("scale", 1), ATTR_F ("seed", 0)
-#define DROPOUT(since, until, max_in, ...)                                                         \
-  {                                                                                                \
-    "Dropout", NULL, since, until, 1, max_in, 1, 2, F, 1, ATTRS (__VA_ARGS__), infer_dropout,      \
-        eval_dropout, AXON_OP_NONE                                                                 \
-  }
+
+#define DROPOUT                                                                                    \
+  .name = "Dropout", .outputs = { 1, 2 }, .types = F, .same_type_inputs = 1,                       \
+  .infer = infer_dropout, .eval = eval_dropout
 
 static const AxonOp rows[] = {
-  { "RandomUniform", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
-    ATTRS (UNIFORM, REQUIRED ("shape", AXON_ATTR_INTS)), infer_random, eval_random, AXON_OP_NONE },
-  { "RandomNormal", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
-    ATTRS (NORMAL, REQUIRED ("shape", AXON_ATTR_INTS)), infer_random, eval_random, AXON_OP_NONE },
-  { "RandomUniformLike", NULL, 1, 0, 1, 1, 1, 1, LIKE_TYPES, 1, ATTRS (UNIFORM), infer_random,
-    eval_random, AXON_OP_NONE },
-  { "RandomNormalLike", NULL, 1, 0, 1, 1, 1, 1, LIKE_TYPES, 1, ATTRS (NORMAL), infer_random,
-    eval_random, AXON_OP_NONE },
-  { "Bernoulli", NULL, 15, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_I ("dtype", 0), ATTR_F ("seed", 0)), infer_random, eval_bernoulli, AXON_OP_NONE },
-  { "Multinomial", NULL, 7, 0, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_I ("dtype", 6), ATTR_I ("sample_size", 1), ATTR_F ("seed", 0)), infer_multinomial,
-    eval_multinomial, AXON_OP_NONE },
-  DROPOUT (1, 6, 1, ATTR_F ("ratio", 0.5), ATTR_I ("is_test", 0)),
-  DROPOUT (7, 9, 1, ATTR_F ("ratio", 0.5)),
-  DROPOUT (10, 11, 1, ATTR_F ("ratio", 0.5)),
-  DROPOUT (12, 0, 3, ATTR_I ("seed", 0)),
+  {
+      .name = "RandomUniform",
+      .since = 1,
+      .inputs = { 0, 0 },
+      .outputs = { 1, 1 },
+      .attrs = ATTRS (UNIFORM, REQUIRED ("shape", AXON_ATTR_INTS)),
+      .infer = infer_random,
+      .eval = eval_random,
+  },
+  {
+      .name = "RandomNormal",
+      .since = 1,
+      .inputs = { 0, 0 },
+      .outputs = { 1, 1 },
+      .attrs = ATTRS (NORMAL, REQUIRED ("shape", AXON_ATTR_INTS)),
+      .infer = infer_random,
+      .eval = eval_random,
+  },
+  {
+      .name = "RandomUniformLike",
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = LIKE_TYPES,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (UNIFORM),
+      .infer = infer_random_like,
+      .eval = eval_random,
+  },
+  {
+      .name = "RandomNormalLike",
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = LIKE_TYPES,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (NORMAL),
+      .infer = infer_random_like,
+      .eval = eval_random,
+  },
+  {
+      .name = "Bernoulli",
+      .since = 15,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("dtype", 0), ATTR_F ("seed", 0)),
+      .infer = infer_random_like,
+      .eval = eval_bernoulli,
+  },
+  {
+      .name = "Multinomial",
+      .since = 7,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("dtype", 6), ATTR_I ("sample_size", 1), ATTR_F ("seed", 0)),
+      .infer = infer_multinomial,
+      .eval = eval_multinomial,
+  },
+  { DROPOUT, .since = 1, .until = 6,
+    .form = AXON_FORM_ATTRIBUTES | AXON_FORM_TEST_MODE | AXON_FORM_DATA_MASK, .inputs = { 1, 1 },
+    .attrs = ATTRS (ATTR_F ("ratio", 0.5), ATTR_I ("is_test", 0)) },
+  { DROPOUT, .since = 7, .until = 9, .form = AXON_FORM_ATTRIBUTES | AXON_FORM_DATA_MASK,
+    .inputs = { 1, 1 }, .attrs = ATTRS (ATTR_F ("ratio", 0.5)) },
+  { DROPOUT, .since = 10, .until = 11, .form = AXON_FORM_ATTRIBUTES, .inputs = { 1, 1 },
+    .attrs = ATTRS (ATTR_F ("ratio", 0.5)) },
+  { DROPOUT, .since = 12, .inputs = { 1, 3 }, .attrs = ATTRS (ATTR_I ("seed", 0)) },
 };
 
 DEFINE_FAMILY (random, rows)

@@ -324,12 +324,39 @@ eval_recurrent (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
       ATTR_I ("output_sequence", 0)
 
 static const AxonOp rows[] = {
-  { "RNN", NULL, 1, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED), infer_recurrent, eval_recurrent,
-    AXON_OP_NONE },
-  { "GRU", NULL, 1, 0, 3, 6, 0, 2, F, 3, ATTRS (SHARED, ATTR_I ("linear_before_reset", 0)),
-    infer_recurrent, eval_recurrent, AXON_OP_NONE },
-  { "LSTM", NULL, 1, 0, 3, 8, 0, 3, F, 3, ATTRS (SHARED, ATTR_I ("input_forget", 0)),
-    infer_recurrent, eval_recurrent, AXON_OP_NONE },
+  {
+      .name = "RNN",
+      .since = 1,
+      .inputs = { 3, 6 },
+      .outputs = { 0, 2 },
+      .types = F,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (SHARED),
+      .infer = infer_recurrent,
+      .eval = eval_recurrent,
+  },
+  {
+      .name = "GRU",
+      .since = 1,
+      .inputs = { 3, 6 },
+      .outputs = { 0, 2 },
+      .types = F,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (SHARED, ATTR_I ("linear_before_reset", 0)),
+      .infer = infer_recurrent,
+      .eval = eval_recurrent,
+  },
+  {
+      .name = "LSTM",
+      .since = 1,
+      .inputs = { 3, 8 },
+      .outputs = { 0, 3 },
+      .types = F,
+      .same_type_inputs = 3,
+      .attrs = ATTRS (SHARED, ATTR_I ("input_forget", 0)),
+      .infer = infer_recurrent,
+      .eval = eval_recurrent,
+  },
 };
 
 DEFINE_FAMILY (recurrent, rows)

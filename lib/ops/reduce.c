@@ -13,7 +13,7 @@ reduced_axes (const AxonNode *node, const AxonTypeInfo *in, gint rank, gboolean 
   gint64 axes[AXON_MAX_RANK];
   guint n = 0;
   *known = TRUE;
-  if (node->op->max_in > 1) {
+  if (!axon_node_has_form (node, AXON_FORM_ATTRIBUTES)) {
     if (axon_is_given (node, in, 1))
       *known = axon_const_ints (&in[1], axes, AXON_MAX_RANK, &n);
   } else {
@@ -209,47 +209,46 @@ eval_arg_min (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
 
 #define N AXON_DTYPES_NUMERIC
 #define ALL AXON_DTYPES_ALL
-#define REDUCE_AT(name, changed, types, eval)                                                      \
-  { name,                                                                                          \
-    NULL,                                                                                          \
-    1,                                                                                             \
-    changed - 1,                                                                                   \
-    1,                                                                                             \
-    1,                                                                                             \
-    1,                                                                                             \
-    1,                                                                                             \
-    types,                                                                                         \
-    1,                                                                                             \
-    ATTRS (ATTR_INTS ("axes"), ATTR_I ("keepdims", 1)),                                            \
-    infer_reduce,                                                                                  \
-    eval,                                                                                          \
-    AXON_OP_NONE },                                                                                \
-  {                                                                                                \
-    name, NULL, changed, 0, 1, 2, 1, 1, types, 1,                                                  \
-        ATTRS (ATTR_I ("keepdims", 1), ATTR_I ("noop_with_empty_axes", 0)), infer_reduce, eval,    \
-        AXON_OP_NONE                                                                               \
-  }
-#define REDUCE(name, eval) REDUCE_AT (name, 18, N, eval)
-#define ARG(name, eval)                                                                            \
-  {                                                                                                \
-    name, NULL, 1, 0, 1, 1, 1, 1, N, 1,                                                            \
-        ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1), ATTR_I ("select_last_index", 0)),       \
-        infer_arg, eval, AXON_OP_NONE                                                              \
-  }
+
+/* What the rows of a table share. */
+#define REDUCE .outputs = { 1, 1 }, .same_type_inputs = 1, .infer = infer_reduce
+#define AXES_ATTRIBUTE                                                                             \
+  .since = 1, .form = AXON_FORM_ATTRIBUTES, .inputs = { 1, 1 },                                    \
+  .attrs = ATTRS (ATTR_INTS ("axes"), ATTR_I ("keepdims", 1))
+#define AXES_INPUT                                                                                 \
+  .inputs = { 1, 2 }, .attrs = ATTRS (ATTR_I ("keepdims", 1), ATTR_I ("noop_with_empty_axes", 0))
+#define ARG                                                                                        \
+  .since = 1, .inputs = { 1, 1 }, .outputs = { 1, 1 }, .types = N, .same_type_inputs = 1,          \
+  .attrs = ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1), ATTR_I ("select_last_index", 0)),    \
+  .infer = infer_arg
 
 static const AxonOp rows[] = {
-  REDUCE ("ReduceMean", eval_mean),
-  REDUCE_AT ("ReduceSum", 13, N, eval_sum),
-  REDUCE_AT ("ReduceMax", 18, ALL, eval_max),
-  REDUCE_AT ("ReduceMin", 18, ALL, eval_min),
-  REDUCE ("ReduceProd", eval_prod),
-  REDUCE ("ReduceL1", eval_l1),
-  REDUCE ("ReduceL2", eval_l2),
-  REDUCE ("ReduceLogSum", eval_log_sum),
-  REDUCE ("ReduceLogSumExp", eval_log_sum_exp),
-  REDUCE ("ReduceSumSquare", eval_sum_square),
-  ARG ("ArgMax", eval_arg_max),
-  ARG ("ArgMin", eval_arg_min),
+  { REDUCE, .name = "ReduceMean", .until = 17, .types = N, .eval = eval_mean, AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceMean", .since = 18, .types = N, .eval = eval_mean, AXES_INPUT },
+  { REDUCE, .name = "ReduceSum", .until = 12, .types = N, .eval = eval_sum, AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceSum", .since = 13, .types = N, .eval = eval_sum, AXES_INPUT },
+  { REDUCE, .name = "ReduceMax", .until = 17, .types = ALL, .eval = eval_max, AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceMax", .since = 18, .types = ALL, .eval = eval_max, AXES_INPUT },
+  { REDUCE, .name = "ReduceMin", .until = 17, .types = ALL, .eval = eval_min, AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceMin", .since = 18, .types = ALL, .eval = eval_min, AXES_INPUT },
+  { REDUCE, .name = "ReduceProd", .until = 17, .types = N, .eval = eval_prod, AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceProd", .since = 18, .types = N, .eval = eval_prod, AXES_INPUT },
+  { REDUCE, .name = "ReduceL1", .until = 17, .types = N, .eval = eval_l1, AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceL1", .since = 18, .types = N, .eval = eval_l1, AXES_INPUT },
+  { REDUCE, .name = "ReduceL2", .until = 17, .types = N, .eval = eval_l2, AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceL2", .since = 18, .types = N, .eval = eval_l2, AXES_INPUT },
+  { REDUCE, .name = "ReduceLogSum", .until = 17, .types = N, .eval = eval_log_sum, AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceLogSum", .since = 18, .types = N, .eval = eval_log_sum, AXES_INPUT },
+  { REDUCE, .name = "ReduceLogSumExp", .until = 17, .types = N, .eval = eval_log_sum_exp,
+    AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceLogSumExp", .since = 18, .types = N, .eval = eval_log_sum_exp,
+    AXES_INPUT },
+  { REDUCE, .name = "ReduceSumSquare", .until = 17, .types = N, .eval = eval_sum_square,
+    AXES_ATTRIBUTE },
+  { REDUCE, .name = "ReduceSumSquare", .since = 18, .types = N, .eval = eval_sum_square,
+    AXES_INPUT },
+  { ARG, .name = "ArgMax", .eval = eval_arg_max },
+  { ARG, .name = "ArgMin", .eval = eval_arg_min },
 };
 
 DEFINE_FAMILY (reduce, rows)

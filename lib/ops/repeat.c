@@ -143,12 +143,46 @@ eval_tile (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor
 }
 
 static const AxonOp rows[] = {
-  { "ConstantOfShape", NULL, 9, 0, 1, 1, 1, 1, AXON_DTYPE_BIT (AXON_DTYPE_I64), 1,
-    ATTRS ({ .name = "value", .type = AXON_ATTR_TENSOR }), infer_constant_of_shape,
-    eval_constant_of_shape, AXON_OP_NONE },
-  { "Expand", NULL, 8, 0, 2, 2, 1, 1, 0, 1, NULL, infer_expand, eval_expand, AXON_OP_NONE },
-  { "Tile", NULL, 1, 5, 3, 3, 1, 1, 0, 1, NULL, infer_tile_axis, eval_tile, AXON_OP_NONE },
-  { "Tile", NULL, 6, 0, 2, 2, 1, 1, 0, 1, NULL, infer_tile, eval_tile, AXON_OP_NONE },
+  {
+      .name = "ConstantOfShape",
+      .since = 9,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPE_BIT (AXON_DTYPE_I64),
+      .same_type_inputs = 1,
+      .attrs = ATTRS ({ .name = "value", .type = AXON_ATTR_TENSOR }),
+      .infer = infer_constant_of_shape,
+      .eval = eval_constant_of_shape,
+  },
+  {
+      .name = "Expand",
+      .since = 8,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .infer = infer_expand,
+      .eval = eval_expand,
+  },
+  {
+      .name = "Tile",
+      .since = 1,
+      .until = 5,
+      .form = AXON_FORM_TILE_AXIS,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .infer = infer_tile_axis,
+      .eval = eval_tile,
+  },
+  {
+      .name = "Tile",
+      .since = 6,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .infer = infer_tile,
+      .eval = eval_tile,
+  },
 };
 
 DEFINE_FAMILY (repeat, rows)

@@ -10,7 +10,7 @@ get_axes (const AxonNode *node, const AxonTypeInfo *in, gint64 *axes, guint *n)
 {
   const gint64 *attr;
   *n = 0;
-  if (node->op->max_in > 1)
+  if (!axon_node_has_form (node, AXON_FORM_ATTRIBUTES))
     return node->n_inputs < 2 || in[1].dtype == AXON_DTYPE_UNDEFINED ||
            axon_const_ints (&in[1], axes, AXON_MAX_RANK, n);
   attr = axon_node_get_ints (node, "axes", n);
@@ -39,7 +39,7 @@ static gboolean
 wanted_dims (const AxonNode *node, const AxonTypeInfo *in, gint64 *dims, guint *n)
 {
   const gint64 *attr;
-  if (node->op->max_in > 1)
+  if (!axon_node_has_form (node, AXON_FORM_ATTRIBUTES))
     return axon_const_ints (&in[1], dims, AXON_MAX_RANK, n);
   attr = axon_node_get_ints (node, "shape", n);
   if (*n > AXON_MAX_RANK)
@@ -58,7 +58,7 @@ infer_reshape (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
   guint n;
   out[0].dtype = in[0].dtype;
   if (!wanted_dims (node, in, dims, &n)) {
-    if (node->op->max_in == 1 || in[1].value != NULL)
+    if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES) || in[1].value != NULL)
       FAIL_FOR (SHAPE, UNSUPPORTED, "reshape to more than %d dimensions", AXON_MAX_RANK);
     if (axon_shape_is_static (&in[1].shape) && in[1].shape.rank == 1 &&
         in[1].shape.dims[0] <= AXON_MAX_RANK) {
@@ -253,32 +253,75 @@ infer_constant (const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in, Axon
   return TRUE;
 }
 
-#define VIEW(name, since, until, max_in, attrs, infer)                                             \
-  {                                                                                                \
-    name, NULL, since, until, 1, max_in, 1, 1, 0, 1, attrs, infer, axon_eval_copy, AXON_OP_VIEW    \
-  }
+#define VIEW                                                                                       \
+  .outputs = { 1, 1 }, .same_type_inputs = 1, .eval = axon_eval_copy, .flags = AXON_OP_VIEW
 
 static const AxonOp rows[] = {
-  { "Reshape", NULL, 1, 4, 1, 1, 1, 1, 0, 1, ATTRS (REQUIRED ("shape", AXON_ATTR_INTS)),
-    infer_reshape, axon_eval_copy, AXON_OP_VIEW },
-  { "Reshape", NULL, 5, 0, 2, 2, 1, 1, 0, 1, ATTRS (ATTR_I ("allowzero", 0)), infer_reshape,
-    axon_eval_copy, AXON_OP_VIEW },
-  VIEW ("Flatten", 1, 0, 1, ATTRS (ATTR_I ("axis", 1)), infer_flatten),
-  VIEW ("Squeeze", 1, 12, 1, ATTRS (ATTR_INTS ("axes")), infer_squeeze),
-  VIEW ("Squeeze", 13, 0, 2, NULL, infer_squeeze),
-  VIEW ("Unsqueeze", 1, 12, 1, ATTRS (REQUIRED ("axes", AXON_ATTR_INTS)), infer_unsqueeze),
-  VIEW ("Unsqueeze", 13, 0, 2, NULL, infer_unsqueeze),
-  VIEW ("Identity", 1, 0, 1, NULL, axon_infer_same),
-  { "Shape", NULL, 1, 0, 1, 1, 1, 1, 0, 1,
-    ATTRS (ATTR_I ("start", 0), { .name = "end", .type = AXON_ATTR_INT }), infer_shape,
-    eval_inferred, AXON_OP_NONE },
-  { "Size", NULL, 1, 0, 1, 1, 1, 1, 0, 1, NULL, infer_size, eval_inferred, AXON_OP_NONE },
-  { "Constant", NULL, 1, 0, 0, 0, 1, 1, 0, 0,
-    ATTRS ({ .name = "value", .type = AXON_ATTR_TENSOR },
-           { .name = "value_float", .type = AXON_ATTR_FLOAT },
-           { .name = "value_int", .type = AXON_ATTR_INT }, ATTR_FLOATS ("value_floats"),
-           ATTR_INTS ("value_ints")),
-    infer_constant, eval_inferred, AXON_OP_NONE },
+  {
+      .name = "Reshape",
+      .since = 1,
+      .until = 4,
+      .form = AXON_FORM_ATTRIBUTES,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (REQUIRED ("shape", AXON_ATTR_INTS)),
+      .infer = infer_reshape,
+      .eval = axon_eval_copy,
+      .flags = AXON_OP_VIEW,
+  },
+  {
+      .name = "Reshape",
+      .since = 5,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("allowzero", 0)),
+      .infer = infer_reshape,
+      .eval = axon_eval_copy,
+      .flags = AXON_OP_VIEW,
+  },
+  { VIEW, .name = "Flatten", .since = 1, .inputs = { 1, 1 }, .attrs = ATTRS (ATTR_I ("axis", 1)),
+    .infer = infer_flatten },
+  { VIEW, .name = "Squeeze", .since = 1, .until = 12, .form = AXON_FORM_ATTRIBUTES,
+    .inputs = { 1, 1 }, .attrs = ATTRS (ATTR_INTS ("axes")), .infer = infer_squeeze },
+  { VIEW, .name = "Squeeze", .since = 13, .inputs = { 1, 2 }, .infer = infer_squeeze },
+  { VIEW, .name = "Unsqueeze", .since = 1, .until = 12, .form = AXON_FORM_ATTRIBUTES,
+    .inputs = { 1, 1 }, .attrs = ATTRS (REQUIRED ("axes", AXON_ATTR_INTS)),
+    .infer = infer_unsqueeze },
+  { VIEW, .name = "Unsqueeze", .since = 13, .inputs = { 1, 2 }, .infer = infer_unsqueeze },
+  { VIEW, .name = "Identity", .since = 1, .inputs = { 1, 1 }, .infer = axon_infer_same },
+  {
+      .name = "Shape",
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("start", 0), { .name = "end", .type = AXON_ATTR_INT }),
+      .infer = infer_shape,
+      .eval = eval_inferred,
+  },
+  {
+      .name = "Size",
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .infer = infer_size,
+      .eval = eval_inferred,
+  },
+  {
+      .name = "Constant",
+      .since = 1,
+      .inputs = { 0, 0 },
+      .outputs = { 1, 1 },
+      .attrs = ATTRS ({ .name = "value", .type = AXON_ATTR_TENSOR },
+                      { .name = "value_float", .type = AXON_ATTR_FLOAT },
+                      { .name = "value_int", .type = AXON_ATTR_INT }, ATTR_FLOATS ("value_floats"),
+                      ATTR_INTS ("value_ints")),
+      .infer = infer_constant,
+      .eval = eval_inferred,
+  },
 };
 
 DEFINE_FAMILY (reshape, rows)

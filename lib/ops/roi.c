@@ -4,8 +4,10 @@
 
 #include <math.h>
 
+/* A region is so many numbers: @n_numbers. */
 static gboolean
-infer_roi (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+infer_regions (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, gint64 n_numbers,
+               GError **error)
 {
   gint64 h = axon_node_get_int (node, "output_height"),
          w = axon_node_get_int (node, "output_width");
@@ -20,12 +22,24 @@ infer_roi (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GErr
     return FALSE;
   if (h < 1 || w < 1 || h > G_MAXINT16 || w > G_MAXINT16)
     FAIL (MODEL, "output size %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " is out of range", h, w);
-  if (in[1].shape.rank == 2 && in[1].shape.dims[1] >= 0 &&
-      in[1].shape.dims[1] != (node->op->max_in == 3 ? 4 : 5))
+  if (in[1].shape.rank == 2 && in[1].shape.dims[1] >= 0 && in[1].shape.dims[1] != n_numbers)
     FAIL (MODEL, "rois: %" G_GINT64_FORMAT " values each", in[1].shape.dims[1]);
   out[0].shape = AXON_SHAPE (in[1].shape.rank == 2 ? in[1].shape.dims[0] : -1,
                              in[0].shape.rank == 4 ? in[0].shape.dims[1] : -1, h, w);
   return TRUE;
+}
+
+static gboolean
+infer_roi_align (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  return infer_regions (node, in, out, 4, error);
+}
+
+/* The number of the image goes before each region. */
+static gboolean
+infer_max_roi_pool (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  return infer_regions (node, in, out, 5, error);
 }
 
 /* Bilinear sample at (y, x) of a plane; what lies more than a pixel outside is 0. Weighted maximum
@@ -244,17 +258,52 @@ eval_max_unpool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
       ATTR_I ("sampling_ratio", 0), ATTR_F ("spatial_scale", 1)
 
 static const AxonOp rows[] = {
-  { "RoiAlign", NULL, 10, 15, 3, 3, 1, 1, F, 2, ATTRS (ALIGN), infer_roi, eval_roi_align,
-    AXON_OP_NONE },
-  { "RoiAlign", NULL, 16, 0, 3, 3, 1, 1, F, 2,
-    ATTRS (ALIGN, ATTR_S ("coordinate_transformation_mode", "half_pixel")), infer_roi,
-    eval_roi_align, AXON_OP_NONE },
-  { "MaxRoiPool", NULL, 1, 0, 2, 2, 1, 1, F, 2,
-    ATTRS (REQUIRED ("pooled_shape", AXON_ATTR_INTS), ATTR_F ("spatial_scale", 1)), infer_roi,
-    eval_max_roi_pool, AXON_OP_NONE },
-  { "MaxUnpool", NULL, 9, 0, 2, 3, 1, 1, F, 1,
-    ATTRS (REQUIRED ("kernel_shape", AXON_ATTR_INTS), ATTR_INTS ("pads"), ATTR_INTS ("strides")),
-    infer_max_unpool, eval_max_unpool, AXON_OP_NONE },
+  {
+      .name = "RoiAlign",
+      .since = 10,
+      .until = 15,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .types = F,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (ALIGN),
+      .infer = infer_roi_align,
+      .eval = eval_roi_align,
+  },
+  {
+      .name = "RoiAlign",
+      .since = 16,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .types = F,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (ALIGN, ATTR_S ("coordinate_transformation_mode", "half_pixel")),
+      .infer = infer_roi_align,
+      .eval = eval_roi_align,
+  },
+  {
+      .name = "MaxRoiPool",
+      .since = 1,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .types = F,
+      .same_type_inputs = 2,
+      .attrs = ATTRS (REQUIRED ("pooled_shape", AXON_ATTR_INTS), ATTR_F ("spatial_scale", 1)),
+      .infer = infer_max_roi_pool,
+      .eval = eval_max_roi_pool,
+  },
+  {
+      .name = "MaxUnpool",
+      .since = 9,
+      .inputs = { 2, 3 },
+      .outputs = { 1, 1 },
+      .types = F,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (REQUIRED ("kernel_shape", AXON_ATTR_INTS), ATTR_INTS ("pads"),
+                      ATTR_INTS ("strides")),
+      .infer = infer_max_unpool,
+      .eval = eval_max_unpool,
+  },
 };
 
 DEFINE_FAMILY (roi, rows)

@@ -208,21 +208,36 @@ infer_tensor_scatter (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
   return TRUE;
 }
 
-#define ELEMENTS(name, since, until, attrs)                                                        \
-  {                                                                                                \
-    name, NULL, since, until, 3, 3, 1, 1, 0, 1, attrs, infer_scatter_elements,                     \
-        eval_scatter_elements, AXON_OP_NONE                                                        \
-  }
+#define ELEMENTS                                                                                   \
+  .inputs = { 3, 3 }, .outputs = { 1, 1 }, .same_type_inputs = 1, .infer = infer_scatter_elements, \
+  .eval = eval_scatter_elements
 
 static const AxonOp rows[] = {
-  ELEMENTS ("Scatter", 9, 0, ATTRS (ATTR_I ("axis", 0))),
-  ELEMENTS ("ScatterElements", 11, 15, ATTRS (ATTR_I ("axis", 0))),
-  ELEMENTS ("ScatterElements", 16, 0, ATTRS (ATTR_I ("axis", 0), ATTR_S ("reduction", "none"))),
-  { "ScatterND", NULL, 11, 0, 3, 3, 1, 1, 0, 1, ATTRS (ATTR_S ("reduction", "none")),
-    infer_scatter_nd, eval_scatter_nd, AXON_OP_NONE },
-  { "TensorScatter", NULL, 24, 0, 2, 3, 1, 1, 0, 2,
-    ATTRS (ATTR_I ("axis", -2), ATTR_S ("mode", "linear")), infer_tensor_scatter,
-    eval_tensor_scatter, AXON_OP_NONE },
+  { ELEMENTS, .name = "Scatter", .since = 9, .attrs = ATTRS (ATTR_I ("axis", 0)) },
+  { ELEMENTS, .name = "ScatterElements", .since = 11, .until = 15,
+    .attrs = ATTRS (ATTR_I ("axis", 0)) },
+  { ELEMENTS, .name = "ScatterElements", .since = 16,
+    .attrs = ATTRS (ATTR_I ("axis", 0), ATTR_S ("reduction", "none")) },
+  {
+      .name = "ScatterND",
+      .since = 11,
+      .inputs = { 3, 3 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_S ("reduction", "none")),
+      .infer = infer_scatter_nd,
+      .eval = eval_scatter_nd,
+  },
+  {
+      .name = "TensorScatter",
+      .since = 24,
+      .inputs = { 2, 3 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 2,
+      .attrs = ATTRS (ATTR_I ("axis", -2), ATTR_S ("mode", "linear")),
+      .infer = infer_tensor_scatter,
+      .eval = eval_tensor_scatter,
+  },
 };
 
 DEFINE_FAMILY (scatter, rows)

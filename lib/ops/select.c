@@ -211,7 +211,7 @@ static gboolean
 top_count (const AxonNode *node, const AxonTypeInfo *in, gint64 *k)
 {
   *k = axon_node_get_int (node, "k");
-  return node->op->max_in == 1 || axon_scalar_int (node, in, 1, 0, k);
+  return axon_node_has_form (node, AXON_FORM_ATTRIBUTES) || axon_scalar_int (node, in, 1, 0, k);
 }
 
 static gboolean
@@ -291,17 +291,61 @@ eval_top_k (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
 #define TOP_ATTRS ATTR_I ("axis", -1), ATTR_I ("largest", 1), ATTR_I ("sorted", 1)
 
 static const AxonOp rows[] = {
-  { "NonZero", NULL, 9, 0, 1, 1, 1, 1, AXON_DTYPES_ALL, 1, NULL, infer_nonzero, NULL, AXON_OP_NONE,
-    run_nonzero },
-  { "Compress", NULL, 9, 0, 2, 2, 1, 1, 0, 1, ATTRS (ATTR ("axis", AXON_ATTR_INT)), infer_compress,
-    NULL, AXON_OP_NONE, run_compress },
-  { "Unique", NULL, 11, 0, 1, 1, 1, 4, AXON_DTYPES_ALL, 1,
-    ATTRS (ATTR ("axis", AXON_ATTR_INT), ATTR_I ("sorted", 1)), infer_unique, NULL, AXON_OP_NONE,
-    run_unique },
-  { "TopK", NULL, 1, 9, 1, 1, 1, 2, N, 1, ATTRS (TOP_ATTRS, REQUIRED ("k", AXON_ATTR_INT)),
-    infer_top_k, eval_top_k, AXON_OP_NONE },
-  { "TopK", NULL, 10, 0, 2, 2, 1, 2, N, 1, ATTRS (TOP_ATTRS), infer_top_k, eval_top_k,
-    AXON_OP_NONE },
+  {
+      .name = "NonZero",
+      .since = 9,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .infer = infer_nonzero,
+      .run = run_nonzero,
+  },
+  {
+      .name = "Compress",
+      .since = 9,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR ("axis", AXON_ATTR_INT)),
+      .infer = infer_compress,
+      .run = run_compress,
+  },
+  {
+      .name = "Unique",
+      .since = 11,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 4 },
+      .types = AXON_DTYPES_ALL,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR ("axis", AXON_ATTR_INT), ATTR_I ("sorted", 1)),
+      .infer = infer_unique,
+      .run = run_unique,
+  },
+  {
+      .name = "TopK",
+      .since = 1,
+      .until = 9,
+      .form = AXON_FORM_ATTRIBUTES,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 2 },
+      .types = N,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (TOP_ATTRS, REQUIRED ("k", AXON_ATTR_INT)),
+      .infer = infer_top_k,
+      .eval = eval_top_k,
+  },
+  {
+      .name = "TopK",
+      .since = 10,
+      .inputs = { 2, 2 },
+      .outputs = { 1, 2 },
+      .types = N,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (TOP_ATTRS),
+      .infer = infer_top_k,
+      .eval = eval_top_k,
+  },
 };
 
 DEFINE_FAMILY (select, rows)

@@ -20,7 +20,7 @@ read_dft (const AxonNode *node, const AxonTypeInfo *in, Dft *dft, GError **error
   *dft = (Dft){ .known = TRUE,
                 .onesided = axon_node_get_int (node, "onesided") != 0,
                 .inverse = axon_node_get_int (node, "inverse") != 0 };
-  if (node->op->max_in > 2)
+  if (!axon_node_has_form (node, AXON_FORM_ATTRIBUTES))
     dft->known = axon_scalar_int (node, in, 2, -2, &axis);
   if (!dft->known)
     return TRUE;
@@ -198,13 +198,41 @@ eval_stft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
 }
 
 static const AxonOp rows[] = {
-  { "DFT", NULL, 17, 19, 1, 2, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_I ("axis", 1), ATTR_I ("inverse", 0), ATTR_I ("onesided", 0)), infer_dft, eval_dft,
-    AXON_OP_NONE },
-  { "DFT", NULL, 20, 0, 1, 3, 1, 1, AXON_DTYPES_FLOAT, 1,
-    ATTRS (ATTR_I ("inverse", 0), ATTR_I ("onesided", 0)), infer_dft, eval_dft, AXON_OP_NONE },
-  { "STFT", NULL, 17, 0, 2, 4, 1, 1, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("onesided", 1)),
-    infer_stft, eval_stft, AXON_OP_NONE },
+  {
+      .name = "DFT",
+      .since = 17,
+      .until = 19,
+      .form = AXON_FORM_ATTRIBUTES,
+      .inputs = { 1, 2 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("axis", 1), ATTR_I ("inverse", 0), ATTR_I ("onesided", 0)),
+      .infer = infer_dft,
+      .eval = eval_dft,
+  },
+  {
+      .name = "DFT",
+      .since = 20,
+      .inputs = { 1, 3 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("inverse", 0), ATTR_I ("onesided", 0)),
+      .infer = infer_dft,
+      .eval = eval_dft,
+  },
+  {
+      .name = "STFT",
+      .since = 17,
+      .inputs = { 2, 4 },
+      .outputs = { 1, 1 },
+      .types = AXON_DTYPES_FLOAT,
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_I ("onesided", 1)),
+      .infer = infer_stft,
+      .eval = eval_stft,
+  },
 };
 
 DEFINE_FAMILY (signal, rows)

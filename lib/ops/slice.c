@@ -17,7 +17,7 @@ get_args (const AxonNode *node, const AxonTypeInfo *in, SliceArgs *args)
 {
   static const gchar *const names[] = { "starts", "ends", "axes" };
   *args = (SliceArgs){ .known = TRUE };
-  if (node->op->max_in == 1) {
+  if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES)) {
     for (guint k = 0; k < 3; k++) {
       const gint64 *attr = axon_node_get_ints (node, names[k], &args->n[k]);
       args->n[k] = MIN (args->n[k], AXON_MAX_RANK);
@@ -121,11 +121,28 @@ eval_slice (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
 }
 
 static const AxonOp rows[] = {
-  { "Slice", NULL, 1, 9, 1, 1, 1, 1, 0, 1,
-    ATTRS (REQUIRED ("starts", AXON_ATTR_INTS), REQUIRED ("ends", AXON_ATTR_INTS),
-           ATTR_INTS ("axes")),
-    infer_slice, eval_slice, AXON_OP_NONE },
-  { "Slice", NULL, 10, 0, 3, 5, 1, 1, 0, 1, NULL, infer_slice, eval_slice, AXON_OP_NONE },
+  {
+      .name = "Slice",
+      .since = 1,
+      .until = 9,
+      .form = AXON_FORM_ATTRIBUTES,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (REQUIRED ("starts", AXON_ATTR_INTS), REQUIRED ("ends", AXON_ATTR_INTS),
+                      ATTR_INTS ("axes")),
+      .infer = infer_slice,
+      .eval = eval_slice,
+  },
+  {
+      .name = "Slice",
+      .since = 10,
+      .inputs = { 3, 5 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .infer = infer_slice,
+      .eval = eval_slice,
+  },
 };
 
 DEFINE_FAMILY (slice, rows)

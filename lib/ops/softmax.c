@@ -33,7 +33,7 @@ eval_softmax_like (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
   const AxonShape *shape = axon_tensor_get_shape (in[0]);
   g_autofree gdouble *x = axon_load_doubles (in[0]);
   gsize outer = 1, n = 1, inner = 1;
-  gboolean flatten = node->op->until != 0; /* rows before 13 */
+  gboolean flatten = axon_node_has_form (node, AXON_FORM_FLATTENS);
   gint axis = 0;
   if (axon_node_find_attr (node, "opset") != NULL) /* QLinearSoftmax says whose rule it follows */
     flatten = axon_node_get_int (node, "opset") < 13;
@@ -63,17 +63,19 @@ eval_log_softmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
   return eval_softmax_like (node, in, out, TRUE, error);
 }
 
-#define ROW(name, since, until, axis, eval)                                                        \
-  {                                                                                                \
-    name, NULL, since, until, 1, 1, 1, 1, AXON_DTYPES_FLOAT, 1, ATTRS (ATTR_I ("axis", axis)),     \
-        axon_infer_softmax, eval, AXON_OP_NONE                                                     \
-  }
+/* What the rows of a table share. */
+#define SOFTMAX                                                                                    \
+  .inputs = { 1, 1 }, .outputs = { 1, 1 }, .types = AXON_DTYPES_FLOAT, .same_type_inputs = 1,      \
+  .infer = axon_infer_softmax
+#define FLATTENS                                                                                   \
+  SOFTMAX, .since = 1, .until = 12, .form = AXON_FORM_FLATTENS, .attrs = ATTRS (ATTR_I ("axis", 1))
+#define ONE_AXIS SOFTMAX, .since = 13, .attrs = ATTRS (ATTR_I ("axis", -1))
 
 static const AxonOp rows[] = {
-  ROW ("Softmax", 1, 12, 1, axon_eval_softmax),
-  ROW ("Softmax", 13, 0, -1, axon_eval_softmax),
-  ROW ("LogSoftmax", 1, 12, 1, eval_log_softmax),
-  ROW ("LogSoftmax", 13, 0, -1, eval_log_softmax),
+  { FLATTENS, .name = "Softmax", .eval = axon_eval_softmax },
+  { ONE_AXIS, .name = "Softmax", .eval = axon_eval_softmax },
+  { FLATTENS, .name = "LogSoftmax", .eval = eval_log_softmax },
+  { ONE_AXIS, .name = "LogSoftmax", .eval = eval_log_softmax },
 };
 
 DEFINE_FAMILY (softmax, rows)

@@ -110,17 +110,22 @@ EVAL (adagrad)
 EVAL (adam)
 EVAL (momentum)
 
-#define STEP(name, eval, ...)                                                                      \
-  {                                                                                                \
-    name, DOMAIN, 1, 0, 3, AXON_VARIADIC, 1, AXON_VARIADIC, AXON_DTYPES_FLOAT, 1,                  \
-        ATTRS (ATTR_F ("norm_coefficient", 0), __VA_ARGS__), infer_step, eval, AXON_OP_NONE        \
-  }
+#define NORM_COEFFICIENT ATTR_F ("norm_coefficient", 0)
+#define STEP                                                                                       \
+  .domain = DOMAIN, .since = 1, .inputs = { 3, AXON_VARIADIC }, .outputs = { 1, AXON_VARIADIC },   \
+  .types = AXON_DTYPES_FLOAT, .same_type_inputs = 1, .infer = infer_step
 
 static const AxonOp rows[] = {
-  STEP ("Adagrad", eval_adagrad, ATTR_F ("decay_factor", 0), ATTR_F ("epsilon", 1e-6)),
-  STEP ("Adam", eval_adam, ATTR_F ("alpha", 0.9), ATTR_F ("beta", 0.999), ATTR_F ("epsilon", 1e-6),
-        ATTR_F ("norm_coefficient_post", 0)),
-  STEP ("Momentum", eval_momentum, ATTR_F ("alpha", 0), ATTR_F ("beta", 0), ATTR_S ("mode", "")),
+  { STEP, .name = "Adagrad",
+    .attrs = ATTRS (NORM_COEFFICIENT, ATTR_F ("decay_factor", 0), ATTR_F ("epsilon", 1e-6)),
+    .eval = eval_adagrad },
+  { STEP, .name = "Adam",
+    .attrs = ATTRS (NORM_COEFFICIENT, ATTR_F ("alpha", 0.9), ATTR_F ("beta", 0.999),
+                    ATTR_F ("epsilon", 1e-6), ATTR_F ("norm_coefficient_post", 0)),
+    .eval = eval_adam },
+  { STEP, .name = "Momentum",
+    .attrs = ATTRS (NORM_COEFFICIENT, ATTR_F ("alpha", 0), ATTR_F ("beta", 0), ATTR_S ("mode", "")),
+    .eval = eval_momentum },
 };
 
 DEFINE_FAMILY (training, rows)

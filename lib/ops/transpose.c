@@ -134,14 +134,36 @@ eval_space_to_depth (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
 }
 
 static const AxonOp rows[] = {
-  { "SpaceToDepth", NULL, 1, 0, 1, 1, 1, 1, 0, 1,
-    ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT), ATTR_S ("mode", "DCR")), infer_space_to_depth,
-    eval_space_to_depth, AXON_OP_NONE },
-  { "Transpose", NULL, 1, 0, 1, 1, 1, 1, 0, 1, ATTRS (ATTR_INTS ("perm")), infer_transpose,
-    eval_transpose, AXON_OP_NONE },
-  { "DepthToSpace", NULL, 1, 0, 1, 1, 1, 1, 0, 1,
-    ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT), ATTR_S ("mode", "DCR")), infer_depth_to_space,
-    eval_depth_to_space, AXON_OP_NONE },
+  {
+      .name = "SpaceToDepth",
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT), ATTR_S ("mode", "DCR")),
+      .infer = infer_space_to_depth,
+      .eval = eval_space_to_depth,
+  },
+  {
+      .name = "Transpose",
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (ATTR_INTS ("perm")),
+      .infer = infer_transpose,
+      .eval = eval_transpose,
+  },
+  {
+      .name = "DepthToSpace",
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .same_type_inputs = 1,
+      .attrs = ATTRS (REQUIRED ("blocksize", AXON_ATTR_INT), ATTR_S ("mode", "DCR")),
+      .infer = infer_depth_to_space,
+      .eval = eval_depth_to_space,
+  },
 };
 
 DEFINE_FAMILY (transpose, rows)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The pass manager, the ordered table of common passes, and matchers for device passes. */
-#include "axonpass.h"
-#include "../ops/axonopset.h"
+#include <axon/plugin/axonpass.h>
+#include <axon/plugin/axonbuiltins.h>
 
 #include <float.h>
 
@@ -28,6 +28,16 @@ axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
     g_assert (axon_model_verify (model, NULL));
   }
   return TRUE;
+}
+
+AxonModel *
+axon_passes_apply (AxonModel *model, const AxonPass *passes, guint n_passes,
+                   GCancellable *cancellable, GError **error)
+{
+  AxonModel *clone = axon_model_clone (model);
+  if (!axon_passes_run (clone, passes, n_passes, cancellable, error))
+    g_clear_object (&clone);
+  return clone;
 }
 
 gboolean
@@ -131,7 +141,7 @@ static gboolean
 clip_bound (const AxonNode *node, guint index, const gchar *attr, gdouble fallback, gfloat *out)
 {
   gdouble v = fallback;
-  if (node->op->max_in == 1)
+  if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES))
     v = axon_node_get_float (node, attr);
   else if (axon_node_get_input (node, index) != NULL &&
            !axon_match_scalar (node->inputs[index], &v))

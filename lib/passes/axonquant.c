@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "axonquant.h"
-#include "axonpass.h"
+#include <axon/plugin/axonquant.h>
+#include <axon/plugin/axonpass.h>
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* Attention without mask, cache or shared heads, as vision transformers have it, becomes matrix
  * products and a Softmax, which have kernels. A mask may leave a query nothing to look at, and then
  * Softmax gives NaN where Attention gives 0: such nodes keep their reference kernel. */
-#include "../ops/axonopset.h"
-#include "axonpass.h"
+#include <axon/plugin/axonopset.h>
+#include <axon/plugin/axonpass.h>
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Float operators of com.microsoft become the operators of ai.onnx that they stand for, which every
  * device knows how to run and to fuse. */
-#include "axonpass.h"
+#include <axon/plugin/axonpass.h>
 #include "../ops/axoncontrib.h"
-#include "../ops/axonopset.h"
+#include <axon/plugin/axonbuiltins.h>
 
 #define OPSET 24
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Quantised nodes become DequantizeLinear, the float operator and QuantizeLinear, by the definition
  * of each; a device keeps those that it has integer kernels for. */
-#include "../ops/axonopset.h"
-#include "axonpass.h"
+#include <axon/plugin/axonopset.h>
+#include <axon/plugin/axonpass.h>
 
 #define OPSET 13
 

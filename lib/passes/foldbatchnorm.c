@@ -2,7 +2,7 @@
 /* BatchNormalization, and Mul/Add by a per-channel constant, into the convolution before it:
  * y = s * conv (x, W) + t has weights s * W and bias s * b + t (Jacob et al.,
  * arXiv:1712.05877, 3.2). */
-#include "axonpass.h"
+#include <axon/plugin/axonpass.h>
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 /* Nodes whose inputs are all constant are computed once with the reference kernels. Shapes are
  * inferred on the way, so Shape of a known shape starts a chain. Quantised constants stay as they
  * are: DequantizeLinear of weights is what an int8 device looks for. */
-#include "axonpass.h"
-#include "../eval/axoneval.h"
-#include "../ops/axonopset.h"
+#include <axon/plugin/axonpass.h>
+#include <axon/plugin/axoneval.h>
+#include <axon/plugin/axonopset.h>
 
 /* Larger results stay in the graph: a 68-byte file may ask for gigabytes. */
 #define MAX_FOLDED_BYTES ((gint64)256 * 1024 * 1024)

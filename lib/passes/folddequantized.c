@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* DequantizeLinear of constants that no quantised kernel took: float weights after all. */
-#include "../eval/axoneval.h"
-#include "axonpass.h"
+#include <axon/plugin/axoneval.h>
+#include <axon/plugin/axonpass.h>
 
 gboolean
 axon_pass_fold_dequantized (AxonModel *model, GError **error)

@@ -3,7 +3,7 @@
  * f32, Mul by x_scale * w_scale and Add of a bias a ConvIntegerToFloat; with MatMulInteger a
  * MatMulIntegerToFloat. Weights, their scales and the bias are constants; x_scale may be known only
  * at run time. */
-#include "axonpass.h"
+#include <axon/plugin/axonpass.h>
 
 /* The nodes of a chain, and what they add. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* DequantizeLinear, operator, QuantizeLinear become one quantised node, with the activation between
  * them: Conv a QLinearConv, Add a QLinearAdd, ConvTranspose a QLinearConvTranspose, MatMul a
- * QLinearMatMul, Gemm a QGemm. */
+ * QLinearMatMul, Gemm a QGemm, Concat a QLinearConcat. */
 #include "quantchain.h"
 
 /* Conv has its output channels along axis 0 of the weights; ConvTranspose along axis 1, as many in
@@ -64,6 +64,38 @@ fuse_add (AxonModel *model, AxonNode *add)
   q = axon_pass_add_node (model, add, AXON_DOMAIN_MICROSOFT, "QLinearAdd", 1, in, 8,
                           axon_model_add_value (model, NULL));
   axon_quant_replace (model, q, &t, a, b);
+  return TRUE;
+}
+
+/* All parts and the result are bytes of one type. */
+static gboolean
+fuse_concat (AxonModel *model, AxonNode *concat)
+{
+  guint n = concat->n_inputs;
+  g_autofree AxonNode **parts = g_new (AxonNode *, n);
+  g_autofree AxonValue **in = g_new (AxonValue *, 3 * n + 2);
+  AxonNode *q;
+  AxonQuantTail t;
+  if (!axon_match_quantize (concat, &t) || t.act != NULL)
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    parts[i] = axon_match_dequantize (concat, i);
+    if (parts[i] == NULL || parts[i]->inputs[0]->type.dtype != t.q->inputs[2]->type.dtype)
+      return FALSE;
+  }
+  in[0] = t.q->inputs[1];
+  in[1] = t.q->inputs[2];
+  for (guint i = 0; i < n; i++) {
+    in[3 * i + 2] = parts[i]->inputs[0];
+    in[3 * i + 3] = parts[i]->inputs[1];
+    in[3 * i + 4] = axon_quant_zero (model, parts[i]);
+  }
+  q = axon_pass_add_node (model, concat, AXON_DOMAIN_MICROSOFT, "QLinearConcat", 1, in, 3 * n + 2,
+                          axon_model_add_value (model, NULL));
+  axon_pass_copy_attrs (q, concat);
+  for (guint i = 1; i + 1 < n; i++)
+    axon_node_add_origins (q, parts[i]);
+  axon_quant_replace (model, q, &t, parts[0], parts[n - 1]);
   return TRUE;
 }
 
@@ -172,6 +204,6 @@ axon_pass_fuse_quantized_products (AxonModel *model, GError **error)
 gboolean
 axon_pass_fuse_quantized_sums (AxonModel *model, GError **error)
 {
-  static const Fusion sum[] = { { "Add", fuse_add } };
-  return fuse_all (model, sum, 1, error);
+  static const Fusion sums[] = { { "Add", fuse_add }, { "Concat", fuse_concat } };
+  return fuse_all (model, sums, G_N_ELEMENTS (sums), error);
 }

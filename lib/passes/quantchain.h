@@ -3,7 +3,7 @@
  * one quantised node of it. */
 #pragma once
 
-#include "axonpass.h"
+#include <axon/plugin/axonpass.h>
 
 G_BEGIN_DECLS
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Drops nodes whose results nobody uses, then values nobody knows. */
-#include "axonpass.h"
+#include <axon/plugin/axonpass.h>
 
 static gboolean
 is_dead (const AxonNode *node)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Nodes that do nothing at inference: Identity, Dropout, Cast to the same type, Reshape and
  * Transpose that change nothing, Clip without bounds, Concat and Sum of one. */
-#include "axonpass.h"
+#include <axon/plugin/axonpass.h>
 
 static gboolean
 keeps_order (const AxonNode *node)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One walk in topological order: a node joins the earliest part of its device that is not before
  * any part that its inputs come from, else it begins a new part. */
-#include "axonpartition.h"
+#include <axon/plugin/axonpartition.h>
 
 typedef struct {
   gchar *device;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "axonplan.h"
-#include "../passes/axonpass.h"
+#include <axon/plugin/axonplan.h>
+#include <axon/plugin/axonpass.h>
 
 static int
 compare_size (const void *a, const void *b)

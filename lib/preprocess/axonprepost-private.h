@@ -4,8 +4,8 @@
 #pragma once
 
 #include "axonlayout.h"
-#include "axonprepost.h"
-#include "../model/axongraph.h"
+#include <axon/axonprepost.h>
+#include <axon/plugin/axongraph.h>
 
 typedef enum {
   STEP_TYPE,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* AxonPreprocess: what the model wants of a picture, lowered to one axon.ImageToTensor node. What
  * the caller has is said per run. One thread at a time. */
-#include "axonpreprocess.h"
-#include "../model/axongraph.h"
-#include "../ops/axonopset.h"
+#include <axon/axonpreprocess.h>
+#include <axon/plugin/axongraph.h>
+#include <axon/plugin/axonbuiltins.h>
 
 /**
  * AxonPreprocess:

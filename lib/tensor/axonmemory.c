@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Host memory: owned (64-byte aligned) and wrapped. */
-#include "axonmemory.h"
-#include "../base/axonerror.h"
+#include <axon/plugin/axonmemory.h>
+#include <axon/axonerror.h>
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* NumPy's .npy file format, versions 1.0 to 3.0 (numpy/lib/format): little endian, C order. */
-#include "axontensor.h"
+#include <axon/axontensor.h>
 
 #include <gio/gio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The inside of AxonTensor, for this room. */
 #pragma once
 
-#include "axontensor.h"
+#include <axon/axontensor.h>
 
 struct _AxonTensor {
   gatomicrefcount ref_count;

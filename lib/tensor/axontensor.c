@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* AxonTensor: owns a reference on its memory; does not know devices. Any thread. */
-#include "axontensor.h"
+#include <axon/axontensor.h>
 #include "axontensor-private.h"
 
 #include <string.h>

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* "domain:name" -> implementations of @device, joined; empty where there is no such device. */
+/* "domain:name" or "domain:name:opset" -> implementations of @device, joined; empty where there is
+ * no such device. */
 static GHashTable *
 load_kernels (const gchar *device, const gchar *property)
 {
@@ -51,13 +52,12 @@ compare_rows (gconstpointer a, gconstpointer b)
 static void
 print_row (gchar **row, GHashTable *kernels, GHashTable *gpu)
 {
-  g_autofree gchar *key = g_strconcat (row[0], ":", row[1], NULL);
+  g_autofree gchar *name = g_strconcat (row[0], ":", row[1], NULL);
   g_auto (GStrv) ends = g_strsplit (row[2], "-", 2);
-  const gchar *own = g_hash_table_lookup (kernels, key);
-  const gchar *of_gpu = g_hash_table_lookup (gpu, key);
-  /* Rows that ended before opset 7 broadcast by an axis, which CPU's kernels do not. */
-  if (*ends[1] != '\0' && g_ascii_strtoll (ends[1], NULL, 10) < 7)
-    own = NULL;
+  g_autofree gchar *key = g_strconcat (name, ":", ends[0], NULL);
+  const gchar *exception = g_hash_table_lookup (kernels, key);
+  const gchar *own = exception ? exception : g_hash_table_lookup (kernels, name);
+  const gchar *of_gpu = g_hash_table_lookup (gpu, name);
   g_print ("| %s%s%s | %s%s%s | %s | %s | %s |\n", g_str_equal (row[0], "ai.onnx") ? "" : row[0],
            g_str_equal (row[0], "ai.onnx") ? "" : ".", row[1], ends[0], *ends[1] ? " to " : " on",
            ends[1], row[3], own ? own : "reference", of_gpu ? of_gpu : "");

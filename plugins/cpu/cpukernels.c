@@ -1,155 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel table: first match that builds wins, the reference kernel is last. */
-#include "kernels/int8.h"
-#include "kernels/kernels.h"
-#include "onednn/cpudnn.h"
+#include "cpuplan.h"
 
-#define ONNX NULL
-#define MS AXON_DOMAIN_MICROSOFT
+/* Each is a table in a file of kernels/ or onednn/, in the order in which they are asked. */
+/* clang-format off */
+#define FAMILIES(F)                                                                                \
+  F (int8_conv) F (int8_matmul) F (qlinear) F (qlinear_concat) F (qlinear_pool)                    \
+  F (quantize) F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (dnn_pool)                \
+  F (dnn_reduce) F (dnn_normalize) F (dnn_softmax) F (dnn_concat) F (dnn_resize)                   \
+  F (dnn_transpose) F (dnn_slice) F (dnn_unary) F (dnn_binary) F (normalize) F (concat)            \
+  F (resize) F (unary) F (binary) F (reshape) F (cast) F (gather) F (pad) F (image)                \
+  F (reference)
+/* clang-format on */
 
-/* Inputs of products of bytes; -1: none */
-static const CpuInt8Form qlinear = {
-  .x_scale = 1, .x_zero = 2, .w = 3, .w_scale = 4, .w_zero = 5, .y_scale = 6, .y_zero = 7, .bias = 8
-};
-static const CpuInt8Form qgemm = {
-  .x_scale = 1, .x_zero = 2, .w = 3, .w_scale = 4, .w_zero = 5, .bias = 6, .y_scale = 7, .y_zero = 8
-};
-static const CpuInt8Form integer = { .w = 1,
-                                     .x_zero = 2,
-                                     .w_zero = 3,
-                                     .x_scale = -1,
-                                     .w_scale = -1,
-                                     .y_scale = -1,
-                                     .y_zero = -1,
-                                     .bias = -1 };
-static const CpuInt8Form to_float = { .w = 1,
-                                      .x_scale = 2,
-                                      .w_scale = 3,
-                                      .x_zero = 4,
-                                      .w_zero = 5,
-                                      .bias = 6,
-                                      .y_scale = -1,
-                                      .y_zero = -1 };
+#define DECLARE(family) extern const CpuKernel cpu_##family##_kernels[];
+#define TABLE(family) cpu_##family##_kernels,
+FAMILIES (DECLARE)
 
-const CpuKernel cpu_kernels[] = {
-  { ONNX, "Conv", "onednn", cpu_dnn_build_conv },
-  { ONNX, "ConvTranspose", "onednn", cpu_dnn_build_conv_transpose },
-  { ONNX, "QLinearConv", "int8", cpu_build_qlinear_conv, &qlinear },
-  { ONNX, "ConvInteger", "int8", cpu_build_int8_conv, &integer },
-  { AXON_DOMAIN_AXON, "ConvIntegerToFloat", "int8", cpu_build_int8_conv, &to_float },
-  { AXON_DOMAIN_AXON, "QLinearConvTranspose", "int8", cpu_build_int8_conv_transpose, &qlinear },
-  { ONNX, "QLinearMatMul", "int8", cpu_build_int8_matmul, &qlinear },
-  { ONNX, "MatMulInteger", "int8", cpu_build_int8_matmul, &integer },
-  { MS, "MatMulIntegerToFloat", "int8", cpu_build_int8_matmul, &to_float },
-  { MS, "QGemm", "int8", cpu_build_int8_matmul, &qgemm },
-  { ONNX, "MatMul", "onednn", cpu_dnn_build_matmul },
-  { ONNX, "Gemm", "onednn", cpu_dnn_build_matmul },
-  { ONNX, "MaxPool", "onednn", cpu_dnn_build_pool },
-  { ONNX, "AveragePool", "onednn", cpu_dnn_build_pool },
-  { ONNX, "GlobalAveragePool", "onednn", cpu_dnn_build_global_pool },
-  { ONNX, "GlobalMaxPool", "onednn", cpu_dnn_build_global_pool },
-  { ONNX, "ReduceMean", "own", cpu_build_reduce },
-  { ONNX, "ReduceSum", "own", cpu_build_reduce },
-  { ONNX, "ReduceMax", "own", cpu_build_reduce },
-  { ONNX, "ReduceMin", "own", cpu_build_reduce },
-  { ONNX, "ReduceL1", "own", cpu_build_reduce },
-  { ONNX, "ReduceL2", "own", cpu_build_reduce },
-  { ONNX, "ReduceSumSquare", "own", cpu_build_reduce },
-  { ONNX, "ArgMax", "own", cpu_build_arg },
-  { ONNX, "ArgMin", "own", cpu_build_arg },
-  { ONNX, "TopK", "own", cpu_build_top },
-  { ONNX, "ReduceMean", "onednn", cpu_dnn_build_reduce },
-  { ONNX, "ReduceSum", "onednn", cpu_dnn_build_reduce },
-  { ONNX, "ReduceMax", "onednn", cpu_dnn_build_reduce },
-  { ONNX, "ReduceMin", "onednn", cpu_dnn_build_reduce },
-  { ONNX, "BatchNormalization", "onednn", cpu_dnn_build_batch_norm },
-  { ONNX, "Softmax", "onednn", cpu_dnn_build_softmax },
-  { ONNX, "LogSoftmax", "onednn", cpu_dnn_build_softmax },
-  { ONNX, "LayerNormalization", "own", cpu_build_normalize },
-  { ONNX, "RMSNormalization", "own", cpu_build_normalize },
-  { ONNX, "InstanceNormalization", "own", cpu_build_normalize },
-  { ONNX, "GroupNormalization", "own", cpu_build_normalize },
-  { ONNX, "Concat", "onednn", cpu_dnn_build_concat },
-  { ONNX, "Concat", "own", cpu_build_concat },
-  { ONNX, "Resize", "onednn", cpu_dnn_build_resize },
-  { ONNX, "Resize", "own", cpu_build_resize },
-  { ONNX, "Resize", "own", cpu_build_resize_nearest },
-  { ONNX, "Upsample", "onednn", cpu_dnn_build_resize },
-  { ONNX, "Upsample", "own", cpu_build_resize },
-  { ONNX, "Transpose", "onednn", cpu_dnn_build_transpose },
-  { ONNX, "DepthToSpace", "onednn", cpu_dnn_build_depth_to_space },
-  { ONNX, "Slice", "onednn", cpu_dnn_build_slice },
-  { ONNX, "Split", "onednn", cpu_dnn_build_split },
-  { ONNX, "PRelu", "onednn", cpu_dnn_build_prelu },
-  { ONNX, "Add", "onednn", cpu_dnn_build_binary },
-  { ONNX, "Sub", "onednn", cpu_dnn_build_binary },
-  { ONNX, "Mul", "onednn", cpu_dnn_build_binary },
-  { ONNX, "Div", "onednn", cpu_dnn_build_binary },
-  { ONNX, "Sum", "onednn", cpu_dnn_build_binary },
-  { ONNX, "Max", "onednn", cpu_dnn_build_binary },
-  { ONNX, "Min", "onednn", cpu_dnn_build_binary },
-  { ONNX, "Relu", "onednn", cpu_dnn_build_unary },
-  { ONNX, "LeakyRelu", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Sigmoid", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Tanh", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Elu", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Exp", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Log", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Sqrt", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Abs", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Mish", "onednn", cpu_dnn_build_unary },
-  { ONNX, "HardSwish", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Clip", "onednn", cpu_dnn_build_unary },
-  { ONNX, "HardSigmoid", "own", cpu_build_hard_sigmoid },
-  { ONNX, "Gelu", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Gelu", "own", cpu_build_gelu },
-  { ONNX, "Swish", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Softplus", "onednn", cpu_dnn_build_unary },
-  { ONNX, "Ceil", "own", cpu_build_unary },
-  { ONNX, "Cos", "own", cpu_build_unary },
-  { ONNX, "Erf", "own", cpu_build_unary },
-  { ONNX, "Floor", "own", cpu_build_unary },
-  { ONNX, "Neg", "own", cpu_build_unary },
-  { ONNX, "Reciprocal", "own", cpu_build_unary },
-  { ONNX, "Round", "own", cpu_build_unary },
-  { ONNX, "Sign", "own", cpu_build_unary },
-  { ONNX, "Sin", "own", cpu_build_unary },
-  { ONNX, "Softsign", "own", cpu_build_unary },
-  { ONNX, "Add", "own", cpu_build_pair },
-  { ONNX, "Sub", "own", cpu_build_pair },
-  { ONNX, "Mul", "own", cpu_build_pair },
-  { ONNX, "Div", "own", cpu_build_pair },
-  { ONNX, "Max", "own", cpu_build_pair },
-  { ONNX, "Min", "own", cpu_build_pair },
-  { ONNX, "Pow", "own", cpu_build_square },
-  { ONNX, "Pow", "own", cpu_build_pair },
-  { ONNX, "Equal", "own", cpu_build_pair },
-  { ONNX, "Greater", "own", cpu_build_pair },
-  { ONNX, "GreaterOrEqual", "own", cpu_build_pair },
-  { ONNX, "Less", "own", cpu_build_pair },
-  { ONNX, "LessOrEqual", "own", cpu_build_pair },
-  { ONNX, "And", "own", cpu_build_pair },
-  { ONNX, "Or", "own", cpu_build_pair },
-  { ONNX, "Where", "own", cpu_build_where },
-  { ONNX, "Reshape", "view", cpu_build_view },
-  { ONNX, "Flatten", "view", cpu_build_view },
-  { ONNX, "Squeeze", "view", cpu_build_view },
-  { ONNX, "Unsqueeze", "view", cpu_build_view },
-  { ONNX, "Identity", "view", cpu_build_view },
-  { ONNX, "Cast", "own", cpu_build_cast },
-  { ONNX, "QuantizeLinear", "own", cpu_build_quantize },
-  { ONNX, "DequantizeLinear", "own", cpu_build_dequantize },
-  { ONNX, "DynamicQuantizeLinear", "own", cpu_build_dynamic_quantize },
-  { MS, "QLinearAdd", "own", cpu_build_qlinear_pair },
-  { MS, "QLinearMul", "own", cpu_build_qlinear_pair },
-  { MS, "QLinearSigmoid", "own", cpu_build_qlinear_unary },
-  { MS, "QLinearLeakyRelu", "own", cpu_build_qlinear_unary },
-  { MS, "QLinearConcat", "own", cpu_build_qlinear_concat },
-  { MS, "QLinearAveragePool", "own", cpu_build_qlinear_pool },
-  { MS, "QLinearGlobalAveragePool", "own", cpu_build_qlinear_pool },
-  { ONNX, "Gather", "own", cpu_build_gather },
-  { ONNX, "Pad", "own", cpu_build_pad },
-  { AXON_DOMAIN_AXON, "ImageToTensor", "own", cpu_build_image },
-  { NULL, NULL, "reference", cpu_build_reference },
-};
-const guint cpu_n_kernels = G_N_ELEMENTS (cpu_kernels);
+const CpuKernel *const cpu_kernels[] = { FAMILIES (TABLE) NULL };

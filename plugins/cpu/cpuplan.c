@@ -264,23 +264,41 @@ cpu_node_axes (const AxonNode *node, gint64 *axes, guint *n)
   return TRUE;
 }
 
+/* Forms that only reference kernels know. */
+#define REFERENCE_FORMS                                                                            \
+  (AXON_FORM_AXIS_BROADCAST | AXON_FORM_CHANNEL_SLOPES | AXON_FORM_SIDE_SCALES)
+
+gboolean
+cpu_knows_form (const AxonOp *op)
+{
+  return (op->form & REFERENCE_FORMS) == 0;
+}
+
 static gboolean
 matches (const CpuKernel *kernel, const AxonNode *node)
 {
-  /* Rows that ended before opset 7 broadcast by an axis: only their reference kernel knows how. */
-  gboolean old = node->op->until != 0 && node->op->until < 7;
-  return kernel->name == NULL || (!old && g_strcmp0 (kernel->domain, node->op->domain) == 0 &&
-                                  g_str_equal (kernel->name, node->op->name));
+  const AxonOp *op = node->op;
+  return kernel->name == NULL ||
+         (cpu_knows_form (op) && g_strcmp0 (kernel->domain, op->domain) == 0 &&
+          g_str_equal (kernel->name, op->name));
 }
 
-/* What would run @node, by the table alone (transfer full). */
-gchar *
-cpu_plan_find_impl (const AxonNode *node)
+/* FALSE without error: no row of the table takes the node. */
+static gboolean
+build_with_family (CpuPlan *plan, const AxonNode *node, const CpuKernel *rows, GError **error)
 {
-  for (guint i = 0; i < cpu_n_kernels; i++)
-    if (matches (&cpu_kernels[i], node))
-      return g_strdup (cpu_kernels[i].impl);
-  return g_strdup ("none");
+  for (plan->row = rows; plan->row->build != NULL; plan->row++) {
+    GError *refusal = NULL;
+    if (!matches (plan->row, node))
+      continue;
+    if (plan->row->build (plan, node, &refusal))
+      return TRUE;
+    if (refusal != NULL) {
+      g_propagate_error (error, refusal);
+      return FALSE;
+    }
+  }
+  return FALSE;
 }
 
 static gboolean
@@ -294,14 +312,10 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
     g_propagate_error (error, failure);
     return FALSE;
   }
-  for (guint i = 0; !built && i < cpu_n_kernels; i++) {
-    GError *refusal = NULL;
-    if (!matches (&cpu_kernels[i], node))
-      continue;
-    plan->row = &cpu_kernels[i];
-    built = cpu_kernels[i].build (plan, node, &refusal);
-    if (!built && refusal != NULL) {
-      g_propagate_error (error, refusal);
+  for (guint f = 0; !built && cpu_kernels[f] != NULL; f++) {
+    built = build_with_family (plan, node, cpu_kernels[f], &failure);
+    if (failure != NULL) {
+      g_propagate_error (error, failure);
       return FALSE;
     }
   }

@@ -80,15 +80,18 @@ struct _CpuPlan {
 /* Builders: TRUE if the node was taken. FALSE without error: the next row of the table is asked. */
 typedef gboolean (*CpuBuildFunc) (CpuPlan *plan, const AxonNode *node, GError **error);
 
+/* A row; one without build ends a family's table. The first that builds a node wins. Builders read
+ * kind and data of plan->row, so that a family's operators share one builder. */
 typedef struct _CpuKernel {
   const gchar *domain, *name; /* name NULL: any operator */
   const gchar *impl;          /* what axon-inspect shows */
   CpuBuildFunc build;
-  gconstpointer data; /* what the builder reads of its row: plan->row->data */
+  gint kind;          /* which of the family's algorithms */
+  gconstpointer data; /* or what describes it */
 } CpuKernel;
 
-extern const CpuKernel cpu_kernels[];
-extern const guint cpu_n_kernels;
+/* The tables of all families, NULL at the end; the reference kernel is last. */
+extern const CpuKernel *const cpu_kernels[];
 
 /* Building */
 CpuTensor *cpu_plan_input (CpuPlan *plan, const AxonNode *node, guint index);
@@ -134,7 +137,8 @@ CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads,
                        GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
                        GError **error);
 void cpu_plan_free (CpuPlan *plan);
-gchar *cpu_plan_find_impl (const AxonNode *node);
+/* FALSE: whatever the operator, only the reference kernel computes the row. */
+gboolean cpu_knows_form (const AxonOp *op);
 CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);
 void cpu_instance_free (CpuInstance *instance);
 gboolean cpu_instance_run_on (CpuInstance *instance, AxonInferRequest *request,

@@ -141,14 +141,21 @@ tell_streams (G_GNUC_UNUSED GError **error)
 static GVariant *
 tell_kernels (G_GNUC_UNUSED GError **error)
 {
+  g_autoptr (AxonOpSet) set = axon_op_set_new ();
   GVariantBuilder b;
   g_variant_builder_init (&b, G_VARIANT_TYPE_STRING_ARRAY);
-  for (guint i = 0; i < cpu_n_kernels; i++)
-    if (cpu_kernels[i].name != NULL)
+  for (guint f = 0; cpu_kernels[f] != NULL; f++)
+    for (const CpuKernel *row = cpu_kernels[f]; row->name != NULL; row++)
       g_variant_builder_add_value (
           &b, g_variant_new_take_string (g_strdup_printf (
-                  "%s:%s=%s", cpu_kernels[i].domain ? cpu_kernels[i].domain : "ai.onnx",
-                  cpu_kernels[i].name, cpu_kernels[i].impl)));
+                  "%s:%s=%s", row->domain ? row->domain : "ai.onnx", row->name, row->impl)));
+  for (guint i = 0; i < axon_op_set_get_n_ops (set); i++) {
+    const AxonOp *op = axon_op_set_get_op (set, i);
+    if (!cpu_knows_form (op))
+      g_variant_builder_add_value (
+          &b, g_variant_new_take_string (g_strdup_printf (
+                  "%s:%s:%d=reference", op->domain ? op->domain : "ai.onnx", op->name, op->since)));
+  }
   return g_variant_builder_end (&b);
 }
 

@@ -81,7 +81,7 @@ dtype_of (const AxonNode *node, guint index)
 static gchar *
 text_clip (const AxonNode *node)
 {
-  if (node->op->max_in == 1)
+  if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES))
     return g_strdup_printf ("UPPER(LOWER($0, {%.17g}), {%.17g})", axon_node_get_float (node, "min"),
                             axon_node_get_float (node, "max"));
   if (axon_node_get_input (node, 1) != NULL)
@@ -182,8 +182,9 @@ text_batch_norm (const AxonNode *node)
   for (guint i = 1; i < node->n_outputs; i++)
     if (node->outputs[i] != NULL)
       return NULL;
-  if (node->op->until == 6 ? axon_node_get_int (node, "is_test") == 0
-                           : axon_node_get_int (node, "training_mode") != 0)
+  if (axon_node_has_form (node, AXON_FORM_TEST_MODE)
+          ? axon_node_get_int (node, "is_test") == 0
+          : axon_node_get_int (node, "training_mode") != 0)
     return NULL;
   return g_strdup_printf ("($0 - $3) / sqrt($4 + {%.17g}) * $1 + $2",
                           axon_node_get_float (node, "epsilon"));
@@ -275,9 +276,9 @@ find_text (const AxonNode *node)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (g_str_equal (rows[i].name, node->op->name)) {
       const gchar *text = real ? rows[i].real : rows[i].whole;
-      return text == NULL                        ? NULL
-             : node->op->max_in == AXON_VARIADIC ? fold (node, text)
-                                                 : g_strdup (text);
+      return text == NULL                            ? NULL
+             : node->op->inputs.max == AXON_VARIADIC ? fold (node, text)
+                                                     : g_strdup (text);
     }
   return NULL;
 }
@@ -308,7 +309,8 @@ gpu_element_axis (const AxonNode *node, guint index)
   if (index == 0)
     return -1;
   if (g_str_equal (node->op->name, "BatchNormalization") ||
-      (g_str_equal (node->op->name, "PRelu") && node->op->until != 0 && node->op->until < 7))
+      (g_str_equal (node->op->name, "PRelu") &&
+       axon_node_has_form (node, AXON_FORM_CHANNEL_SLOPES)))
     return rank > 1 && axon_shape_get_numel (&node->inputs[index]->type.shape) > 1 ? 1 : -1;
   if (axon_node_find_attr (node, "broadcast") != NULL &&
       axon_node_find_attr (node, "axis") != NULL) {

@@ -187,17 +187,6 @@ axon_template_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **
   return NULL;
 }
 
-static AxonModel *
-transform_model (AxonModel *model, const AxonConfig *config, GCancellable *cancellable,
-                 GError **error)
-{
-  g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_config_get_bool (config, AXON_TEMPLATE_DISABLE_TRANSFORMATIONS) &&
-      !axon_passes_run (clone, axon_common_passes, axon_n_common_passes, cancellable, error))
-    return NULL;
-  return g_steal_pointer (&clone);
-}
-
 static AxonExecutor *
 make_executor (const AxonConfig *config)
 {
@@ -266,7 +255,11 @@ axon_template_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
   g_autoptr (AxonModel) transformed = NULL;
   if (!check_kernels (model, error))
     return NULL;
-  transformed = transform_model (model, config, cancellable, error);
+  transformed = axon_passes_apply (
+      model, axon_common_passes,
+      axon_config_get_bool (config, AXON_TEMPLATE_DISABLE_TRANSFORMATIONS) ? 0
+                                                                           : axon_n_common_passes,
+      cancellable, error);
   if (transformed != NULL && progress != NULL)
     progress (1, "compiled", user_data);
   return transformed ? template_model_new (plugin, model, transformed, config) : NULL;

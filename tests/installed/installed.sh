@@ -25,6 +25,11 @@ check() { # sentence, command...
 }
 check "the build tree shows the devices that a user has" env -u AXON_PLUGIN_PATH meson devenv -C "$build" bash -c '
   seen=$(axon-inspect) && echo "$seen" && grep -q TEMPLATE <<< "$seen" && ! grep -qE "FAULTY|MOCK|SAMPLE" <<< "$seen"'
+check "the build tree serves a plugin's author: flags, folder of devices, behaviour suite" env -u AXON_PLUGIN_PATH -u PKG_CONFIG_PATH \
+  meson devenv -C "$build" bash -c '
+  cp -r "$0" "$1" && make -C "$1/application" CC="cc -Werror" && make -C "$1/plugin" CC="cc -Werror" &&
+  export AXON_PLUGIN_PATH=$(pkg-config --variable=plugindir axon-1.0) && axon-inspect | grep -q TEMPLATE &&
+  AXON_PLUGIN_PATH=$1/plugin $(pkg-config --variable=behaviour axon-1.0) --device SAMPLE' "$PWD" "$dest/uninstalled"
 check "every public header compiles alone" bash -c '
   for h in $(cd '"$root"'/include/axon-1.0 && find axon -name "*.h"); do
     echo "#include <$h>" | cc -Wall -Werror -fsyntax-only -x c - $(pkg-config --cflags axon-1.0) || exit 1

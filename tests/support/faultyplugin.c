@@ -205,7 +205,7 @@ faulty_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
   g_autoptr (AxonModel) transformed =
       careless ? g_object_ref (model) : transform (model, cancellable, error);
   if (transformed == NULL ||
-      (careless && !axon_passes_run (model, axon_common_passes, axon_n_common_passes, NULL, error)))
+      (careless && !axon_passes_run_common (model, NULL, error)))
     return NULL;
   return faulty_model_new (plugin, model, transformed, config);
 }

@@ -418,6 +418,28 @@ one_activation_moves_into_a_dynamic_convolution_on_cpu (void)
   }
 }
 
+static void
+parts_of_one_type_are_concatenated_as_bytes (void)
+{
+  AxonShape xs = AXON_SHAPE (1, 2, 5, 5);
+  g_autoptr (AxonTensor) x = input_tensor (&xs);
+  for (guint other = 0; other < 2; other++) {
+    TestModel t = test_model_new (13);
+    AxonValue *a = input (&t, &xs);
+    AxonValue *c = integers (&t, other ? AXON_DTYPE_U8 : AXON_DTYPE_I8, &xs, 3);
+    AxonValue *b = dequantized (&t, c, scalar (&t, 2), 0);
+    AxonNode *concat = test_model_node (&t, "Concat", 2, a, b);
+    g_autoptr (AxonModel) model = NULL, fused = NULL;
+    axon_node_set_int (concat, "axis", 1);
+    model = quantized (&t, concat->outputs[0], 4);
+    fused = passed (model, axon_pass_fuse_quantized_sums);
+    g_assert_true ((find (fused, "QLinearConcat") == NULL) == (other == 1));
+    g_assert_cmpuint (fused->nodes->len, ==, other ? 4 : 1);
+    assert_same (model, fused, x, 0);
+    test_compare_devices (model, x, 0);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -428,6 +450,7 @@ main (int argc, char **argv)
   ADD (a_float_bias_is_rounded_to_the_scale_of_the_products);
   ADD (a_clamp_survives_fusing_and_expanding);
   ADD (a_broadcast_sum_keeps_its_clamp);
+  ADD (parts_of_one_type_are_concatenated_as_bytes);
   ADD (a_product_with_scaled_columns_becomes_integers);
   ADD (a_product_of_two_computed_operands_becomes_integers);
   ADD (the_factors_of_a_gemm_are_folded);

@@ -29,17 +29,40 @@ eval_add (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   return TRUE;
 }
 
-static const AxonAttrSpec attributes[] = { { "add", AXON_ATTR_INT, TRUE, 0, 0, NULL },
-                                           { "blocked", AXON_ATTR_INT, FALSE, 0, 0, NULL },
-                                           { 0 } };
+static const AxonAttrSpec attributes[] = {
+  { .name = "add", .type = AXON_ATTR_INT, .required = TRUE },
+  { .name = "blocked", .type = AXON_ATTR_INT },
+  { 0 },
+};
 
 #define F32 AXON_DTYPE_BIT (AXON_DTYPE_F32)
 static const AxonOp operators[] = {
-  { "AddConstant", DOMAIN, 1, 0, 1, 1, 1, 1, F32, 1, attributes, infer_same, eval_add,
-    AXON_OP_ELEMENTWISE },
+  {
+      .name = "AddConstant",
+      .domain = DOMAIN,
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = F32,
+      .same_type_inputs = 1,
+      .attrs = attributes,
+      .infer = infer_same,
+      .eval = eval_add,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
   /* the same without a reference kernel: only devices with a kernel of the extension run it */
-  { "AddConstantOnDevice", DOMAIN, 1, 0, 1, 1, 1, 1, F32, 1, attributes, infer_same, NULL,
-    AXON_OP_ELEMENTWISE },
+  {
+      .name = "AddConstantOnDevice",
+      .domain = DOMAIN,
+      .since = 1,
+      .inputs = { 1, 1 },
+      .outputs = { 1, 1 },
+      .types = F32,
+      .same_type_inputs = 1,
+      .attrs = attributes,
+      .infer = infer_same,
+      .flags = AXON_OP_ELEMENTWISE,
+  },
 };
 
 /* The kernel for device CPU. */

@@ -6,8 +6,8 @@
  * while a plugin loads. Order: core->lock is never held while an entry's is taken. */
 #pragma once
 
-#include "axoncore.h"
-#include "axondevices.h"
+#include <axon/axoncore.h>
+#include <axon/plugin/axondevices.h>
 #include "axonloader-private.h"
 #include "axonplugin-private.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "axondevices.h"
-#include "../../base/axonerror.h"
+#include <axon/plugin/axondevices.h>
+#include <axon/axonerror.h>
 
 #include <string.h>
 

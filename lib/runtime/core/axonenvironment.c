@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the environment says of cores that no program configures: the shared one, and that of the
  * ONNXIFI library. Programs with raised privileges ignore it. */
-#include "axoncore.h"
+#include <axon/axoncore.h>
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Loads extension libraries, which stay resident: their rows are used as long as models live. */
-#include "axonextension.h"
+#include <axon/plugin/axonextension.h>
 
 #include <gmodule.h>
 #include <string.h>

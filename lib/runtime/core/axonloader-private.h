@@ -2,7 +2,7 @@
 /* Finds and loads device plugins. Libraries stay resident: GTypes cannot be registered twice. */
 #pragma once
 
-#include "axonplugin.h"
+#include <axon/plugin/axonplugin.h>
 
 /* Directories that are searched, in order: AXON_PLUGIN_PATH (ignored when privileged), built-in. */
 gchar **axon_loader_get_path (void);

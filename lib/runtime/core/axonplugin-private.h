@@ -2,7 +2,7 @@
 /* The inside of AxonPlugin, and what is between the core and its plugins. */
 #pragma once
 
-#include "axonplugin.h"
+#include <axon/plugin/axonplugin.h>
 
 typedef struct {
   gchar *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plugin base class: configuration, checks around compile and query. Any thread. */
-#include "axonplugin.h"
+#include <axon/plugin/axonplugin.h>
 #include "axonplugin-private.h"
-#include "../infer/axoncompiledmodel.h"
+#include <axon/axoncompiledmodel.h>
 #include "../../base/axontrace-private.h"
 
 #include <string.h>

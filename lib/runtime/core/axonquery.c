@@ -2,7 +2,7 @@
 /* What a query answers: results on the transformed graph mapped back to original names (Q4 to Q11).
  * Values are not nodes here, so of the documents' housekeeping nodes only those without inputs
  * (Constant) are left to judge. */
-#include "axonplugin.h"
+#include <axon/plugin/axonplugin.h>
 
 AxonSupportedOps *
 axon_supported_ops_new (void)

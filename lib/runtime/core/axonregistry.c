@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The core's registry: names of devices, plugins loaded at first use, extensions. */
 #include "axoncore-private.h"
-#include "axonextension.h"
+#include <axon/plugin/axonextension.h>
 
 #include <string.h>
 

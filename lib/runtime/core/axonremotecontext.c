@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Remote context base class. Its tensors keep it alive. Any thread. */
-#include "axonremotecontext.h"
-#include "../../base/axonerror.h"
+#include <axon/axonremotecontext.h>
+#include <axon/axonerror.h>
 
 /**
  * AxonRemoteContext:

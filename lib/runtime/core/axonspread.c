@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "axonspread.h"
+#include <axon/plugin/axonspread.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The inside of AxonCompiledModel, for this room and the core. */
 #pragma once
 
-#include "axoncompiledmodel.h"
+#include <axon/axoncompiledmodel.h>
 
 typedef struct {
   gchar *name;

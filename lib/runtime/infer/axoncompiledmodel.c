@@ -2,7 +2,7 @@
 /* Compiled model base class: ports, configuration, executors, export. Immutable after setup but for
  * the properties that a device declares as writable; any thread. */
 #include "axoncompiledmodel-private.h"
-#include "axoninferrequest.h"
+#include <axon/axoninferrequest.h>
 #include "config.h"
 
 /**

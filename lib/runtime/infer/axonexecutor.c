@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Threads: workers hold a reference on the queue, not on the executor. Whoever drops the executor
  * joins them, except a worker itself, which is left to end on its own. */
-#include "axonexecutor.h"
+#include <axon/plugin/axonexecutor.h>
 
 typedef struct {
   AxonTask task;

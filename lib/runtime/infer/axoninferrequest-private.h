@@ -3,7 +3,7 @@
  * (axoninferrun.c). */
 #pragma once
 
-#include "axoninferrequest.h"
+#include <axon/axoninferrequest.h>
 
 /* One input or output: what the user set, and what the device sees. */
 typedef struct {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The graph as it runs, and what profiled runs add to it. Nothing here is reached without
  * PERF_COUNT but axon_compiled_model_get_runtime_model(). */
-#include "../../model/axongraph.h"
+#include <axon/plugin/axongraph.h>
 #include "axoncompiledmodel-private.h"
-#include "axoninferrequest.h"
+#include <axon/axoninferrequest.h>
 
 /* The nodes as read; the first profiled run strikes out those that run. */
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include "axonscheduler.h"
+#include <axon/plugin/axonscheduler.h>
 
 typedef struct {
   gchar *name, *shown;

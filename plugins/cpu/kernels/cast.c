@@ -21,8 +21,8 @@ run_cast (const CpuStep *step, const CpuInstance *instance)
 #endif
 }
 
-gboolean
-cpu_build_cast (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_cast (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   AxonDType from = node->inputs[0]->type.dtype, to = node->outputs[0]->type.dtype;
   CpuTensor *x, *y;
@@ -34,3 +34,8 @@ cpu_build_cast (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **erro
   cpu_plan_add_step (plan, run_cast, NULL, NULL, "own", &x, 1, &y, 1);
   return TRUE;
 }
+
+const CpuKernel cpu_cast_kernels[] = {
+  { .name = "Cast", .impl = "own", .build = build_cast },
+  { 0 },
+};

@@ -28,8 +28,8 @@ run_concat (const CpuStep *step, const CpuInstance *instance)
   }
 }
 
-gboolean
-cpu_build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *y = &node->outputs[0]->type.shape;
   gint axis = (gint)axon_node_get_int (node, "axis");
@@ -51,3 +51,8 @@ cpu_build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   cpu_plan_add_step (plan, run_concat, p, g_free, "own", in, node->n_inputs, &out, 1);
   return TRUE;
 }
+
+const CpuKernel cpu_concat_kernels[] = {
+  { .name = "Concat", .impl = "own", .build = build_concat },
+  { 0 },
+};

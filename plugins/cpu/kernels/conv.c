@@ -68,8 +68,8 @@ output_channels_last (CpuPlan *plan, const AxonNode *node)
 }
 
 /* QLinearConv, ConvInteger, ConvIntegerToFloat: which inputs are what says the row of the table. */
-gboolean
-cpu_build_int8_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const CpuInt8Form *form = plan->row->data;
   const AxonTensor *w = cpu_node_constant (node, (guint)form->w);
@@ -86,14 +86,14 @@ cpu_build_int8_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
 }
 
 /* oneDNN where it is exact and at least as fast: not for depthwise layers without VNNI. */
-gboolean
-cpu_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, GError **error)
+static gboolean
+build_qlinear_conv (CpuPlan *plan, const AxonNode *node, GError **error)
 {
   const AxonShape *w = &node->inputs[3]->type.shape;
   gboolean depthwise = w->dims[1] == 1 && w->dims[0] == axon_node_get_int (node, "group");
   if ((cpu_dnn_has_exact_int8 () || !depthwise) && cpu_dnn_build_qlinear_conv (plan, node, error))
     return TRUE;
-  return cpu_build_int8_conv (plan, node, error);
+  return build_conv (plan, node, error);
 }
 
 /* One spatial dimension of a transposed convolution: outputs first, first + stride ... are a
@@ -180,8 +180,8 @@ add_phases (CpuPlan *plan, const AxonNode *node, CpuInt8Node *n, const AxonWindo
 }
 
 /* QLinearConvTranspose, weights [I, O/g, k...]. */
-gboolean
-cpu_build_int8_conv_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const CpuInt8Form *form = plan->row->data;
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
@@ -217,3 +217,19 @@ cpu_build_int8_conv_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSE
   add_phases (plan, node, &n, &win);
   return TRUE;
 }
+
+const CpuKernel cpu_int8_conv_kernels[] = {
+  { .name = "QLinearConv", .impl = "int8", .build = build_qlinear_conv, .data = &cpu_int8_qlinear },
+  { .name = "ConvInteger", .impl = "int8", .build = build_conv, .data = &cpu_int8_integer },
+  { .domain = AXON_DOMAIN_AXON,
+    .name = "ConvIntegerToFloat",
+    .impl = "int8",
+    .build = build_conv,
+    .data = &cpu_int8_to_float },
+  { .domain = AXON_DOMAIN_AXON,
+    .name = "QLinearConvTranspose",
+    .impl = "int8",
+    .build = build_transposed,
+    .data = &cpu_int8_qlinear },
+  { 0 },
+};

@@ -247,8 +247,8 @@ run_image (const CpuStep *step, const CpuInstance *instance)
   }
 }
 
-gboolean
-cpu_build_image (CpuPlan *plan, const AxonNode *node, GError **error)
+static gboolean
+build_image (CpuPlan *plan, const AxonNode *node, GError **error)
 {
   CpuTensor *in[1 + AXON_IMAGE_MAX_PLANES], *dst;
   const CpuVector *vector = cpu_isa_get ()->vector;
@@ -265,3 +265,8 @@ cpu_build_image (CpuPlan *plan, const AxonNode *node, GError **error)
                      G_N_ELEMENTS (in), &dst, 1);
   return TRUE;
 }
+
+const CpuKernel cpu_image_kernels[] = {
+  { .domain = AXON_DOMAIN_AXON, .name = "ImageToTensor", .impl = "own", .build = build_image },
+  { 0 },
+};

@@ -52,6 +52,8 @@ typedef struct {
   gint8 w, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero, bias;
 } CpuInt8Form;
 
+extern const CpuInt8Form cpu_int8_qlinear, cpu_int8_integer, cpu_int8_to_float;
+
 /* What a node says of a product, read by its form. */
 typedef struct {
   CpuInt8Spec spec;

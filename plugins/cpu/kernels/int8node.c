@@ -7,6 +7,26 @@
 
 #include <string.h>
 
+const CpuInt8Form cpu_int8_qlinear = {
+  .x_scale = 1, .x_zero = 2, .w = 3, .w_scale = 4, .w_zero = 5, .y_scale = 6, .y_zero = 7, .bias = 8
+};
+const CpuInt8Form cpu_int8_integer = { .w = 1,
+                                       .x_zero = 2,
+                                       .w_zero = 3,
+                                       .x_scale = -1,
+                                       .w_scale = -1,
+                                       .y_scale = -1,
+                                       .y_zero = -1,
+                                       .bias = -1 };
+const CpuInt8Form cpu_int8_to_float = { .w = 1,
+                                        .x_scale = 2,
+                                        .w_scale = 3,
+                                        .x_zero = 4,
+                                        .w_zero = 5,
+                                        .bias = 6,
+                                        .y_scale = -1,
+                                        .y_zero = -1 };
+
 static const AxonTensor *
 constant (const AxonNode *node, gint index)
 {

@@ -74,20 +74,29 @@ pack_dense (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
     }
 }
 
+/* For each channel. */
+static gsize
+depthwise_words (const CpuInt8Conv *c)
+{
+  return (gsize)(c->step * c->pairs_of_rows * c->kernel_w);
+}
+
+/* Rows of the filter in pairs; where rows of the strip come in twos, once more a row later. */
 static void
 pack_depthwise (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
 {
   const CpuInt8Conv *c = &spec->conv;
-  gint width = 2 * k->lanes, pairs = (c->kernel_h + 1) / 2;
+  gint width = 2 * k->lanes;
+  gsize words = depthwise_words (c);
   for (gint o = 0; o < c->channels; o++) {
     gint16 *at =
-        (gint16 *)(gpointer)(to + (gsize)(o / width * width) * 4 * (gsize)(pairs * c->kernel_w)) +
-        2 * (o % width);
-    for (gint y = 0; y < 2 * pairs; y++)
-      for (gint x = 0; x < c->kernel_w; x++)
-        if (y < c->kernel_h)
-          at[(gsize)((y / 2 * c->kernel_w + x) * width) * 2 + (gsize)(y % 2)] =
-              (gint16)weight_at (&spec->weights, (gsize)o, 0, y * c->kernel_w + x);
+        (gint16 *)(gpointer)(to + (gsize)(o / width * width) * 4 * words) + 2 * (o % width);
+    for (gint odd = 0; odd < c->step; odd++)
+      for (gint t = 0; t < c->kernel_h * c->kernel_w; t++) {
+        gint row = odd * (2 * c->pairs_of_rows + 1) + t / c->kernel_w, x = t % c->kernel_w;
+        at[(gsize)((row / 2 * c->kernel_w + x) * width) * 2 + (gsize)(row % 2)] =
+            (gint16)weight_at (&spec->weights, (gsize)o, 0, t);
+      }
   }
 }
 
@@ -114,8 +123,8 @@ fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec)
 gsize
 cpu_int8_layer_plan (CpuInt8Layer *layer, const CpuInt8Conv *conv)
 {
-  gsize words = conv->depthwise ? (gsize)((conv->kernel_h + 1) / 2 * conv->kernel_w)
-                                : (gsize)conv->n_taps * (gsize)conv->n_groups;
+  gsize words =
+      conv->depthwise ? depthwise_words (conv) : (gsize)conv->n_taps * (gsize)conv->n_groups;
   layer->conv = *conv;
   layer->n = (gsize)conv->groups * (gsize)conv->padded;
   layer->n_weights = layer->n * words * 4;

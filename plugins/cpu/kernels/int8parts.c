@@ -3,9 +3,9 @@
  * keep what a part reads near, and enough of them for every thread. */
 #include "int8-private.h"
 
-#define DENSE_PATCH (64 * 1024)      /* bytes of the source that a part lays out: well inside L2 */
-#define DEPTHWISE_PATCH (128 * 1024) /* of a strip of channels */
-#define SMALL 100000                 /* products that are not worth a second thread */
+#define DENSE_PATCH (64 * 1024)     /* bytes of the source that a part lays out: well inside L2 */
+#define DEPTHWISE_PATCH (32 * 1024) /* of a strip of channels */
+#define SMALL 100000                /* products that are not worth a second thread */
 #define PARTS_PER_THREAD 3
 
 /* A product of one pixel each is one long row. */
@@ -58,8 +58,9 @@ patch_columns (const CpuInt8Conv *c)
 static gsize
 patch_rows (const CpuInt8Conv *c)
 {
-  gint last = c->depthwise ? (c->kernel_h - 1) / 2 * 2 : c->kernel_h - 1;
-  return (gsize)((c->band_h - 1) * c->stride_h + last * c->dilation_h + 1);
+  return (gsize)(c->depthwise
+                     ? cpu_int8_strip_rows (c, c->band_h)
+                     : (c->band_h - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1);
 }
 
 /* Bands that keep what a part reads near, and give every thread several parts. */
@@ -76,7 +77,7 @@ cut (CpuInt8Conv *c, const CpuInt8Kernels *k, guint threads)
   if (c->out_h == 1) {
     c->band_w = CLAMP (budget / (gint)(pixel * (gsize)c->stride_w), 2 * k->pixels, c->out_w);
   } else {
-    row = (gint)MIN (patch_columns (c) * pixel * (gsize)c->stride_h, G_MAXINT);
+    row = (gint)MIN (patch_columns (c) * pixel * (gsize)c->stride_h / (gsize)c->step, G_MAXINT);
     c->band_h = CLAMP (budget / row, 1, c->out_h);
   }
   wanted = threads > 1 && products > SMALL ? (gint)threads * PARTS_PER_THREAD : 1;
@@ -102,6 +103,8 @@ cpu_int8_setup (CpuInt8Conv *c, const CpuInt8Kernels *k, guint threads)
   flatten (c);
   if (!by_rows)
     run = c->channels;
+  c->step = c->depthwise && c->dilation_h == 1 ? 2 : 1;
+  c->pairs_of_rows = c->step == 2 ? c->kernel_h / 2 + 1 : (c->kernel_h + 1) / 2;
   c->n_taps = by_rows ? c->kernel_h : c->kernel_h * c->kernel_w;
   c->n_groups = ceil_div (run * (c->pairs ? 2 : 1), 4);
   c->direct = !c->depthwise && reads_directly (c, run);

@@ -81,8 +81,12 @@ can_pack_later (const CpuInt8Node *n)
 }
 
 /* MatMulInteger, QLinearMatMul and their kin: which inputs are what says the row of the table. */
-gboolean
-cpu_build_int8_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static const CpuInt8Form gemm = {
+  .x_scale = 1, .x_zero = 2, .w = 3, .w_scale = 4, .w_zero = 5, .bias = 6, .y_scale = 7, .y_zero = 8
+};
+
+static gboolean
+build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const CpuInt8Form *form = plan->row->data;
   g_auto (CpuInt8Node) n = { 0 };
@@ -108,3 +112,19 @@ cpu_build_int8_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError
                      cpu_plan_output (plan, node, 0, NULL));
   return TRUE;
 }
+
+const CpuKernel cpu_int8_matmul_kernels[] = {
+  { .name = "QLinearMatMul", .impl = "int8", .build = build_matmul, .data = &cpu_int8_qlinear },
+  { .name = "MatMulInteger", .impl = "int8", .build = build_matmul, .data = &cpu_int8_integer },
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "MatMulIntegerToFloat",
+    .impl = "int8",
+    .build = build_matmul,
+    .data = &cpu_int8_to_float },
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "QGemm",
+    .impl = "int8",
+    .build = build_matmul,
+    .data = &gemm },
+  { 0 },
+};

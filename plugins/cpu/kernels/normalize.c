@@ -54,16 +54,18 @@ product (const AxonShape *s, gint from, gint to)
   return n;
 }
 
+enum { LAYER, RMS, INSTANCE, GROUP };
+
 /* Over the dimensions from axis on; scale and bias have exactly their shape. */
 static gboolean
-plan_layer (NormPlan *p, const AxonNode *node, const AxonShape *x)
+plan_layer (NormPlan *p, const AxonNode *node, const AxonShape *x, gint kind)
 {
   gint axis = (gint)axon_node_get_int (node, "axis");
   axis += axis < 0 ? x->rank : 0;
   p->sets = product (x, 0, axis);
   p->n = p->cycle = product (x, axis, x->rank);
   p->plane = 1;
-  p->centred = axon_node_is (node, "LayerNormalization");
+  p->centred = kind == LAYER;
   for (guint i = 1; i < node->n_inputs; i++)
     if (node->inputs[i] != NULL && axon_shape_get_numel (&node->inputs[i]->type.shape) != p->n)
       return FALSE;
@@ -72,11 +74,10 @@ plan_layer (NormPlan *p, const AxonNode *node, const AxonShape *x)
 
 /* Over a group of channels of one sample; a parameter for each channel. */
 static gboolean
-plan_group (NormPlan *p, const AxonNode *node, const AxonShape *x)
+plan_group (NormPlan *p, const AxonNode *node, const AxonShape *x, gint kind)
 {
   gint64 channels = x->rank > 1 ? x->dims[1] : 0;
-  gint64 groups =
-      axon_node_is (node, "GroupNormalization") ? axon_node_get_int (node, "num_groups") : channels;
+  gint64 groups = kind == GROUP ? axon_node_get_int (node, "num_groups") : channels;
   if (groups < 1)
     return FALSE;
   p->sets = x->dims[0] * groups;
@@ -91,15 +92,14 @@ plan_group (NormPlan *p, const AxonNode *node, const AxonShape *x)
   return p->plane > 1;
 }
 
-gboolean
-cpu_build_normalize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_normalize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  gboolean layer =
-      axon_node_is (node, "LayerNormalization") || axon_node_is (node, "RMSNormalization");
+  gint kind = plan->row->kind;
   const CpuVector *vector = cpu_isa_get ()->vector;
   NormPlan p = { .epsilon = (gfloat)axon_node_get_float (node, "epsilon"),
-                 .sum = vector->reduce->sum,
+                 .sum = vector->reduce->row[CPU_REDUCE_SUM],
                  .loops = vector->normalize };
   CpuTensor *in[3] = { NULL }, *out;
   guint n_in = 0;
@@ -110,7 +110,8 @@ cpu_build_normalize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
     if (node->outputs[i] != NULL)
       return FALSE;
   if (axon_shape_get_numel (x) == 0 ||
-      !(layer ? plan_layer (&p, node, x) : plan_group (&p, node, x)))
+      !(kind == LAYER || kind == RMS ? plan_layer (&p, node, x, kind)
+                                     : plan_group (&p, node, x, kind)))
     return FALSE;
   for (guint i = 0; i < node->n_inputs; i++)
     if (node->inputs[i] != NULL)
@@ -120,3 +121,11 @@ cpu_build_normalize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
                      1);
   return TRUE;
 }
+
+const CpuKernel cpu_normalize_kernels[] = {
+  { .name = "LayerNormalization", .impl = "own", .build = build_normalize, .kind = LAYER },
+  { .name = "RMSNormalization", .impl = "own", .build = build_normalize, .kind = RMS },
+  { .name = "InstanceNormalization", .impl = "own", .build = build_normalize, .kind = INSTANCE },
+  { .name = "GroupNormalization", .impl = "own", .build = build_normalize, .kind = GROUP },
+  { 0 },
+};

@@ -57,8 +57,8 @@ part_input (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md)
              : cpu_plan_input_as (plan, node, index, last);
 }
 
-gboolean
-cpu_build_qlinear_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *shape = &node->outputs[0]->type.shape;
   guint n = (node->n_inputs - 2) / 3;
@@ -84,3 +84,11 @@ cpu_build_qlinear_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GEr
   cpu_plan_add_step (plan, run_concat, g_steal_pointer (&parts), g_free, "own", in, n, &y, 1);
   return TRUE;
 }
+
+const CpuKernel cpu_qlinear_concat_kernels[] = {
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "QLinearConcat",
+    .impl = "own",
+    .build = build_concat },
+  { 0 },
+};

@@ -104,8 +104,8 @@ run_unary (const CpuStep *step, const CpuInstance *instance)
   cpu_rows_run (&p->rows, cpu_byte_table_row, &run);
 }
 
-gboolean
-cpu_build_qlinear_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   g_autofree UnaryPlan *p = g_new0 (UnaryPlan, 1);
   g_autofree AxonTensor **in = g_new0 (AxonTensor *, node->n_inputs);
@@ -129,6 +129,8 @@ cpu_build_qlinear_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GErr
 
 /* Operands of rows: the result, and the two that make it. */
 enum { Y, A, B, N_OPERANDS };
+
+enum { ADD, MUL };
 
 typedef struct {
   CpuRows rows;
@@ -160,7 +162,7 @@ run_pair (const CpuStep *step, const CpuInstance *instance)
 }
 
 static void
-set_pair (PairPlan *p, const AxonNode *node)
+set_pair (PairPlan *p, const AxonNode *node, gint kind)
 {
   const CpuQuantize *kernels = cpu_isa_get ()->vector->quantize;
   gboolean is_signed = node->outputs[0]->type.dtype == AXON_DTYPE_I8;
@@ -173,8 +175,7 @@ set_pair (PairPlan *p, const AxonNode *node)
     *to[i] = (gfloat)v;
   }
   cpu_byte_range (node, &p->pair.lo, &p->pair.hi);
-  p->func = g_str_equal (node->op->name, "QLinearAdd") ? kernels->add[is_signed]
-                                                       : kernels->mul[is_signed];
+  p->func = kind == ADD ? kernels->add[is_signed] : kernels->mul[is_signed];
 }
 
 /* Operands in the order of @md: those that lie otherwise are converted; FALSE if that is not
@@ -197,8 +198,8 @@ set_pair_rows (PairPlan *p, CpuPlan *plan, const AxonNode *node, const CpuMd *md
   return FALSE;
 }
 
-gboolean
-cpu_build_qlinear_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *shape = &node->outputs[0]->type.shape;
   AxonDType dtype = node->outputs[0]->type.dtype;
@@ -207,7 +208,7 @@ cpu_build_qlinear_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GErro
   CpuTensor *in[2], *y;
   if (!cpu_has_qlinear (node))
     return FALSE;
-  set_pair (p, node);
+  set_pair (p, node, plan->row->kind);
   for (guint k = 0; k < 2; k++) {
     in[k] = cpu_rows_input (plan, node, 3 * k);
     if (md == NULL && axon_shape_equal (&in[k]->shape, shape))
@@ -221,3 +222,25 @@ cpu_build_qlinear_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GErro
   cpu_plan_add_step (plan, run_pair, g_steal_pointer (&p), g_free, "own", in, 2, &y, 1);
   return TRUE;
 }
+
+const CpuKernel cpu_qlinear_kernels[] = {
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "QLinearAdd",
+    .impl = "own",
+    .build = build_pair,
+    .kind = ADD },
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "QLinearMul",
+    .impl = "own",
+    .build = build_pair,
+    .kind = MUL },
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "QLinearSigmoid",
+    .impl = "own",
+    .build = build_unary },
+  { .domain = AXON_DOMAIN_MICROSOFT,
+    .name = "QLinearLeakyRelu",
+    .impl = "own",
+    .build = build_unary },
+  { 0 },
+};

@@ -130,7 +130,7 @@ add_step (CpuPlan *plan, const AxonNode *node, Plan *p, CpuStepFunc run)
   CpuTensor *x = cpu_rows_input (plan, node, 0), *y;
   g_autoptr (CpuMd) md = cpu_rows_result (x, node->outputs[0]->type.dtype, &x->shape);
   y = cpu_plan_output (plan, node, 0, md);
-  if (!set_rows (p, node, x, y)) {
+  if (!set_rows (p, node, x, y) || cpu_rows_are_short (&p->rows)) {
     x = cpu_rows_convert (plan, node, 0, y);
     set_rows (p, node, x, y);
   }
@@ -138,8 +138,8 @@ add_step (CpuPlan *plan, const AxonNode *node, Plan *p, CpuStepFunc run)
   return TRUE;
 }
 
-gboolean
-cpu_build_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   Plan *p;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 ||
@@ -150,8 +150,8 @@ cpu_build_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **
   return add_step (plan, node, p, run_quantize);
 }
 
-gboolean
-cpu_build_dequantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_dequantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   AxonDType from = node->inputs[0]->type.dtype;
   Plan *p;
@@ -224,8 +224,8 @@ run_dynamic (const CpuStep *step, const CpuInstance *instance)
     *(guint8 *)cpu_tensor_data (instance, step->out[2]) = (guint8)d.zero;
 }
 
-gboolean
-cpu_build_dynamic_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_dynamic (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   CpuTensor *x, *out[3] = { NULL };
   g_autoptr (CpuMd) md = NULL;
@@ -246,3 +246,10 @@ cpu_build_dynamic_quantize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
   cpu_plan_add_step (plan, run_dynamic, p, g_free, "own", &x, 1, out, 3);
   return TRUE;
 }
+
+const CpuKernel cpu_quantize_kernels[] = {
+  { .name = "QuantizeLinear", .impl = "own", .build = build_quantize },
+  { .name = "DequantizeLinear", .impl = "own", .build = build_dequantize },
+  { .name = "DynamicQuantizeLinear", .impl = "own", .build = build_dynamic },
+  { 0 },
+};

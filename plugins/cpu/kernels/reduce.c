@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reductions and choices along axes of row-major f32: Reduce* over the last dimensions, ArgMax and
- * ArgMin along any one, TopK along the last. */
+/* Reduce* of row-major f32 over the last dimensions. */
 #include "kernels.h"
 #include "../cpuisa.h"
 
 #include <math.h>
 
 #define PARALLEL 16384
+
+/* What follows the loop over a row. */
+typedef enum { AS_IS, MEAN, ROOT } Then;
+
+typedef struct {
+  gint loop; /* CPU_REDUCE_ */
+  Then then;
+} Reduction;
+
 typedef struct {
   gint64 rows, n;
-  const CpuReduction *row;
+  CpuReduceFunc func;
+  Then then;
 } ReducePlan;
 
 static void
@@ -20,8 +29,8 @@ run_reduce (const CpuStep *step, const CpuInstance *instance)
   gfloat *y = cpu_tensor_data (instance, step->out[0]);
 #pragma omp parallel for if (p->rows > 1 && p->rows * p->n > PARALLEL)
   for (gint64 r = 0; r < p->rows; r++) {
-    gfloat v = p->row->func (x + r * p->n, p->n);
-    y[r] = p->row->mean ? v / (gfloat)p->n : p->row->root ? sqrtf (v) : v;
+    gfloat v = p->func (x + r * p->n, p->n);
+    y[r] = p->then == MEAN ? v / (gfloat)p->n : p->then == ROOT ? sqrtf (v) : v;
   }
 }
 
@@ -47,17 +56,16 @@ trailing_axes (const AxonNode *node, const AxonShape *x)
   return x->rank - first;
 }
 
-gboolean
-cpu_build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  ReducePlan p = { 1, 1, cpu_isa_get ()->vector->reduce->reductions };
+  const Reduction *reduction = plan->row->data;
+  ReducePlan p = { 1, 1, cpu_isa_get ()->vector->reduce->row[reduction->loop], reduction->then };
   gint last = trailing_axes (node, x);
   CpuTensor *src, *dst;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || last == 0 || axon_shape_get_numel (x) == 0)
     return FALSE;
-  while (!axon_node_is (node, p.row->name))
-    p.row++;
   for (gint d = 0; d < x->rank; d++)
     *(d < x->rank - last ? &p.rows : &p.n) *= x->dims[d];
   src = cpu_plan_input_as (plan, node, 0, NULL);
@@ -66,157 +74,34 @@ cpu_build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   return TRUE;
 }
 
-typedef struct {
-  gint64 outer, n, inner;
-  gboolean least, last; /* ArgMin; of equal ones the last */
-  const CpuReduce *loops;
-} ArgPlan;
-
-static void
-run_arg (const CpuStep *step, const CpuInstance *instance)
-{
-  const ArgPlan *p = step->data;
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  gint64 *y = cpu_tensor_data (instance, step->out[0]);
-  gfloat *best = cpu_tensor_data (instance, step->out[1]);
-  gfloat sign = p->least ? -1 : 1;
-  for (gint64 o = 0; o < p->outer; o++, y += p->inner) {
-    for (gint64 i = 0; i < p->inner; i++) {
-      best[i] = x[o * p->n * p->inner + i] * sign;
-      y[i] = 0;
-    }
-    for (gint64 k = 1; k < p->n; k++)
-      p->loops->keep_best (best, y, x + (o * p->n + k) * p->inner, p->inner, k, sign, p->last);
-  }
-}
-
-gboolean
-cpu_build_arg (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  const AxonShape *x = &node->inputs[0]->type.shape;
-  gint axis = (gint)axon_node_get_int (node, "axis");
-  ArgPlan p = { 1,
-                1,
-                1,
-                axon_node_is (node, "ArgMin"),
-                axon_node_get_int (node, "select_last_index") != 0,
-                cpu_isa_get ()->vector->reduce };
-  CpuTensor *src, *out[2];
-  AxonShape row;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1 || axon_shape_get_numel (x) == 0)
-    return FALSE;
-  axis += axis < 0 ? x->rank : 0;
-  for (gint d = 0; d < x->rank; d++)
-    *(d < axis ? &p.outer : d == axis ? &p.n : &p.inner) *= x->dims[d];
-  row = AXON_SHAPE (p.inner);
-  src = cpu_plan_input_as (plan, node, 0, NULL);
-  out[0] = cpu_plan_output (plan, node, 0, NULL);
-  out[1] = cpu_plan_scratch (plan, AXON_DTYPE_F32, &row, NULL);
-  cpu_plan_add_step (plan, run_arg, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, out, 2);
-  return TRUE;
-}
-
-/* TopK: a heap of the k best, the worst of them on top. */
-typedef struct {
-  gint64 rows, n, k;
-  gfloat sign;
-  gboolean values, indices; /* which outputs are wanted */
-} TopPlan;
-
-typedef struct {
-  gfloat value;
-  gint32 index;
-} Entry;
-
-/* NaN is above every number, so the last of the smallest; of equal values the lower index. */
-static inline gboolean
-is_better (Entry a, Entry b, gboolean smallest)
-{
-  if (isnan (a.value) != isnan (b.value))
-    return isnan (smallest ? b.value : a.value);
-  return a.value > b.value || (!(a.value < b.value) && a.index < b.index);
-}
-
-static void
-sift_down (Entry *heap, gint64 n, gint64 at, gboolean smallest)
-{
-  Entry moved = heap[at];
-  for (gint64 child = 2 * at + 1; child < n; child = 2 * at + 1) {
-    if (child + 1 < n && is_better (heap[child], heap[child + 1], smallest))
-      child++;
-    if (!is_better (moved, heap[child], smallest))
-      break;
-    heap[at] = heap[child];
-    at = child;
-  }
-  heap[at] = moved;
-}
-
-static void
-top_of_row (const TopPlan *p, const gfloat *x, Entry *heap)
-{
-  gboolean smallest = p->sign < 0;
-  for (gint64 i = 0; i < p->k; i++)
-    heap[i] = (Entry){ x[i] * p->sign, (gint32)i };
-  for (gint64 i = p->k / 2; i-- > 0;)
-    sift_down (heap, p->k, i, smallest);
-  for (gint64 i = p->k; i < p->n && p->k > 0; i++) {
-    Entry e = { x[i] * p->sign, (gint32)i };
-    if (e.value < heap[0].value || !is_better (e, heap[0], smallest))
-      continue;
-    heap[0] = e;
-    sift_down (heap, p->k, 0, smallest);
-  }
-  for (gint64 n = p->k; n > 1; n--) { /* the worst goes last */
-    Entry worst = heap[0];
-    heap[0] = heap[n - 1];
-    heap[n - 1] = worst;
-    sift_down (heap, n - 1, 0, smallest);
-  }
-}
-
-static void
-run_top (const CpuStep *step, const CpuInstance *instance)
-{
-  const TopPlan *p = step->data;
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  Entry *heap = cpu_tensor_data (instance, step->out[0]);
-  gfloat *values = p->values ? cpu_tensor_data (instance, step->out[1]) : NULL;
-  gint64 *indices = p->indices ? cpu_tensor_data (instance, step->out[p->values ? 2 : 1]) : NULL;
-  for (gint64 r = 0; r < p->rows; r++) {
-    top_of_row (p, x + r * p->n, heap);
-    for (gint64 i = 0; i < p->k; i++) {
-      if (values != NULL)
-        values[r * p->k + i] = x[r * p->n + heap[i].index];
-      if (indices != NULL)
-        indices[r * p->k + i] = heap[i].index;
-    }
-  }
-}
-
-gboolean
-cpu_build_top (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  const AxonShape *x = &node->inputs[0]->type.shape;
-  gint64 axis = axon_node_get_int (node, "axis");
-  gboolean largest = node->op->until == 9 || axon_node_get_int (node, "largest") != 0;
-  TopPlan p = { .rows = 1,
-                .sign = largest ? 1 : -1,
-                .values = node->outputs[0] != NULL,
-                .indices = node->n_outputs > 1 && node->outputs[1] != NULL };
-  CpuTensor *src, *out[3];
-  guint n_out = 1;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1 ||
-      (axis != -1 && axis != x->rank - 1) || x->dims[x->rank - 1] > G_MAXINT32)
-    return FALSE;
-  p.n = x->dims[x->rank - 1];
-  p.rows = p.n ? axon_shape_get_numel (x) / p.n : 0;
-  p.k = node->outputs[p.values ? 0 : 1]->type.shape.dims[x->rank - 1];
-  src = cpu_plan_input_as (plan, node, 0, NULL);
-  out[0] = cpu_plan_scratch_bytes (plan, (gsize)MAX (p.k, 1) * sizeof (Entry));
-  for (guint i = 0; i < node->n_outputs; i++)
-    if (node->outputs[i] != NULL)
-      out[n_out++] = cpu_plan_output (plan, node, i, NULL);
-  cpu_plan_add_step (plan, run_top, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, out, n_out);
-  return TRUE;
-}
+const CpuKernel cpu_reduce_kernels[] = {
+  { .name = "ReduceMean",
+    .impl = "own",
+    .build = build_reduce,
+    .data = &(const Reduction){ CPU_REDUCE_SUM, MEAN } },
+  { .name = "ReduceSum",
+    .impl = "own",
+    .build = build_reduce,
+    .data = &(const Reduction){ CPU_REDUCE_SUM, AS_IS } },
+  { .name = "ReduceMax",
+    .impl = "own",
+    .build = build_reduce,
+    .data = &(const Reduction){ CPU_REDUCE_MAX, AS_IS } },
+  { .name = "ReduceMin",
+    .impl = "own",
+    .build = build_reduce,
+    .data = &(const Reduction){ CPU_REDUCE_MIN, AS_IS } },
+  { .name = "ReduceL1",
+    .impl = "own",
+    .build = build_reduce,
+    .data = &(const Reduction){ CPU_REDUCE_ABS, AS_IS } },
+  { .name = "ReduceL2",
+    .impl = "own",
+    .build = build_reduce,
+    .data = &(const Reduction){ CPU_REDUCE_SQUARE, ROOT } },
+  { .name = "ReduceSumSquare",
+    .impl = "own",
+    .build = build_reduce,
+    .data = &(const Reduction){ CPU_REDUCE_SQUARE, AS_IS } },
+  { 0 },
+};

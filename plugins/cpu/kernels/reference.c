@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Views, and the reference kernel for what has no better one. */
+/* The reference kernel, for what has no better one. */
 #include "kernels.h"
-
-gboolean
-cpu_build_view (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  if (axon_value_is_constant (node->inputs[0]))
-    return FALSE;
-  cpu_plan_alias (plan, node, 0, cpu_plan_input_as (plan, node, 0, NULL), NULL);
-  return TRUE;
-}
 
 static AxonTensor *
 wrap (const CpuInstance *instance, const CpuTensor *t)
@@ -39,8 +30,8 @@ run_reference (const CpuStep *step, const CpuInstance *instance)
     g_clear_pointer (&out[i], axon_tensor_unref);
 }
 
-gboolean
-cpu_build_reference (CpuPlan *plan, const AxonNode *node, GError **error)
+static gboolean
+build_reference (CpuPlan *plan, const AxonNode *node, GError **error)
 {
   g_autofree CpuTensor **in = g_new0 (CpuTensor *, node->n_inputs + 1);
   g_autofree CpuTensor **out = g_new0 (CpuTensor *, node->n_outputs + 1);
@@ -68,3 +59,8 @@ cpu_build_reference (CpuPlan *plan, const AxonNode *node, GError **error)
                      out, node->n_outputs);
   return TRUE;
 }
+
+const CpuKernel cpu_reference_kernels[] = {
+  { .impl = "reference", .build = build_reference },
+  { 0 },
+};

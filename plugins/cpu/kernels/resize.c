@@ -67,7 +67,8 @@ static gdouble
 axis_scale (const AxonNode *node, gint axis)
 {
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
-  const AxonTensor *scales = cpu_node_constant (node, node->op->max_in == 4 ? 2 : 1);
+  const AxonTensor *scales =
+      cpu_node_constant (node, axon_node_has_form (node, AXON_FORM_SCALES_ONLY) ? 1 : 2);
   guint n;
   const gfloat *attr = axon_node_get_floats (node, "scales", &n);
   if (attr != NULL)
@@ -91,8 +92,8 @@ cpu_resize_is_plain (const AxonNode *node)
   return TRUE;
 }
 
-gboolean
-cpu_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_linear (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   const gchar *mode = axon_node_get_string (node, "coordinate_transformation_mode");
@@ -180,8 +181,8 @@ nearest_places (GArray *axes, gint axis, gint64 n)
 }
 
 /* Resize of bytes to the nearest pixel. */
-gboolean
-cpu_build_resize_nearest (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_nearest (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonTypeInfo *in = &node->inputs[0]->type;
   const AxonShape *x = &in->shape, *y = &node->outputs[0]->type.shape;
@@ -217,3 +218,10 @@ cpu_build_resize_nearest (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GEr
   cpu_plan_add_step (plan, run_nearest, n, nearest_free, "own", &src, 1, &dst, 1);
   return TRUE;
 }
+
+const CpuKernel cpu_resize_kernels[] = {
+  { .name = "Resize", .impl = "own", .build = build_linear },
+  { .name = "Upsample", .impl = "own", .build = build_linear },
+  { .name = "Resize", .impl = "own", .build = build_nearest },
+  { 0 },
+};

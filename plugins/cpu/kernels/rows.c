@@ -5,6 +5,7 @@
 
 /* Elements that are worth a thread. */
 #define PARALLEL 16384
+#define SHORT 16 /* elements of a row, rows */
 
 /* Dimensions of more than one place, the result's largest stride first. */
 static gint
@@ -60,6 +61,12 @@ set_units (CpuRows *r)
 }
 
 gboolean
+cpu_rows_are_short (const CpuRows *r)
+{
+  return r->n < SHORT && r->rows > SHORT;
+}
+
+gboolean
 cpu_rows_init (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_MAX_RANK],
                guint n_operands)
 {
@@ -106,6 +113,24 @@ find_row (const CpuRows *r, gint64 row, gint64 first, gint64 *at)
   }
 }
 
+/* Rows of the last dimension but one follow by its strides. */
+static void
+run_rows (const CpuRows *r, gint64 row, gint64 end, const gint64 *step, CpuRowFunc func,
+          gpointer user)
+{
+  gint d = MAX (r->rank - 2, 0);
+  gint64 at[CPU_ROWS_OPERANDS], dim = d < r->rank - 1 ? r->dims[d] : 1;
+  while (row < end) {
+    gint64 stop = MIN (end, row + dim - row % dim);
+    find_row (r, row, 0, at);
+    for (; row < stop; row++) {
+      func (user, at, step, r->n);
+      for (guint k = 0; k < r->n_operands; k++)
+        at[k] += r->strides[k][d];
+    }
+  }
+}
+
 void
 cpu_rows_run_unit (const CpuRows *r, gint64 unit, CpuRowFunc func, gpointer user)
 {
@@ -118,10 +143,7 @@ cpu_rows_run_unit (const CpuRows *r, gint64 unit, CpuRowFunc func, gpointer user
     func (user, at, step, MIN (PARALLEL, r->n - first));
     return;
   }
-  for (gint64 row = unit * r->part; row < MIN ((unit + 1) * r->part, r->rows); row++) {
-    find_row (r, row, 0, at);
-    func (user, at, step, r->n);
-  }
+  run_rows (r, unit * r->part, MIN ((unit + 1) * r->part, r->rows), step, func, user);
 }
 
 void

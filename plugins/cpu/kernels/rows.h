@@ -20,6 +20,9 @@ typedef struct {
 /* @n elements, the first of operand k at at[k]; they are step[k] apart. */
 typedef void (*CpuRowFunc) (gpointer user, const gint64 *at, const gint64 *step, gint64 n);
 
+/* TRUE for many rows of a few elements each: what is laid out anew is read faster. */
+gboolean cpu_rows_are_short (const CpuRows *rows);
+
 /* FALSE: some operand's steps would be neither 0 nor 1, or the result's not 1, so that rows are of
  * one element: right, but slow. */
 gboolean cpu_rows_init (CpuRows *rows, const AxonShape *shape,

@@ -2,14 +2,10 @@
 /* Elementwise operators of two inputs, and PRelu. */
 #include "dnn-private.h"
 
-static const struct {
-  const gchar *name;
+typedef struct {
   dnnl_alg_kind_t alg;
   gboolean commutes;
-} kinds[] = { { "Add", dnnl_binary_add, TRUE },  { "Sum", dnnl_binary_add, TRUE },
-              { "Sub", dnnl_binary_sub, FALSE }, { "Mul", dnnl_binary_mul, TRUE },
-              { "Div", dnnl_binary_div, FALSE }, { "Max", dnnl_binary_max, TRUE },
-              { "Min", dnnl_binary_min, TRUE } };
+} Binary;
 
 /* As ONNX broadcasts: ones in front. */
 static AxonShape
@@ -35,18 +31,17 @@ find_lead (const AxonNode *node, gboolean commutes, guint *lead)
   return first || second;
 }
 
-gboolean
-cpu_dnn_build_binary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_binary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *y = &node->outputs[0]->type.shape, *s;
   g_autoptr (CpuMd) md = NULL, other_md = NULL;
   CpuTensor *first, *other;
-  guint k = 0, lead;
+  const Binary *binary = plan->row->data;
+  guint lead;
   DnnCall call = { 0 };
-  while (k < G_N_ELEMENTS (kinds) && !axon_node_is (node, kinds[k].name))
-    k++;
-  if (k == G_N_ELEMENTS (kinds) || !dnn_is_f32 (node) || node->n_inputs != 2 || y->rank > 5 ||
-      y->rank < 1 || !find_lead (node, kinds[k].commutes, &lead))
+  if (!dnn_is_f32 (node) || node->n_inputs != 2 || y->rank > 5 || y->rank < 1 ||
+      !find_lead (node, binary->commutes, &lead))
     return FALSE;
   s = &node->inputs[1 - lead]->type.shape;
   first = cpu_plan_input (plan, node, lead);
@@ -59,7 +54,7 @@ cpu_dnn_build_binary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
     other = cpu_plan_input_as (plan, node, 1 - lead, NULL);
     other_md = dnn_md_plain (AXON_DTYPE_F32, &shape);
   }
-  call.pd = dnn_pd_if_fast (dnn_pd_new_binary (kinds[k].alg, md, other_md, md, NULL));
+  call.pd = dnn_pd_if_fast (dnn_pd_new_binary (binary->alg, md, other_md, md, NULL));
   if (call.pd == NULL)
     return FALSE;
   dnn_call_add_arg (&call, DNNL_ARG_SRC_0, first, FALSE);
@@ -70,8 +65,8 @@ cpu_dnn_build_binary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   return TRUE;
 }
 
-gboolean
-cpu_dnn_build_prelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_prelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonTensor *slope = cpu_node_constant (node, 1);
   g_autoptr (CpuMd) md = NULL, slope_md = NULL;
@@ -93,3 +88,36 @@ cpu_dnn_build_prelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError *
   dnn_call_finish (plan, &call);
   return TRUE;
 }
+
+const CpuKernel cpu_dnn_binary_kernels[] = {
+  { .name = "Add",
+    .impl = "onednn",
+    .build = build_binary,
+    .data = &(const Binary){ dnnl_binary_add, TRUE } },
+  { .name = "Sum",
+    .impl = "onednn",
+    .build = build_binary,
+    .data = &(const Binary){ dnnl_binary_add, TRUE } },
+  { .name = "Sub",
+    .impl = "onednn",
+    .build = build_binary,
+    .data = &(const Binary){ dnnl_binary_sub, FALSE } },
+  { .name = "Mul",
+    .impl = "onednn",
+    .build = build_binary,
+    .data = &(const Binary){ dnnl_binary_mul, TRUE } },
+  { .name = "Div",
+    .impl = "onednn",
+    .build = build_binary,
+    .data = &(const Binary){ dnnl_binary_div, FALSE } },
+  { .name = "Max",
+    .impl = "onednn",
+    .build = build_binary,
+    .data = &(const Binary){ dnnl_binary_max, TRUE } },
+  { .name = "Min",
+    .impl = "onednn",
+    .build = build_binary,
+    .data = &(const Binary){ dnnl_binary_min, TRUE } },
+  { .name = "PRelu", .impl = "onednn", .build = build_prelu },
+  { 0 },
+};

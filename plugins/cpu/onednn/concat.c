@@ -42,8 +42,8 @@ is_channels_last (const CpuTensor *t)
          strides[1] == 1;
 }
 
-gboolean
-cpu_dnn_build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *y = &node->outputs[0]->type.shape;
   gint axis = (gint)axon_node_get_int (node, "axis");
@@ -74,3 +74,8 @@ cpu_dnn_build_concat (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   dnn_call_finish (plan, &call);
   return TRUE;
 }
+
+const CpuKernel cpu_dnn_concat_kernels[] = {
+  { .name = "Concat", .impl = "onednn", .build = build_concat },
+  { 0 },
+};

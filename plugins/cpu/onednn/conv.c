@@ -5,12 +5,17 @@
 #include "dnn-private.h"
 #include "int8bounds.h"
 
+#define SMALL 16e6 /* products of a thread, below which tiles of AMX do not pay */
+
+enum { DIRECT, TRANSPOSED };
+
 typedef struct {
   AxonShape x, y, w; /* ONNX shapes */
   gint64 group;
   gboolean transposed;
   AxonDType x_type, y_type, w_type;
   DnnWindow window;
+  gboolean small;
   int w_rank;
   dnnl_dims_t w_dims, w_strides; /* as oneDNN orders them, over row-major ONNX weights */
 } ConvShape;
@@ -40,8 +45,16 @@ weight_dims (ConvShape *c)
   }
 }
 
+static gdouble
+products (const ConvShape *c)
+{
+  const AxonShape *pixels = c->transposed ? &c->x : &c->y;
+  return (gdouble)axon_shape_get_numel (&c->w) * (gdouble)axon_shape_get_numel (pixels) /
+         (gdouble)pixels->dims[1];
+}
+
 static gboolean
-conv_shape (ConvShape *c, const AxonNode *node, guint weight_input)
+conv_shape (ConvShape *c, const CpuPlan *plan, const AxonNode *node, guint weight_input)
 {
   const AxonTensor *w = cpu_node_constant (node, weight_input);
   if (w == NULL || axon_node_find_attr (node, "output_shape") != NULL)
@@ -50,7 +63,7 @@ conv_shape (ConvShape *c, const AxonNode *node, guint weight_input)
                     .y = node->outputs[0]->type.shape,
                     .w = *axon_tensor_get_shape (w),
                     .group = axon_node_get_int (node, "group"),
-                    .transposed = axon_node_is (node, "ConvTranspose"),
+                    .transposed = plan->row->kind == TRANSPOSED,
                     .x_type = node->inputs[0]->type.dtype,
                     .y_type = node->outputs[0]->type.dtype,
                     .w_type = axon_tensor_get_dtype (w) };
@@ -58,6 +71,7 @@ conv_shape (ConvShape *c, const AxonNode *node, guint weight_input)
       axon_shape_get_numel (&c->y) < 1)
     return FALSE;
   weight_dims (c);
+  c->small = products (c) < SMALL * plan->n_threads;
   dnn_window_init (&c->window, node, c->transposed ? &c->y : &c->x, c->transposed ? &c->x : &c->y,
                    c->w.dims + 2);
   return TRUE;
@@ -72,7 +86,7 @@ conv_pd (const ConvShape *c, gboolean has_bias, const DnnAttr *attr)
   g_autoptr (CpuMd) weights =
       dnn_md_new_tagged (dnn_type (c->w_type), c->w_rank, c->w_dims, dnnl_format_tag_any);
   g_autoptr (CpuMd) bias = has_bias ? dnn_md_new_tagged (bias_type, 1, channels, dnnl_x) : NULL;
-  const DnnConv conv = { c->transposed, src, weights, bias, dst, &c->window };
+  const DnnConv conv = { c->transposed, src, weights, bias, dst, &c->window, c->small };
   return dnn_pd_new_conv (&conv, attr);
 }
 
@@ -159,7 +173,7 @@ choose_float_pd (const ConvShape *c, const AxonNode *node, gboolean has_bias, gb
 }
 
 static gboolean
-build_conv (CpuPlan *plan, const AxonNode *node)
+build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonTensor *bias = cpu_node_constant (node, 2);
   gboolean has_sum, fused;
@@ -167,7 +181,7 @@ build_conv (CpuPlan *plan, const AxonNode *node)
   const CpuMd *dst_md;
   CpuTensor *dst;
   ConvShape c;
-  if (!conv_shape (&c, node, 1) || c.w_type != AXON_DTYPE_F32 || c.x_type != AXON_DTYPE_F32 ||
+  if (!conv_shape (&c, plan, node, 1) || c.w_type != AXON_DTYPE_F32 || c.x_type != AXON_DTYPE_F32 ||
       (axon_node_get_input (node, 2) != NULL && bias == NULL))
     return FALSE;
   call.pd = choose_float_pd (&c, node, bias != NULL, &fused, &has_sum);
@@ -182,18 +196,6 @@ build_conv (CpuPlan *plan, const AxonNode *node)
   if (!fused)
     add_posts_separately (plan, node, dst);
   return TRUE;
-}
-
-gboolean
-cpu_dnn_build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  return build_conv (plan, node);
-}
-
-gboolean
-cpu_dnn_build_conv_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  return build_conv (plan, node);
 }
 
 /* y = saturate (round (clip (acc + bias) * xs * ws / ys) + yz), all in the primitive. What it wants
@@ -248,7 +250,7 @@ cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
   g_autoptr (DnnAttr) attr = NULL;
   DnnCall call = { 0 };
   ConvShape c;
-  if (!conv_shape (&c, node, 3) || !axon_quant_init (&q, node) ||
+  if (!conv_shape (&c, plan, node, 3) || !axon_quant_init (&q, node) ||
       (axon_node_get_input (node, 8) && !bias))
     return FALSE;
   weights = axon_quant_weights (node);
@@ -266,3 +268,9 @@ cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
   dnn_call_finish (plan, &call);
   return TRUE;
 }
+
+const CpuKernel cpu_dnn_conv_kernels[] = {
+  { .name = "Conv", .impl = "onednn", .build = build_conv },
+  { .name = "ConvTranspose", .impl = "onednn", .build = build_conv, .kind = TRANSPOSED },
+  { 0 },
+};

@@ -31,22 +31,5 @@ gboolean cpu_dnn_has_exact_int8 (void);
 /* Of the library that runs: "2.6.3" */
 const gchar *cpu_dnn_get_version (void);
 
-/* Builders */
-gboolean cpu_dnn_build_conv (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_conv_transpose (CpuPlan *plan, const AxonNode *node, GError **error);
+/* QLinearConv where oneDNN is exact, for the family of 8-bit convolutions. */
 gboolean cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_matmul (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_pool (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_global_pool (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_unary (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_binary (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_prelu (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_softmax (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_concat (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_resize (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_batch_norm (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_reduce (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_transpose (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_depth_to_space (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_slice (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_dnn_build_split (CpuPlan *plan, const AxonNode *node, GError **error);

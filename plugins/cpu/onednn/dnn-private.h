@@ -39,6 +39,7 @@ typedef struct {
   gboolean transposed;
   const CpuMd *src, *weights, *bias, *dst; /* bias may be NULL */
   const DnnWindow *window;
+  gboolean small; /* not worth setting tile registers up */
 } DnnConv;
 
 typedef struct {
@@ -96,6 +97,9 @@ dnnl_data_type_t dnn_type (AxonDType dtype);
 gboolean dnn_is_f32 (const AxonNode *node);
 gboolean dnn_is_movable (const AxonNode *node);
 
+/* Input 0 with strides: its own, or converted to row-major where it is blocked. */
+CpuTensor *dnn_strided_input (CpuPlan *plan, const AxonNode *node, gint64 *strides);
+
 /* Layouts (transfer full): of a tensor, row-major, whatever the primitive likes. */
 CpuMd *dnn_md_of (const CpuTensor *t);
 CpuMd *dnn_md_plain (AxonDType dtype, const AxonShape *shape);
@@ -132,4 +136,6 @@ void dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x, co
 /* Fused activations and residuals of a node (passes/fuseactivation.c). FALSE: oneDNN does not take
  * them. */
 gboolean dnn_attr_set_posts (DnnAttr *attr, const AxonNode *node, gboolean *has_sum);
+/* By the rows of unary.c. FALSE: no such operator. */
+extern const CpuKernel cpu_dnn_unary_kernels[];
 gboolean dnn_eltwise_init (DnnEltwise *eltwise, const gchar *op, gfloat alpha, gfloat beta);

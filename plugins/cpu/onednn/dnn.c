@@ -430,3 +430,14 @@ dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x, const A
     w->pad_end[i] = total - w->pad[i]; /* what the output size needs; may be negative */
   }
 }
+
+CpuTensor *
+dnn_strided_input (CpuPlan *plan, const AxonNode *node, gint64 *strides)
+{
+  CpuTensor *src = cpu_plan_input (plan, node, 0);
+  if (!cpu_md_get_strides (src->md, &src->shape, strides)) {
+    src = cpu_plan_input_as (plan, node, 0, NULL);
+    cpu_md_get_strides (NULL, &src->shape, strides);
+  }
+  return src;
+}

@@ -54,6 +54,21 @@ dnn_pd_new_reorder (const CpuMd *from, const CpuMd *to)
   return pd;
 }
 
+static const gchar *
+impl_name (const DnnPd *pd)
+{
+  const char *name = "";
+  dnnl_primitive_desc_query (pd, dnnl_query_impl_info_str, 0, &name);
+  return name;
+}
+
+/* Tiles (AMX) cost tens of microseconds to set up, whatever the work. */
+static gboolean
+is_wasteful (const DnnConv *conv, const DnnPd *pd)
+{
+  return conv->small && strstr (impl_name (pd), "amx") != NULL;
+}
+
 #if DNNL_VERSION_MAJOR < 3
 
 static CpuMd *
@@ -108,6 +123,27 @@ pd_new (dnnl_status_t described, const void *operation, const DnnAttr *attr)
   return pd;
 }
 
+/* The first implementation that is not a waste. */
+static DnnPd *
+pd_new_conv (dnnl_status_t described, const void *operation, const DnnAttr *attr,
+             const DnnConv *conv)
+{
+  dnnl_primitive_desc_iterator_t implementations = NULL;
+  DnnPd *pd = NULL;
+  if (described != dnnl_success ||
+      dnnl_primitive_desc_iterator_create (&implementations, operation, attr_or_default (attr),
+                                           dnn_engine (), NULL) != dnnl_success)
+    return NULL;
+  do {
+    if (pd != NULL)
+      dnnl_primitive_desc_destroy (pd);
+    pd = dnnl_primitive_desc_iterator_fetch (implementations);
+  } while (is_wasteful (conv, pd) &&
+           dnnl_primitive_desc_iterator_next (implementations) == dnnl_success);
+  dnnl_primitive_desc_iterator_destroy (implementations);
+  return pd;
+}
+
 DnnPd *
 dnn_pd_new_conv (const DnnConv *c, const DnnAttr *attr)
 {
@@ -115,16 +151,16 @@ dnn_pd_new_conv (const DnnConv *c, const DnnAttr *attr)
   dnnl_convolution_desc_t conv;
   dnnl_deconvolution_desc_t deconv;
   if (c->transposed)
-    return pd_new (dnnl_dilated_deconvolution_forward_desc_init (
-                       &deconv, dnnl_forward_inference, dnnl_deconvolution_direct, MD (c->src),
-                       MD (c->weights), MD (c->bias), MD (c->dst), w->stride, w->dilation, w->pad,
-                       w->pad_end),
-                   &deconv, attr);
-  return pd_new (dnnl_dilated_convolution_forward_desc_init (
-                     &conv, dnnl_forward_inference, dnnl_convolution_direct, MD (c->src),
-                     MD (c->weights), MD (c->bias), MD (c->dst), w->stride, w->dilation, w->pad,
-                     w->pad_end),
-                 &conv, attr);
+    return pd_new_conv (dnnl_dilated_deconvolution_forward_desc_init (
+                            &deconv, dnnl_forward_inference, dnnl_deconvolution_direct, MD (c->src),
+                            MD (c->weights), MD (c->bias), MD (c->dst), w->stride, w->dilation,
+                            w->pad, w->pad_end),
+                        &deconv, attr, c);
+  return pd_new_conv (dnnl_dilated_convolution_forward_desc_init (
+                          &conv, dnnl_forward_inference, dnnl_convolution_direct, MD (c->src),
+                          MD (c->weights), MD (c->bias), MD (c->dst), w->stride, w->dilation,
+                          w->pad, w->pad_end),
+                      &conv, attr, c);
 }
 
 DnnPd *
@@ -312,13 +348,11 @@ loses_channels (const DnnPd *pd)
   const_dnnl_memory_desc_t src = dnnl_primitive_desc_query_md (pd, dnnl_query_src_md, 0);
   const_dnnl_memory_desc_t weights = dnnl_primitive_desc_query_md (pd, dnnl_query_weights_md, 0);
   const dnnl_dims_t *dims = NULL;
-  const char *name = "";
   int n_src = 0, n_weights = 0;
-  dnnl_primitive_desc_query (pd, dnnl_query_impl_info_str, 0, &name);
   dnnl_memory_desc_query (src, dnnl_query_ndims_s32, &n_src);
   dnnl_memory_desc_query (weights, dnnl_query_ndims_s32, &n_weights);
   dnnl_memory_desc_query (weights, dnnl_query_dims, &dims);
-  return dnnl_version ()->minor < 4 && g_str_has_prefix (name, "jit_uni_int8") &&
+  return dnnl_version ()->minor < 4 && g_str_has_prefix (impl_name (pd), "jit_uni_int8") &&
          n_weights > n_src && (*dims)[1] == 1 && (*dims)[0] % 8 > 1;
 }
 
@@ -337,10 +371,12 @@ dnn_pd_new_conv (const DnnConv *c, const DnnAttr *attr)
         &pd, dnn_engine (), dnnl_forward_inference, dnnl_convolution_direct, MD (c->src),
         MD (c->weights), MD (c->bias), MD (c->dst), w->stride, w->dilation, w->pad, w->pad_end,
         attr_or_default (attr));
-  if (pd == NULL || !loses_channels (pd))
-    return pd;
-  dnnl_primitive_desc_destroy (pd);
-  return NULL;
+  while (pd != NULL && (loses_channels (pd) || is_wasteful (c, pd)))
+    if (dnnl_primitive_desc_next_impl (pd) != dnnl_success) {
+      dnnl_primitive_desc_destroy (pd);
+      pd = NULL;
+    }
+  return pd;
 }
 
 DnnPd *

@@ -22,32 +22,41 @@ build_pool (CpuPlan *plan, const AxonNode *node, dnnl_alg_kind_t alg, const gint
   return dnn_add_unary (plan, node, src, pd);
 }
 
-gboolean
-cpu_dnn_build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_window (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   guint n;
   const gint64 *kernel = axon_node_get_ints (node, "kernel_shape", &n);
-  gboolean max = axon_node_is (node, "MaxPool");
+  gboolean max = plan->row->kind == dnnl_pooling_max;
   gboolean pad = axon_node_get_int (node, "count_include_pad") != 0;
   if (!cpu_dnn_has_type (node->inputs[0]->type.dtype) || node->n_outputs > 1 ||
       axon_shape_get_numel (&node->outputs[0]->type.shape) < 1 ||
       (pad && axon_node_get_int (node, "ceil_mode") != 0))
     return FALSE;
-  return build_pool (plan, node,
-                     max   ? dnnl_pooling_max
-                     : pad ? dnnl_pooling_avg_include_padding
-                           : dnnl_pooling_avg_exclude_padding,
-                     kernel);
+  return build_pool (
+      plan, node, pad && !max ? dnnl_pooling_avg_include_padding : (dnnl_alg_kind_t)plan->row->kind,
+      kernel);
 }
 
-gboolean
-cpu_dnn_build_global_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_global (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   if (!dnn_is_f32 (node) || x->rank < 3 || x->rank > 5)
     return FALSE;
-  return build_pool (plan, node,
-                     axon_node_is (node, "GlobalMaxPool") ? dnnl_pooling_max
-                                                          : dnnl_pooling_avg_exclude_padding,
-                     x->dims + 2);
+  return build_pool (plan, node, (dnnl_alg_kind_t)plan->row->kind, x->dims + 2);
 }
+
+const CpuKernel cpu_dnn_pool_kernels[] = {
+  { .name = "MaxPool", .impl = "onednn", .build = build_window, .kind = dnnl_pooling_max },
+  { .name = "AveragePool",
+    .impl = "onednn",
+    .build = build_window,
+    .kind = dnnl_pooling_avg_exclude_padding },
+  { .name = "GlobalMaxPool", .impl = "onednn", .build = build_global, .kind = dnnl_pooling_max },
+  { .name = "GlobalAveragePool",
+    .impl = "onednn",
+    .build = build_global,
+    .kind = dnnl_pooling_avg_exclude_padding },
+  { 0 },
+};

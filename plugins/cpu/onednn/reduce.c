@@ -2,32 +2,23 @@
 /* ReduceMean and others over constant axes. */
 #include "dnn-private.h"
 
-gboolean
-cpu_dnn_build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  static const struct {
-    const gchar *name;
-    dnnl_alg_kind_t alg;
-  } kinds[] = { { "ReduceMean", dnnl_reduction_mean },
-                { "ReduceSum", dnnl_reduction_sum },
-                { "ReduceMax", dnnl_reduction_max },
-                { "ReduceMin", dnnl_reduction_min } };
   AxonShape kept = node->inputs[0]->type.shape;
   g_autoptr (CpuMd) in = NULL, out = NULL;
   gint64 axes[AXON_MAX_RANK];
-  guint n, k = 0;
+  guint n;
   CpuTensor *src;
   DnnCall call = { 0 };
   if (!dnn_is_f32 (node) || !cpu_node_axes (node, axes, &n) || n == 0 || kept.rank > 5)
     return FALSE;
   for (guint i = 0; i < n; i++)
     kept.dims[axes[i] < 0 ? axes[i] + kept.rank : axes[i]] = 1;
-  while (!axon_node_is (node, kinds[k].name))
-    k++;
   src = cpu_plan_input (plan, node, 0);
   in = dnn_md_of (src);
   out = dnn_md_plain (AXON_DTYPE_F32, &kept);
-  call.pd = dnn_pd_if_fast (dnn_pd_new_reduction (kinds[k].alg, in, out));
+  call.pd = dnn_pd_if_fast (dnn_pd_new_reduction ((dnnl_alg_kind_t)plan->row->kind, in, out));
   if (call.pd == NULL)
     return FALSE;
   dnn_call_add_arg (&call, DNNL_ARG_SRC, src, FALSE);
@@ -36,3 +27,11 @@ cpu_dnn_build_reduce (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   dnn_call_finish (plan, &call);
   return TRUE;
 }
+
+const CpuKernel cpu_dnn_reduce_kernels[] = {
+  { .name = "ReduceMean", .impl = "onednn", .build = build_reduce, .kind = dnnl_reduction_mean },
+  { .name = "ReduceSum", .impl = "onednn", .build = build_reduce, .kind = dnnl_reduction_sum },
+  { .name = "ReduceMax", .impl = "onednn", .build = build_reduce, .kind = dnnl_reduction_max },
+  { .name = "ReduceMin", .impl = "onednn", .build = build_reduce, .kind = dnnl_reduction_min },
+  { 0 },
+};

@@ -26,8 +26,8 @@ resampling_alg (const AxonNode *node, dnnl_alg_kind_t *alg)
          (half || (g_str_equal (ct, "pytorch_half_pixel") && above_one));
 }
 
-gboolean
-cpu_dnn_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+static gboolean
+build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   g_autoptr (CpuMd) in = NULL, out = NULL;
   dnnl_alg_kind_t alg;
@@ -39,3 +39,9 @@ cpu_dnn_build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   out = dnn_md_any (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
   return dnn_add_unary (plan, node, src, dnn_pd_if_fast (dnn_pd_new_resampling (alg, in, out)));
 }
+
+const CpuKernel cpu_dnn_resize_kernels[] = {
+  { .name = "Resize", .impl = "onednn", .build = build_resize },
+  { .name = "Upsample", .impl = "onednn", .build = build_resize },
+  { 0 },
+};

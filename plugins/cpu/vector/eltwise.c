@@ -42,23 +42,6 @@ UNARY (unary_root, sqrtf (v))
 UNARY (unary_erf, erf_of (v))
 #undef UNARY
 
-static const CpuUnary unaries[] = {
-  { "Ceil", unary_ceil },
-  { "Cos", unary_cos },
-  { "Erf", unary_erf },
-  { "Floor", unary_floor },
-  { "Gelu", unary_gelu },
-  { "Neg", unary_neg },
-  { "Reciprocal", unary_reciprocal },
-  { "Round", unary_round },
-  { "Sign", unary_sign },
-  { "Sin", unary_sin },
-  { "Softsign", unary_softsign },
-  { "Sqrt", unary_root },
-  { CPU_UNARY_SQUARE, unary_square },
-  { NULL, NULL },
-};
-
 #define PAIR(name, in_type, out_type, expr)                                                        \
   static void name (gpointer y_, gconstpointer a_, gconstpointer b_, gint64 n, gint64 sa,          \
                     gint64 sb)                                                                     \
@@ -97,24 +80,6 @@ PAIR (pair_and, guint8, guint8, a &b)
 PAIR (pair_or, guint8, guint8, a | b)
 #undef PAIR
 
-static const CpuPair pairs[] = {
-  { "Add", pair_add, FALSE },
-  { "Sub", pair_sub, FALSE },
-  { "Mul", pair_mul, FALSE },
-  { "Div", pair_div, FALSE },
-  { "Max", pair_max, FALSE },
-  { "Min", pair_min, FALSE },
-  { "Pow", pair_pow, FALSE },
-  { "Equal", pair_equal, FALSE },
-  { "Greater", pair_greater, FALSE },
-  { "GreaterOrEqual", pair_greater_equal, FALSE },
-  { "Less", pair_less, FALSE },
-  { "LessOrEqual", pair_less_equal, FALSE },
-  { "And", pair_and, TRUE },
-  { "Or", pair_or, TRUE },
-  { NULL, NULL, FALSE },
-};
-
 static void
 choose (guint32 *restrict y, const guint8 *restrict c, const guint32 *restrict a,
         const guint32 *restrict b, gint64 n, gint64 sc, gint64 sa, gint64 sb)
@@ -147,4 +112,34 @@ hard_sigmoid (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat alp
   }
 }
 
-const CpuEltwise CPU_NAME (cpu_eltwise) = { unaries, pairs, choose, hard_sigmoid };
+const CpuEltwise CPU_NAME (cpu_eltwise) = {
+  .unary = { [CPU_UNARY_CEIL] = unary_ceil,
+             [CPU_UNARY_COS] = unary_cos,
+             [CPU_UNARY_ERF] = unary_erf,
+             [CPU_UNARY_FLOOR] = unary_floor,
+             [CPU_UNARY_NEG] = unary_neg,
+             [CPU_UNARY_RECIPROCAL] = unary_reciprocal,
+             [CPU_UNARY_ROUND] = unary_round,
+             [CPU_UNARY_SIGN] = unary_sign,
+             [CPU_UNARY_SIN] = unary_sin,
+             [CPU_UNARY_SOFTSIGN] = unary_softsign,
+             [CPU_UNARY_GELU] = unary_gelu,
+             [CPU_UNARY_SQRT] = unary_root,
+             [CPU_UNARY_SQUARE] = unary_square },
+  .pair = { [CPU_PAIR_ADD] = pair_add,
+            [CPU_PAIR_SUB] = pair_sub,
+            [CPU_PAIR_MUL] = pair_mul,
+            [CPU_PAIR_DIV] = pair_div,
+            [CPU_PAIR_MAX] = pair_max,
+            [CPU_PAIR_MIN] = pair_min,
+            [CPU_PAIR_POW] = pair_pow,
+            [CPU_PAIR_EQUAL] = pair_equal,
+            [CPU_PAIR_GREATER] = pair_greater,
+            [CPU_PAIR_GREATER_EQUAL] = pair_greater_equal,
+            [CPU_PAIR_LESS] = pair_less,
+            [CPU_PAIR_LESS_EQUAL] = pair_less_equal,
+            [CPU_PAIR_AND] = pair_and,
+            [CPU_PAIR_OR] = pair_or },
+  .choose = choose,
+  .hard_sigmoid = hard_sigmoid,
+};

@@ -1,28 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elementwise operators: a row for each, over elements that follow each other. */
+/* Elementwise operators, over elements that follow each other. */
 #pragma once
 
 #include <glib.h>
 
 typedef void (*CpuUnaryFunc) (gfloat *restrict y, const gfloat *restrict x, gint64 n);
 
-typedef struct {
-  const gchar *name; /* of the operator; NULL ends the table */
-  CpuUnaryFunc func;
-} CpuUnary;
-
-/* Not an operator: Pow by 2. */
-#define CPU_UNARY_SQUARE "axon.Square"
+enum {
+  CPU_UNARY_CEIL,
+  CPU_UNARY_COS,
+  CPU_UNARY_ERF,
+  CPU_UNARY_FLOOR,
+  CPU_UNARY_NEG,
+  CPU_UNARY_RECIPROCAL,
+  CPU_UNARY_ROUND,
+  CPU_UNARY_SIGN,
+  CPU_UNARY_SIN,
+  CPU_UNARY_SOFTSIGN,
+  CPU_UNARY_GELU,
+  CPU_UNARY_SQRT,
+  CPU_UNARY_SQUARE,
+  CPU_N_UNARIES
+};
 
 /* A row of @n with steps 0 or 1 through a and b. */
 typedef void (*CpuPairFunc) (gpointer y, gconstpointer a, gconstpointer b, gint64 n, gint64 sa,
                              gint64 sb);
 
-typedef struct {
-  const gchar *name; /* of the operator; NULL ends the table */
-  CpuPairFunc func;
-  gboolean logical; /* of bytes that are 0 or 1, else of floats */
-} CpuPair;
+/* AND and OR are of bytes that are 0 or 1, else of floats. */
+enum {
+  CPU_PAIR_ADD,
+  CPU_PAIR_SUB,
+  CPU_PAIR_MUL,
+  CPU_PAIR_DIV,
+  CPU_PAIR_MAX,
+  CPU_PAIR_MIN,
+  CPU_PAIR_POW,
+  CPU_PAIR_EQUAL,
+  CPU_PAIR_GREATER,
+  CPU_PAIR_GREATER_EQUAL,
+  CPU_PAIR_LESS,
+  CPU_PAIR_LESS_EQUAL,
+  CPU_PAIR_AND,
+  CPU_PAIR_OR,
+  CPU_N_PAIRS
+};
 
 /* y = c ? a : b, with steps 0 or 1 */
 typedef void (*CpuChooseFunc) (guint32 *restrict y, const guint8 *restrict c,
@@ -34,8 +56,8 @@ typedef void (*CpuHardSigmoidFunc) (gfloat *restrict y, const gfloat *restrict x
                                     gfloat alpha, gfloat beta);
 
 typedef struct {
-  const CpuUnary *unaries;
-  const CpuPair *pairs;
+  CpuUnaryFunc unary[CPU_N_UNARIES];
+  CpuPairFunc pair[CPU_N_PAIRS];
   CpuChooseFunc choose;
   CpuHardSigmoidFunc hard_sigmoid;
 } CpuEltwise;

@@ -44,13 +44,21 @@ typedef struct {
   gboolean depthwise;            /* channels is their number; groups and out_channels are 1 */
   CpuInt8Finish finish;
   /* set by cpu_int8_setup () */
-  gint n_taps, n_groups; /* runs of consecutive elements, and their length in 32-bit words */
-  gint padded;           /* out_channels (depthwise: channels), rounded up to whole vectors */
-  gboolean direct;       /* the source is read where it lies */
-  gint band_h, band_w;   /* output rows and pixels of a part */
-  gint n_panels, panels; /* vectors of output channels of a group, and those of a part */
-  gsize scratch;         /* bytes of a thread */
+  gint n_taps, n_groups;    /* runs of consecutive elements, and their length in 32-bit words */
+  gint padded;              /* out_channels (depthwise: channels), rounded up to whole vectors */
+  gboolean direct;          /* the source is read where it lies */
+  gint band_h, band_w;      /* output rows and pixels of a part */
+  gint step, pairs_of_rows; /* depthwise: see int8depthwise.c */
+  gint n_panels, panels;    /* vectors of output channels of a group, and those of a part */
+  gsize scratch;            /* bytes of a thread */
 } CpuInt8Conv;
+
+/* Rows of a strip of channels that @n output rows of a depthwise convolution read. */
+static inline gint
+cpu_int8_strip_rows (const CpuInt8Conv *c, gint n)
+{
+  return (n - 1) * c->stride_h / c->step + (c->pairs_of_rows - 1) * 2 * c->dilation_h / c->step + 1;
+}
 
 /* Of one run. Arrays have `padded` elements for each group. */
 typedef struct {

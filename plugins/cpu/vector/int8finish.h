@@ -4,6 +4,7 @@
  * compiler turns into vectors. */
 #pragma once
 
+#include "bytes.h"
 #include "exp.h"
 #include "int8.h"
 
@@ -33,32 +34,45 @@ activate (CpuInt8Activation kind, gfloat v, gfloat alpha, gfloat beta)
   }
 }
 
-CPU_INLINE VI32
-requantise (const gint32 *sum, const gfloat *scale, VF32 lo, VF32 hi, VI32 zero)
+/* @nr pixels of @n channels; @width are there to be read: one vector or two. */
+CPU_INLINE void
+requantise (const CpuInt8Finish *f, guint8 *y, gsize stride, const gint32 *sum, const gfloat *scale,
+            gint nr, gint width, gint n, gboolean is_signed)
 {
-  VF32 v = __builtin_convertvector(*(const VI32 *)sum, VF32) * *(const VF32 *)scale;
-  return round_to_int (clamp (v, lo, hi)) + zero;
+  const VF32 hi = splat_float (f->hi);
+  const gint zero = f->zero, lo = (gint)f->lo + zero;
+  const gint second = width > CPU_LANES ? CPU_LANES : 0;
+  const VF32 scale0 = *(const VF32 *)scale, scale1 = *(const VF32 *)(scale + second);
+  for (gint j = 0; j < nr; j += 2) {
+    gboolean more = j + 1 < nr; /* the last of an odd number is computed twice */
+    const gint32 *p = sum + j * width, *q = p + more * width;
+    guint8 *to_p = y + (gsize)j * stride, *to_q = to_p + more * stride;
+    VI32 p0 = round_below (__builtin_convertvector(*(const VI32 *)p, VF32) * scale0, hi);
+    VI32 p1 = round_below (__builtin_convertvector(*(const VI32 *)(p + second), VF32) * scale1, hi);
+    VI32 q0 = round_below (__builtin_convertvector(*(const VI32 *)q, VF32) * scale0, hi);
+    VI32 q1 = round_below (__builtin_convertvector(*(const VI32 *)(q + second), VF32) * scale1, hi);
+    if (n == CPU_BYTES) {
+      store_pixels (to_p, p0, p1, to_q, q0, q1, zero, lo, is_signed);
+    } else {
+      guint8 bytes[2][CPU_BYTES];
+      store_pixels (bytes[0], p0, p1, bytes[1], q0, q1, zero, lo, is_signed);
+      memcpy (to_p, bytes[0], (gsize)n);
+      memcpy (to_q, bytes[1], (gsize)n);
+    }
+  }
 }
 
-/* @nr pixels of @n channels; @width are there to be read: one vector or two. */
 CPU_INLINE void
 finish_bytes (const CpuInt8Finish *f, guint8 *y, gsize stride, const gint32 *sum,
               const gfloat *scale, gint nr, gint width, gint n)
 {
-  const VF32 lo = splat_float (f->lo), hi = splat_float (f->hi);
-  const VI32 zero = splat (f->zero);
-  gint second = width > CPU_LANES ? CPU_LANES : 0;
-  for (gint j = 0; j < nr; j++, y += stride, sum += width) {
-    VI32 a = requantise (sum, scale, lo, hi, zero);
-    VI32 b = requantise (sum + second, scale + second, lo, hi, zero);
-    if (n == 2 * CPU_LANES) {
-      store_bytes (y, a, b);
-    } else {
-      guint8 bytes[2 * CPU_LANES];
-      store_bytes (bytes, a, b);
-      memcpy (y, bytes, (gsize)n);
-    }
-  }
+  const gboolean is_signed = f->type == CPU_INT8_I8;
+  if (n == CPU_BYTES)
+    requantise (f, y, stride, sum, scale, nr, width, CPU_BYTES, is_signed);
+  else if (n == CPU_LANES)
+    requantise (f, y, stride, sum, scale, nr, width, CPU_LANES, is_signed);
+  else
+    requantise (f, y, stride, sum, scale, nr, width, n, is_signed);
 }
 
 CPU_INLINE void

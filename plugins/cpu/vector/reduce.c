@@ -35,13 +35,6 @@ REDUCE (max_row, -INFINITY, v > a || v != v ? v : a,
 REDUCE (min_row, INFINITY, v < a || v != v ? v : a, part[k] < y || part[k] != part[k] ? part[k] : y)
 #undef REDUCE
 
-static const CpuReduction reductions[] = {
-  { "ReduceMean", sum_row, TRUE, FALSE },          { "ReduceSum", sum_row, FALSE, FALSE },
-  { "ReduceMax", max_row, FALSE, FALSE },          { "ReduceMin", min_row, FALSE, FALSE },
-  { "ReduceL1", abs_row, FALSE, FALSE },           { "ReduceL2", square_row, FALSE, TRUE },
-  { "ReduceSumSquare", square_row, FALSE, FALSE }, { NULL, NULL, FALSE, FALSE },
-};
-
 static void
 keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n, gint64 k,
            gfloat sign, gboolean last)
@@ -60,4 +53,11 @@ keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x,
     }
 }
 
-const CpuReduce CPU_NAME (cpu_reduce) = { reductions, sum_row, keep_best };
+const CpuReduce CPU_NAME (cpu_reduce) = {
+  .row = { [CPU_REDUCE_SUM] = sum_row,
+           [CPU_REDUCE_MAX] = max_row,
+           [CPU_REDUCE_MIN] = min_row,
+           [CPU_REDUCE_ABS] = abs_row,
+           [CPU_REDUCE_SQUARE] = square_row },
+  .keep_best = keep_best,
+};

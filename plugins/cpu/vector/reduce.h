@@ -6,15 +6,17 @@
 
 typedef gfloat (*CpuReduceFunc) (const gfloat *restrict x, gint64 n);
 
-typedef struct {
-  const gchar *name; /* of the operator; NULL ends the table */
-  CpuReduceFunc func;
-  gboolean mean, root; /* what follows: division by n, or the square root */
-} CpuReduction;
+enum {
+  CPU_REDUCE_SUM,
+  CPU_REDUCE_MAX,
+  CPU_REDUCE_MIN,
+  CPU_REDUCE_ABS,
+  CPU_REDUCE_SQUARE,
+  CPU_N_REDUCTIONS
+};
 
 typedef struct {
-  const CpuReduction *reductions;
-  CpuReduceFunc sum;
+  CpuReduceFunc row[CPU_N_REDUCTIONS];
   /* Keeps where sign times a value of plane @k is more than what was best; @last: or equal. */
   void (*keep_best) (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n,
                      gint64 k, gfloat sign, gboolean last);

@@ -83,11 +83,11 @@ slice_numbers (const AxonNode *node, gint64 *starts, gint64 *axes, gint64 *steps
 {
   guint n_ends, n_axes, n_steps;
   gint64 ends[2 * AXON_MAX_RANK];
-  gboolean old = node->op->max_in == 1;
-  if (!gpu_node_constant_ints (node, old ? G_MAXUINT : 1, old ? "starts" : NULL, starts, n) ||
-      !gpu_node_constant_ints (node, old ? G_MAXUINT : 2, old ? "ends" : NULL, ends, &n_ends) ||
-      !gpu_node_constant_ints (node, old ? G_MAXUINT : 3, old ? "axes" : NULL, axes, &n_axes) ||
-      !gpu_node_constant_ints (node, old ? G_MAXUINT : 4, NULL, steps, &n_steps))
+  gboolean attrs = axon_node_has_form (node, AXON_FORM_ATTRIBUTES);
+  if (!gpu_node_constant_ints (node, attrs ? G_MAXUINT : 1, attrs ? "starts" : NULL, starts, n) ||
+      !gpu_node_constant_ints (node, attrs ? G_MAXUINT : 2, attrs ? "ends" : NULL, ends, &n_ends) ||
+      !gpu_node_constant_ints (node, attrs ? G_MAXUINT : 3, attrs ? "axes" : NULL, axes, &n_axes) ||
+      !gpu_node_constant_ints (node, attrs ? G_MAXUINT : 4, NULL, steps, &n_steps))
     return FALSE;
   for (guint i = n_axes; i < *n; i++)
     axes[i] = i;
@@ -233,13 +233,13 @@ pad_starts (const AxonNode *node, gint rank, gint64 *starts)
 {
   gint64 pads[2 * AXON_MAX_RANK], axes[2 * AXON_MAX_RANK];
   guint n, n_axes = 0;
-  gboolean old = node->op->max_in == 1;
-  if (!gpu_node_constant_ints (node, old ? G_MAXUINT : 1,
-                               !old                                 ? NULL
+  gboolean attrs = axon_node_has_form (node, AXON_FORM_ATTRIBUTES);
+  if (!gpu_node_constant_ints (node, attrs ? G_MAXUINT : 1,
+                               !attrs                               ? NULL
                                : axon_node_find_attr (node, "pads") ? "pads"
                                                                     : "paddings",
                                pads, &n) ||
-      (!old && !gpu_node_constant_ints (node, 3, NULL, axes, &n_axes)))
+      (!attrs && !gpu_node_constant_ints (node, 3, NULL, axes, &n_axes)))
     return FALSE;
   memset (starts, 0, (gsize)rank * sizeof *starts);
   for (guint i = 0; i < n / 2; i++) {
@@ -255,7 +255,8 @@ value_bits (const AxonNode *node, gint mode, gint32 *bits)
 {
   AxonDType dtype = node->inputs[0]->type.dtype;
   *bits = 0;
-  if (node->op->max_in > 1 || mode != 0 || axon_node_get_float (node, "value") == 0)
+  if (!axon_node_has_form (node, AXON_FORM_ATTRIBUTES) || mode != 0 ||
+      axon_node_get_float (node, "value") == 0)
     return TRUE;
   if (axon_dtype_get_size (dtype) > sizeof *bits)
     return FALSE;

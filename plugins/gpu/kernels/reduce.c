@@ -280,7 +280,7 @@ gpu_build_cumulate (GpuPlan *plan, const AxonNode *node, gchar **why)
   return TRUE;
 }
 
-/* Before opset 13 the axis begins a line that reaches to the end. */
+/* In the form that flattens, the axis begins a line that reaches to the end. */
 gboolean
 gpu_build_softmax (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
 {
@@ -295,7 +295,7 @@ gpu_build_softmax (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **wh
   GpuStep *step;
   if (x->shape.rank > 0 && axis < x->shape.rank)
     lines = gpu_lines (&x->shape, axis);
-  if (node->op->since < 13) {
+  if (axon_node_has_form (node, AXON_FORM_FLATTENS)) {
     lines.length *= lines.inner;
     lines.inner = 1;
   }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include <gst/nn/gstnndescription.h>
+
+G_BEGIN_DECLS
+
+/**
+ * GstNnTensorMeta:
+ * @meta: parent
+ * @tensors: (element-type AxonTensor): raw outputs, not copied
+ * @names: (array zero-terminated=1): their names
+ * @description: (nullable): of the model
+ * @geometry: where the picture lay in the model's input
+ * @width: of the picture, pixels
+ * @height: of the picture, pixels
+ *
+ * Raw outputs of a model, on a video or tensor buffer. Without tensors it only carries the
+ * geometry, from nnpreproc to nninfer.
+ *
+ * Since: 1.0
+ */
+typedef struct {
+  GstMeta meta;
+  GPtrArray *tensors;
+  gchar **names;
+  GstNnDescription *description;
+  AxonImageGeometry geometry;
+  gint width, height;
+} GstNnTensorMeta;
+
+#define GST_NN_TENSOR_META_API_TYPE (gst_nn_tensor_meta_api_get_type ())
+#define GST_NN_TENSOR_META_INFO (gst_nn_tensor_meta_get_info ())
+
+GType gst_nn_tensor_meta_api_get_type (void);
+const GstMetaInfo *gst_nn_tensor_meta_get_info (void);
+GstNnTensorMeta *gst_buffer_add_nn_tensor_meta (GstBuffer *buffer);
+GstNnTensorMeta *gst_buffer_get_nn_tensor_meta (GstBuffer *buffer);
+
+G_END_DECLS

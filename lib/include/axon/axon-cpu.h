@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Values of device CPU. */
+#pragma once
+
+/**
+ * AXON_CPU_ARCHITECTURE:
+ *
+ * What `DEVICE_ARCHITECTURE` answers.
+ *
+ * Since: 1.0
+ */
+#if defined(__x86_64__)
+#define AXON_CPU_ARCHITECTURE "intel64"
+#elif defined(__aarch64__)
+#define AXON_CPU_ARCHITECTURE "arm64"
+#elif defined(__arm__)
+#define AXON_CPU_ARCHITECTURE "armhf"
+#elif defined(__riscv)
+#define AXON_CPU_ARCHITECTURE "riscv"
+#else
+#define AXON_CPU_ARCHITECTURE "unknown"
+#endif
+
+/**
+ * AXON_CPU_OPERATOR_KERNELS:
+ *
+ * A metric: the operators that the device has kernels of its own for, each as
+ * `domain:name=implementation`. Every other operator runs its reference kernel, and so does what an
+ * operator meant from `opset` on where `domain:name:opset=reference` stands.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_OPERATOR_KERNELS "CPU_OPERATOR_KERNELS"
+
+/**
+ * AXON_CPU_ISA:
+ *
+ * A property of the whole process: the level of instructions that neither the device's own kernels
+ * nor oneDNN exceed, one of %AXON_CPU_ISA_AVAILABLE. Empty, the default: all that the processor
+ * has. It is set with axon_core_set_property() before anything is compiled, imported or queried for
+ * device CPU in this process; later every other value is an error that names the level in use. The
+ * environment variable of the same name, `AXON_CPU_ISA`, does the same for programs that do not
+ * ask; the property wins.
+ *
+ * On x86-64: `SSE41` (the least), `AVX2` (with FMA, F16C and BMI2), `AVX2_VNNI`, `AVX512` (F, BW,
+ * DQ and VL), `AVX512_VNNI`. Elsewhere: `PORTABLE`.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_ISA "CPU_ISA"
+
+/**
+ * AXON_CPU_ISA_AVAILABLE:
+ *
+ * A metric: the levels that the processor has, the best last.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_ISA_AVAILABLE "CPU_ISA_AVAILABLE"
+
+/**
+ * AXON_CPU_ISA_IN_USE:
+ *
+ * A metric: the level of the device's own kernels; before the first use, the one they would have.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_ISA_IN_USE "CPU_ISA_IN_USE"
+
+/**
+ * AXON_CPU_ONEDNN_ISA:
+ *
+ * A metric: what oneDNN uses: a level as above, `AVX`, or, where nothing was asked for,
+ * `AVX512_BF16` or `AVX512_AMX`; `default` on other processors than x86. Asking counts as the first
+ * use of the device, because oneDNN settles it then.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_ONEDNN_ISA "CPU_ONEDNN_ISA"
+
+/**
+ * AXON_CPU_ONEDNN_VERSION:
+ *
+ * A metric: the version of oneDNN that is loaded, such as `2.6.3`.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_ONEDNN_VERSION "CPU_ONEDNN_VERSION"

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Elementwise operators of two inputs, and Where, that broadcast as oneDNN does not: rows along the
+ * last dimensions, by the loops of the level in use. */
+#include "kernels.h"
+#include "../cpuisa.h"
+#include "../onednn/cpudnn.h"
+
+/* Rows of this many elements are worth a thread. */
+#define PARALLEL 16384
+
+#define MAX_OPERANDS 3
+
+/* Strides in elements of up to three operands over the output, dimensions merged where all operands
+ * allow; the last one is the row. */
+typedef struct {
+  gint rank;
+  gint64 dims[AXON_MAX_RANK], strides[MAX_OPERANDS][AXON_MAX_RANK];
+  gint64 rows;
+  CpuPairFunc pair;
+  CpuChooseFunc choose;
+  gsize size[MAX_OPERANDS], out_size;
+  guint n;
+} BroadcastPlan;
+
+static void
+set_strides (BroadcastPlan *p, guint operand, const AxonShape *s, const AxonShape *y)
+{
+  gint64 step = 1;
+  for (gint d = y->rank - 1; d >= 0; d--) {
+    gint64 n = d < y->rank - s->rank ? 1 : s->dims[d - (y->rank - s->rank)];
+    p->strides[operand][d] = n == 1 ? 0 : step;
+    step *= n;
+  }
+}
+
+/* Dimension d - 1 steps over all of dimension d, in every operand. */
+static gboolean
+can_merge (const BroadcastPlan *p, gint d)
+{
+  for (guint k = 0; k < p->n; k++)
+    if (p->strides[k][d - 1] != p->strides[k][d] * p->dims[d])
+      return FALSE;
+  return TRUE;
+}
+
+static void
+plan_broadcast (BroadcastPlan *p, const AxonNode *node)
+{
+  const AxonShape *y = &node->outputs[0]->type.shape;
+  *p = (BroadcastPlan){ .n = node->n_inputs, .rows = 1 };
+  p->out_size = axon_dtype_get_size (node->outputs[0]->type.dtype);
+  for (guint k = 0; k < p->n; k++) {
+    set_strides (p, k, &node->inputs[k]->type.shape, y);
+    p->size[k] = axon_dtype_get_size (node->inputs[k]->type.dtype);
+  }
+  for (gint d = 0; d < y->rank; d++) {
+    if (y->dims[d] == 1)
+      continue;
+    p->dims[p->rank] = y->dims[d];
+    for (guint k = 0; k < p->n; k++)
+      p->strides[k][p->rank] = p->strides[k][d];
+    p->rank++;
+    if (p->rank > 1 && can_merge (p, p->rank - 1)) {
+      p->rank--;
+      p->dims[p->rank - 1] *= p->dims[p->rank];
+      for (guint k = 0; k < p->n; k++)
+        p->strides[k][p->rank - 1] = p->strides[k][p->rank];
+    }
+  }
+  if (p->rank == 0)
+    p->dims[p->rank++] = 1;
+  for (gint d = 0; d + 1 < p->rank; d++)
+    p->rows *= p->dims[d];
+}
+
+/* Where the row begins in operand @k, in elements. */
+static gint64
+row_offset (const BroadcastPlan *p, guint k, gint64 row)
+{
+  gint64 at = 0;
+  for (gint d = p->rank - 2; d >= 0; d--) {
+    at += row % p->dims[d] * p->strides[k][d];
+    row /= p->dims[d];
+  }
+  return at;
+}
+
+static void
+run_pair (const CpuStep *step, const CpuInstance *instance)
+{
+  const BroadcastPlan *p = step->data;
+  guint8 *y = cpu_tensor_data (instance, step->out[0]);
+  const guint8 *a = cpu_tensor_data (instance, step->in[0]);
+  const guint8 *b = cpu_tensor_data (instance, step->in[1]);
+  gint64 n = p->dims[p->rank - 1], chunk = MAX (PARALLEL, 1), chunks = (n + chunk - 1) / chunk;
+  gint64 sa = p->strides[0][p->rank - 1], sb = p->strides[1][p->rank - 1];
+#pragma omp parallel for collapse(2) if (p->rows * n > PARALLEL)
+  for (gint64 r = 0; r < p->rows; r++)
+    for (gint64 c = 0; c < chunks; c++) {
+      gint64 first = c * chunk;
+      p->pair (y + (gsize)(r * n + first) * p->out_size,
+               a + (gsize)(row_offset (p, 0, r) + first * sa) * p->size[0],
+               b + (gsize)(row_offset (p, 1, r) + first * sb) * p->size[1], MIN (chunk, n - first),
+               sa, sb);
+    }
+}
+
+static gboolean
+add_broadcast (CpuPlan *plan, const AxonNode *node, const BroadcastPlan *p, CpuStepFunc run)
+{
+  CpuTensor *in[MAX_OPERANDS], *dst;
+  for (guint k = 0; k < p->n; k++)
+    in[k] = cpu_plan_input_as (plan, node, k, NULL);
+  dst = cpu_plan_output (plan, node, 0, NULL);
+  cpu_plan_add_step (plan, run, g_memdup2 (p, sizeof *p), g_free, "own", in, p->n, &dst, 1);
+  return TRUE;
+}
+
+static gboolean
+add_pair (CpuPlan *plan, const AxonNode *node, AxonDType in)
+{
+  BroadcastPlan p;
+  if (node->n_inputs != 2 || node->inputs[0]->type.dtype != in || node->inputs[1]->type.dtype != in)
+    return FALSE;
+  plan_broadcast (&p, node);
+  p.pair = cpu_isa_get ()->vector->eltwise->pair[plan->row->kind];
+  return add_broadcast (plan, node, &p, run_pair);
+}
+
+static gboolean
+build_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  return add_pair (plan, node, AXON_DTYPE_F32);
+}
+
+static gboolean
+build_logical (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  return add_pair (plan, node, AXON_DTYPE_BOOL);
+}
+
+static void
+run_where (const CpuStep *step, const CpuInstance *instance)
+{
+  const BroadcastPlan *p = step->data;
+  guint32 *y = cpu_tensor_data (instance, step->out[0]);
+  const guint8 *c = cpu_tensor_data (instance, step->in[0]);
+  const guint32 *a = cpu_tensor_data (instance, step->in[1]);
+  const guint32 *b = cpu_tensor_data (instance, step->in[2]);
+  gint last = p->rank - 1;
+  gint64 n = p->dims[last];
+#pragma omp parallel for if (p->rows > 1 && p->rows * n > PARALLEL)
+  for (gint64 r = 0; r < p->rows; r++)
+    p->choose (y + r * n, c + row_offset (p, 0, r), a + row_offset (p, 1, r),
+               b + row_offset (p, 2, r), n, p->strides[0][last], p->strides[1][last],
+               p->strides[2][last]);
+}
+
+/* Elements of four bytes, whatever they mean. */
+static gboolean
+build_where (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  BroadcastPlan p;
+  if (axon_dtype_get_size (node->outputs[0]->type.dtype) != 4)
+    return FALSE;
+  plan_broadcast (&p, node);
+  p.choose = cpu_isa_get ()->vector->eltwise->choose;
+  return add_broadcast (plan, node, &p, run_where);
+}
+
+const CpuKernel cpu_binary_kernels[] = {
+  { .name = "Add", .impl = "own", .build = build_pair, .kind = CPU_PAIR_ADD },
+  { .name = "Sub", .impl = "own", .build = build_pair, .kind = CPU_PAIR_SUB },
+  { .name = "Mul", .impl = "own", .build = build_pair, .kind = CPU_PAIR_MUL },
+  { .name = "Div", .impl = "own", .build = build_pair, .kind = CPU_PAIR_DIV },
+  { .name = "Max", .impl = "own", .build = build_pair, .kind = CPU_PAIR_MAX },
+  { .name = "Min", .impl = "own", .build = build_pair, .kind = CPU_PAIR_MIN },
+  { .name = "Pow", .impl = "own", .build = build_pair, .kind = CPU_PAIR_POW },
+  { .name = "Equal", .impl = "own", .build = build_pair, .kind = CPU_PAIR_EQUAL },
+  { .name = "Greater", .impl = "own", .build = build_pair, .kind = CPU_PAIR_GREATER },
+  { .name = "GreaterOrEqual", .impl = "own", .build = build_pair, .kind = CPU_PAIR_GREATER_EQUAL },
+  { .name = "Less", .impl = "own", .build = build_pair, .kind = CPU_PAIR_LESS },
+  { .name = "LessOrEqual", .impl = "own", .build = build_pair, .kind = CPU_PAIR_LESS_EQUAL },
+  { .name = "And", .impl = "own", .build = build_logical, .kind = CPU_PAIR_AND },
+  { .name = "Or", .impl = "own", .build = build_logical, .kind = CPU_PAIR_OR },
+  { .name = "Where", .impl = "own", .build = build_where },
+  { 0 },
+};

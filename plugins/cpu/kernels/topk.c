@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* TopK of row-major f32 along the last axis. */
+#include "kernels.h"
+
+#include <math.h>
+
+/* A heap of the k best, the worst of them on top. */
+typedef struct {
+  gint64 rows, n, k;
+  gfloat sign;
+  gboolean values, indices; /* which outputs are wanted */
+} TopPlan;
+
+typedef struct {
+  gfloat value;
+  gint32 index;
+} Entry;
+
+/* NaN is above every number, so the last of the smallest; of equal values the lower index. */
+static inline gboolean
+is_better (Entry a, Entry b, gboolean smallest)
+{
+  if (isnan (a.value) != isnan (b.value))
+    return isnan (smallest ? b.value : a.value);
+  return a.value > b.value || (!(a.value < b.value) && a.index < b.index);
+}
+
+static void
+sift_down (Entry *heap, gint64 n, gint64 at, gboolean smallest)
+{
+  Entry moved = heap[at];
+  for (gint64 child = 2 * at + 1; child < n; child = 2 * at + 1) {
+    if (child + 1 < n && is_better (heap[child], heap[child + 1], smallest))
+      child++;
+    if (!is_better (moved, heap[child], smallest))
+      break;
+    heap[at] = heap[child];
+    at = child;
+  }
+  heap[at] = moved;
+}
+
+static void
+top_of_row (const TopPlan *p, const gfloat *x, Entry *heap)
+{
+  gboolean smallest = p->sign < 0;
+  for (gint64 i = 0; i < p->k; i++)
+    heap[i] = (Entry){ x[i] * p->sign, (gint32)i };
+  for (gint64 i = p->k / 2; i-- > 0;)
+    sift_down (heap, p->k, i, smallest);
+  for (gint64 i = p->k; i < p->n && p->k > 0; i++) {
+    Entry e = { x[i] * p->sign, (gint32)i };
+    if (e.value < heap[0].value || !is_better (e, heap[0], smallest))
+      continue;
+    heap[0] = e;
+    sift_down (heap, p->k, 0, smallest);
+  }
+  for (gint64 n = p->k; n > 1; n--) { /* the worst goes last */
+    Entry worst = heap[0];
+    heap[0] = heap[n - 1];
+    heap[n - 1] = worst;
+    sift_down (heap, n - 1, 0, smallest);
+  }
+}
+
+static void
+run_top (const CpuStep *step, const CpuInstance *instance)
+{
+  const TopPlan *p = step->data;
+  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
+  Entry *heap = cpu_tensor_data (instance, step->out[0]);
+  gfloat *values = p->values ? cpu_tensor_data (instance, step->out[1]) : NULL;
+  gint64 *indices = p->indices ? cpu_tensor_data (instance, step->out[p->values ? 2 : 1]) : NULL;
+  for (gint64 r = 0; r < p->rows; r++) {
+    top_of_row (p, x + r * p->n, heap);
+    for (gint64 i = 0; i < p->k; i++) {
+      if (values != NULL)
+        values[r * p->k + i] = x[r * p->n + heap[i].index];
+      if (indices != NULL)
+        indices[r * p->k + i] = heap[i].index;
+    }
+  }
+}
+
+static gboolean
+build_topk (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint64 axis = axon_node_get_int (node, "axis");
+  gboolean largest = axon_node_get_int (node, "largest") != 0;
+  TopPlan p = { .rows = 1,
+                .sign = largest ? 1 : -1,
+                .values = node->outputs[0] != NULL,
+                .indices = node->n_outputs > 1 && node->outputs[1] != NULL };
+  CpuTensor *src, *out[3];
+  guint n_out = 1;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1 ||
+      (axis != -1 && axis != x->rank - 1) || x->dims[x->rank - 1] > G_MAXINT32)
+    return FALSE;
+  p.n = x->dims[x->rank - 1];
+  p.rows = p.n ? axon_shape_get_numel (x) / p.n : 0;
+  p.k = node->outputs[p.values ? 0 : 1]->type.shape.dims[x->rank - 1];
+  src = cpu_plan_input_as (plan, node, 0, NULL);
+  out[0] = cpu_plan_scratch_bytes (plan, (gsize)MAX (p.k, 1) * sizeof (Entry));
+  for (guint i = 0; i < node->n_outputs; i++)
+    if (node->outputs[i] != NULL)
+      out[n_out++] = cpu_plan_output (plan, node, i, NULL);
+  cpu_plan_add_step (plan, run_top, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, out, n_out);
+  return TRUE;
+}
+
+const CpuKernel cpu_topk_kernels[] = {
+  { .name = "TopK", .impl = "own", .build = build_topk },
+  { 0 },
+};

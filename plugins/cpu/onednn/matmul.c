@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* MatMul and Gemm: matrices of float, with a row of bias. */
+#include "dnn-private.h"
+
+typedef struct {
+  gboolean trans_a, trans_b;
+  gfloat alpha, beta;
+  const AxonTensor *bias;
+} MatMul;
+
+/* Gemm's C must be a row [N] (or a scalar) for the primitive. */
+static gboolean
+matmul_args (MatMul *m, const AxonNode *node, const AxonShape *y)
+{
+  gint64 n = y->dims[y->rank - 1];
+  *m = (MatMul){ .alpha = 1, .beta = 1 };
+  if (axon_node_is (node, "MatMul"))
+    return TRUE;
+  m->trans_a = axon_node_get_int (node, "transA") != 0;
+  m->trans_b = axon_node_get_int (node, "transB") != 0;
+  m->alpha = (gfloat)axon_node_get_float (node, "alpha");
+  m->beta = (gfloat)axon_node_get_float (node, "beta");
+  m->bias = cpu_node_constant (node, 2);
+  if (axon_node_get_input (node, 2) == NULL)
+    return TRUE;
+  return m->bias != NULL && m->alpha == 1 && (gint64)axon_tensor_get_numel (m->bias) == n &&
+         axon_tensor_get_dim (m->bias, (guint)MAX (axon_tensor_get_shape (m->bias)->rank - 1, 0)) ==
+             n;
+}
+
+/* A matrix, or an array of them, as oneDNN sees it: padded to @rank with ones, the last two
+ * dimensions swapped where transposed. @any: in the layout that oneDNN likes. */
+static CpuMd *
+matrix_md (const AxonShape *shape, gint rank, gboolean transposed, gboolean any)
+{
+  dnnl_dims_t dims = { 0 }, strides = { 0 };
+  gint64 row[AXON_MAX_RANK] = { 0 }, at = 1;
+  gint lead = rank - shape->rank;
+  for (gint i = shape->rank - 1; i >= 0; i--) {
+    row[i] = at;
+    at *= shape->dims[i];
+  }
+  for (gint i = 0; i < rank; i++) {
+    gint s = i - lead;
+    if (transposed && i >= rank - 2)
+      s = i == rank - 2 ? shape->rank - 1 : shape->rank - 2;
+    dims[i] = i < lead ? 1 : shape->dims[s];
+    strides[i] = i < lead ? at : row[s];
+  }
+  return any ? dnn_md_new_tagged (dnnl_f32, rank, dims, dnnl_format_tag_any)
+             : dnn_md_new_strided (dnnl_f32, rank, dims, strides);
+}
+
+static AxonShape
+row_shape (const AxonShape *y)
+{
+  AxonShape row = { .rank = y->rank };
+  for (gint i = 0; i < y->rank; i++)
+    row.dims[i] = i == y->rank - 1 ? y->dims[i] : 1;
+  return row;
+}
+
+static CpuTensor *
+row_bias (CpuPlan *plan, const MatMul *m, const AxonShape *row)
+{
+  gsize n = axon_tensor_get_numel (m->bias);
+  gfloat *data = g_new (gfloat, n);
+  for (gsize i = 0; i < n; i++)
+    data[i] = m->beta * (gfloat)axon_tensor_get_value (m->bias, i);
+  return cpu_plan_constant (plan, AXON_DTYPE_F32, row, data);
+}
+
+static DnnAttr *
+factor_attr (gfloat alpha)
+{
+  const DnnEltwise times = { dnnl_eltwise_linear, alpha, 0 };
+  g_autoptr (DnnPosts) posts = dnn_posts_new ();
+  DnnAttr *attr = dnn_attr_new ();
+  if (alpha != 1) {
+    dnn_posts_add_eltwise (posts, &times);
+    dnnl_primitive_attr_set_post_ops (attr, posts);
+  }
+  return attr;
+}
+
+static gboolean
+build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *a = &node->inputs[0]->type.shape, *b = &node->inputs[1]->type.shape;
+  const AxonShape *y = &node->outputs[0]->type.shape, row = row_shape (y);
+  const AxonTensor *constant = cpu_node_constant (node, 1);
+  g_autoptr (CpuMd) md_a = NULL, plain_b = NULL, md_b = NULL, md_bias = NULL, md_y = NULL;
+  g_autoptr (DnnAttr) attr = NULL;
+  CpuTensor *left, *right;
+  DnnCall call = { 0 };
+  MatMul m;
+  if (!dnn_is_f32 (node) || a->rank < 2 || b->rank < 2 || y->rank > 5 ||
+      axon_shape_get_numel (b) == 0 || !matmul_args (&m, node, y) ||
+      (m.bias != NULL && axon_tensor_get_dtype (m.bias) != AXON_DTYPE_F32))
+    return FALSE;
+  md_a = matrix_md (a, y->rank, m.trans_a, FALSE);
+  plain_b = matrix_md (b, y->rank, m.trans_b, FALSE);
+  md_b = matrix_md (b, y->rank, m.trans_b, constant != NULL);
+  md_bias = m.bias ? dnn_md_plain (AXON_DTYPE_F32, &row) : NULL;
+  md_y = dnn_md_plain (AXON_DTYPE_F32, y);
+  attr = factor_attr (m.alpha);
+  call.pd = dnn_pd_if_fast (dnn_pd_new_matmul (md_a, md_b, md_bias, md_y, attr));
+  if (call.pd == NULL)
+    return FALSE;
+  left = cpu_plan_input_as (plan, node, 0, NULL);
+  dnn_call_add_arg (&call, DNNL_ARG_SRC, dnn_view (plan, left, NULL, g_steal_pointer (&md_a), 0),
+                    FALSE);
+  right = constant ? dnn_pack (plan, plain_b, axon_tensor_get_data (constant),
+                               dnn_pd_get_md (call.pd, dnnl_query_weights_md))
+                   : dnn_view (plan, cpu_plan_input_as (plan, node, 1, NULL), NULL,
+                               g_steal_pointer (&plain_b), 0);
+  dnn_call_add_arg (&call, DNNL_ARG_WEIGHTS, right, FALSE);
+  if (m.bias != NULL)
+    dnn_call_add_arg (&call, DNNL_ARG_BIAS, row_bias (plan, &m, &row), FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_DST, cpu_plan_output (plan, node, 0, NULL), TRUE);
+  dnn_call_finish (plan, &call);
+  return TRUE;
+}
+
+const CpuKernel cpu_dnn_matmul_kernels[] = {
+  { .name = "MatMul", .impl = "onednn", .build = build_matmul },
+  { .name = "Gemm", .impl = "onednn", .build = build_matmul },
+  { 0 },
+};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Vectors of integers from bytes and to bytes. Two vectors side by side are the channels of one
+ * pixel, since packing halves twice: what is packed in 128-bit lanes is put in order once. */
+#pragma once
+
+#include "vector.h"
+
+#define CPU_BYTES (2 * CPU_LANES) /* of a pixel */
+
+#if defined(CPU_EMULATED) || !defined(__SSE4_1__)
+
+/* Of each lane the low half is a byte of @a, the high half the same byte of @b. */
+CPU_INLINE void
+interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed)
+{
+  gint16 *half = (gint16 *)to;
+  for (gint i = 0; i < CPU_BYTES; i++) {
+    half[2 * i] = is_signed ? (gint8)a[i] : a[i];
+    half[2 * i + 1] = is_signed ? (gint8)b[i] : b[i];
+  }
+}
+
+/* @v, at most @hi, rounded half to even. What is too low or no number becomes very low. */
+CPU_INLINE VI32
+round_below (VF32 v, VF32 hi)
+{
+  const VF32 lo = splat_float (-65536);
+  VI32 above = v > lo, below;
+  v = (VF32)(((VI32)v & above) | ((VI32)lo & ~above));
+  below = v < hi;
+  v = (VF32)(((VI32)v & below) | ((VI32)hi & ~below));
+  return (VI32)(v + 12582912.0f) - 0x4b400000; /* the last bit of this sum is 1 */
+}
+
+CPU_INLINE void
+store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
+{
+  for (gint i = 0; i < CPU_LANES; i++) {
+    to[i] = (guint8)MAX (first[i] + zero, lo);
+    to[CPU_LANES + i] = (guint8)MAX (second[i] + zero, lo);
+  }
+}
+
+/* Pixels of results of round_below() plus @zero, not less than @lo, which a byte holds. */
+CPU_INLINE void
+store_pixels (guint8 *p, VI32 p0, VI32 p1, guint8 *q, VI32 q0, VI32 q1, gint zero, gint lo,
+              gboolean is_signed)
+{
+  (void)is_signed;
+  store_pixel (p, p0, p1, zero, lo);
+  store_pixel (q, q0, q1, zero, lo);
+}
+
+#else
+
+#if CPU_VECTOR == 16
+#define V(name) _mm_##name
+typedef __m128i Raw;
+#elif CPU_VECTOR == 32
+#define V(name) _mm256_##name
+typedef __m256i Raw;
+#else
+#define V(name) _mm512_##name
+typedef __m512i Raw;
+#endif
+
+#if CPU_VECTOR == 16
+CPU_INLINE Raw
+widen (__m128i v, gboolean is_signed)
+{
+  return is_signed ? _mm_cvtepi8_epi16 (v) : _mm_cvtepu8_epi16 (v);
+}
+
+CPU_INLINE void
+interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed)
+{
+  __m128i both = _mm_unpacklo_epi8 (_mm_loadu_si64 (a), _mm_loadu_si64 (b));
+  to[0] = (VI32)widen (both, is_signed);
+  to[1] = (VI32)widen (_mm_srli_si128 (both, 8), is_signed);
+}
+
+/* gcc 12 warns of what AVX-512's plain forms leave undefined: here and below they are masked. */
+#define MIN_PS(a, b) _mm_min_ps ((__m128)(a), (__m128)(b))
+#define TO_INT _mm_cvtps_epi32
+CPU_INLINE void
+store_ordered (guint8 *p, guint8 *q, Raw v)
+{
+  _mm_storel_epi64 ((__m128i *)(gpointer)p, v);
+  _mm_storel_epi64 ((__m128i *)(gpointer)q, _mm_unpackhi_epi64 (v, v));
+}
+#elif CPU_VECTOR == 32
+CPU_INLINE Raw
+widen (__m128i v, gboolean is_signed)
+{
+  return is_signed ? _mm256_cvtepi8_epi16 (v) : _mm256_cvtepu8_epi16 (v);
+}
+
+CPU_INLINE void
+interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed)
+{
+  __m128i va = _mm_loadu_si128 ((const __m128i *)(gconstpointer)a);
+  __m128i vb = _mm_loadu_si128 ((const __m128i *)(gconstpointer)b);
+  to[0] = (VI32)widen (_mm_unpacklo_epi8 (va, vb), is_signed);
+  to[1] = (VI32)widen (_mm_unpackhi_epi8 (va, vb), is_signed);
+}
+
+#define MIN_PS(a, b) _mm256_min_ps ((__m256)(a), (__m256)(b))
+#define TO_INT _mm256_cvtps_epi32
+CPU_INLINE void
+store_ordered (guint8 *p, guint8 *q, Raw v)
+{
+  v = _mm256_permutevar8x32_epi32 (v, _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7));
+  _mm_storeu_si128 ((__m128i *)(gpointer)p, _mm256_castsi256_si128 (v));
+  _mm_storeu_si128 ((__m128i *)(gpointer)q, _mm256_extracti128_si256 (v, 1));
+}
+#else
+CPU_INLINE Raw
+widen (__m256i v, gboolean is_signed)
+{
+  return is_signed ? _mm512_maskz_cvtepi8_epi16 ((__mmask32)-1, v)
+                   : _mm512_maskz_cvtepu8_epi16 ((__mmask32)-1, v);
+}
+
+CPU_INLINE void
+interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed)
+{
+  __m256i va = _mm256_loadu_si256 ((const __m256i_u *)(gconstpointer)a);
+  __m256i vb = _mm256_loadu_si256 ((const __m256i_u *)(gconstpointer)b);
+  __m256i lo = _mm256_unpacklo_epi8 (va, vb), hi = _mm256_unpackhi_epi8 (va, vb);
+  to[0] = (VI32)widen (_mm256_permute2x128_si256 (lo, hi, 0x20), is_signed);
+  to[1] = (VI32)widen (_mm256_permute2x128_si256 (lo, hi, 0x31), is_signed);
+}
+
+#define MIN_PS(a, b) _mm512_maskz_min_ps (0xffff, (__m512)(a), (__m512)(b))
+#define TO_INT(v) _mm512_maskz_cvtps_epi32 (0xffff, v)
+CPU_INLINE void
+store_ordered (guint8 *p, guint8 *q, Raw v)
+{
+  const __m512i order = _mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  v = _mm512_maskz_permutexvar_epi32 (0xffff, order, v);
+  _mm256_storeu_si256 ((__m256i_u *)(gpointer)p, _mm512_maskz_extracti64x4_epi64 (0xf, v, 0));
+  _mm256_storeu_si256 ((__m256i_u *)(gpointer)q, _mm512_maskz_extracti64x4_epi64 (0xf, v, 1));
+}
+#endif
+
+/* The minimum's second source is what it gives for no number, and that converts to the least
+ * integer, as does what is too low. */
+CPU_INLINE VI32
+round_below (VF32 v, VF32 hi)
+{
+  return (VI32)TO_INT (MIN_PS (hi, v));
+}
+
+CPU_INLINE void
+store_pixels (guint8 *p, VI32 p0, VI32 p1, guint8 *q, VI32 q0, VI32 q1, gint zero, gint lo,
+              gboolean is_signed)
+{
+  const Raw zeros = V (set1_epi16) ((gint16)zero), least = V (set1_epi8) ((gchar)lo);
+  Raw a = V (adds_epi16) (V (packs_epi32) (M (p0), M (p1)), zeros);
+  Raw b = V (adds_epi16) (V (packs_epi32) (M (q0), M (q1)), zeros);
+  Raw v = is_signed ? V (max_epi8) (V (packs_epi16) (a, b), least)
+                    : V (max_epu8) (V (packus_epi16) (a, b), least);
+  store_ordered (p, q, v);
+}
+
+#endif
