@@ -7,7 +7,9 @@
 #pragma once
 
 #include <axon/axoncore.h>
-#include <axon/plugin/axondevices.h>
+
+#include "../../ops/axonopset-private.h"
+#include "axondevices-private.h"
 #include "axonloader-private.h"
 #include "axonplugin-private.h"
 
@@ -46,6 +48,9 @@ AxonPlugin *axon_core_get_plugin (AxonCore *core, const gchar *name, const AxonP
 gboolean axon_core_owns_key (AxonCore *core, const gchar *key);
 gboolean axon_core_set_own_key (AxonCore *core, const gchar *device, const gchar *key,
                                 GVariant *value, GError **error);
+/* axondevicelist.c: why there are no more candidates; TRUE for devices such as AUTO and MULTI */
+gchar **axon_core_list_unusable_candidates (AxonCore *core);
+gboolean axon_core_is_spreading (AxonCore *core, const gchar *name);
 /* axoncipher.c */
 AxonCipher *axon_core_get_cipher (AxonCore *core);
 void axon_cipher_unref (AxonCipher *cipher);

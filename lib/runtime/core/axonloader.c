@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "axonloader-private.h"
-#include <axon/plugin/axondevices.h>
+#include "axondevices-private.h"
 #include "axonplugin-private.h"
 
 #include "config.h"

@@ -217,7 +217,6 @@ axon_plugin_get_property_of (AxonPlugin *plugin, const gchar *id, const gchar *k
   return value ? g_variant_take_ref (value) : NULL;
 }
 
-/* The device that a configuration names; NULL: the plugin has one without a name. */
 const gchar *
 axon_config_get_device_id (const AxonConfig *config)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compiled model base class: ports, configuration, executors, export. Immutable after setup but for
  * the properties that a device declares as writable; any thread. */
+#include "../core/axonplugin-private.h"
 #include "axoncompiledmodel-private.h"
 #include <axon/axoninferrequest.h>
 #include "config.h"
