@@ -181,11 +181,19 @@ find_input (AxonModel *model, const gchar *name, gsize length)
   return -1;
 }
 
+/* Of a list that has gaps until all inputs are given. */
+static void
+tensor_free (gpointer tensor)
+{
+  if (tensor != NULL)
+    axon_tensor_unref (tensor);
+}
+
 static GPtrArray *
 load_inputs (AxonModel *model, GError **error)
 {
   guint n = axon_model_get_n_inputs (model), next = 0;
-  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (tensor_free);
   g_autoptr (AxonPreprocess) pp = make_preprocess ();
   g_ptr_array_set_size (list, (gint)n);
   for (guint i = 0; opt.inputs != NULL && opt.inputs[i] != NULL; i++) {

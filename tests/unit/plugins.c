@@ -294,12 +294,13 @@ is_well_known (const gchar *key)
 static void
 keys_of_one_device_stand_in_its_header (void)
 {
-  static const gchar *const headers[][2] = { { "CPU", "cpu/axon-cpu.h" },
-                                             { "TEMPLATE", "template/axon-template.h" } };
+  static const gchar *const headers[][2] = { { "CPU", "axon-cpu.h" },
+                                             { "TEMPLATE", "axon-template.h" } };
   g_autoptr (AxonCore) core = axon_core_new ();
   guint found = 0;
   for (guint i = 0; i < G_N_ELEMENTS (headers); i++) {
-    g_autofree gchar *path = g_build_filename (TEST_SOURCE_ROOT, "plugins", headers[i][1], NULL);
+    g_autofree gchar *path =
+        g_build_filename (TEST_SOURCE_ROOT, "lib/include/axon", headers[i][1], NULL);
     g_autofree gchar *text = NULL;
     guint n;
     const AxonPropertySpec *specs = axon_core_get_property_specs (core, headers[i][0], &n, NULL);
