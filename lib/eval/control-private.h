@@ -13,4 +13,8 @@ gboolean axon_body_infer (const AxonAttr *attr, const AxonTypeInfo *formal,
 gboolean axon_body_run (const AxonAttr *attr, AxonTensor *const *formal, AxonTensor *const *around,
                         AxonTensor **out, GError **error);
 gboolean axon_body_truth (const AxonTensor *condition, gboolean *value, GError **error);
+
+/* Stacks what a scan output gave in all turns along a new axis, in reverse where asked. */
+AxonTensor *axon_body_stack (GPtrArray *items, AxonDType dtype, gint64 axis, gboolean reverse,
+                             GError **error);
 void axon_unref_all (AxonTensor **tensors, guint n);

@@ -127,6 +127,47 @@ axon_unref_all (AxonTensor **tensors, guint n)
     g_clear_pointer (&tensors[i], axon_tensor_unref);
 }
 
+/* Stacks what a scan output gave in all turns along a new axis @axis, in reverse where asked. */
+AxonTensor *
+axon_body_stack (GPtrArray *items, AxonDType dtype, gint64 axis, gboolean reverse, GError **error)
+{
+  AxonTensor *first = items->len ? g_ptr_array_index (items, 0) : NULL, *out;
+  AxonShape shape = first ? *axon_tensor_get_shape (first) : (AxonShape){ 0 };
+  AxonLines lines;
+  gsize row;
+  gint at;
+  if (shape.rank + 1 > AXON_MAX_RANK) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "a scan output of rank %d",
+                 shape.rank + 1);
+    return NULL;
+  }
+  if (!axon_check_axis (axis, shape.rank + 1, &at, error))
+    return NULL;
+  memmove (shape.dims + at + 1, shape.dims + at, (gsize)(shape.rank - at) * sizeof (gint64));
+  shape.dims[at] = items->len;
+  shape.rank++;
+  dtype = first ? axon_tensor_get_dtype (first) : dtype ? dtype : AXON_DTYPE_F32;
+  out = axon_tensor_new (dtype, &shape, error);
+  if (out == NULL)
+    return NULL;
+  lines = axon_lines (&shape, at);
+  row = (gsize)lines.inner * axon_dtype_get_size (dtype);
+  for (guint i = 0; i < items->len; i++) {
+    AxonTensor *item = g_ptr_array_index (items, reverse ? items->len - 1 - i : i);
+    if (axon_tensor_get_dtype (item) != dtype || axon_dtype_is_boxed (dtype) ||
+        !axon_shape_equal (axon_tensor_get_shape (item), axon_tensor_get_shape (first))) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                   "a scan output differs in type or shape from turn to turn");
+      axon_tensor_unref (out);
+      return NULL;
+    }
+    for (gint64 o = 0; o < lines.outer; o++)
+      memcpy ((guint8 *)axon_tensor_get_data (out) + (gsize)(o * lines.n + i) * row,
+              (guint8 *)axon_tensor_get_data (item) + (gsize)o * row, row);
+  }
+  return out;
+}
+
 /* SequenceMap: the first input is a sequence; others are sequences of the same length, or tensors
  * that every turn gets. */
 static gboolean

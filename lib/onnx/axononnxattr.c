@@ -2,6 +2,7 @@
 /* Attributes of nodes, bodies of control flow, and model-local functions, which are expanded where
  * they are called: what is called from a function's body keeps the name of the first call. */
 #include "axonreader-private.h"
+#include <axon/plugin/axonbuiltins.h>
 
 #include <string.h>
 

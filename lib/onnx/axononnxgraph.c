@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* GraphProto to a graph: initializers, inputs, nodes, outputs; names by scope. */
 #include "axonreader-private.h"
+#include <axon/plugin/axonbuiltins.h>
 
 #include <string.h>
 

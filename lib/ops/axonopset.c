@@ -1,85 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The set of operator rows, and the list of built-in families. */
-#include "ops-private.h"
+/* The set of operator rows. */
+#include <axon/plugin/axonopset.h>
 
 #include <string.h>
-
-#define FAMILIES(X)                                                                                \
-  X (attention)                                                                                    \
-  X (binary)                                                                                       \
-  X (box)                                                                                          \
-  X (cast)                                                                                         \
-  X (concat)                                                                                       \
-  X (contrib)                                                                                      \
-  X (control)                                                                                      \
-  X (conv)                                                                                         \
-  X (cumulative)                                                                                   \
-  X (gather)                                                                                       \
-  X (gemm)                                                                                         \
-  X (generate)                                                                                     \
-  X (grid)                                                                                         \
-  X (image)                                                                                        \
-  X (integer)                                                                                      \
-  X (logic)                                                                                        \
-  X (loop)                                                                                         \
-  X (loss)                                                                                         \
-  X (matrix)                                                                                       \
-  X (normalize)                                                                                    \
-  X (norm)                                                                                         \
-  X (pad)                                                                                          \
-  X (patch)                                                                                        \
-  X (pool)                                                                                         \
-  X (qlinear)                                                                                      \
-  X (qlinearconv)                                                                                  \
-  X (quantize)                                                                                     \
-  X (random)                                                                                       \
-  X (recurrent)                                                                                    \
-  X (reduce)                                                                                       \
-  X (repeat)                                                                                       \
-  X (reshape)                                                                                      \
-  X (resize)                                                                                       \
-  X (roi)                                                                                          \
-  X (scatter)                                                                                      \
-  X (picture)                                                                                      \
-  X (select)                                                                                       \
-  X (sequence)                                                                                     \
-  X (signal)                                                                                       \
-  X (slice)                                                                                        \
-  X (softmax)                                                                                      \
-  X (state)                                                                                        \
-  X (text)                                                                                         \
-  X (training)                                                                                     \
-  X (transpose)                                                                                    \
-  X (unary)
-
-#define DECLARE(name) DECLARE_FAMILY (name);
-FAMILIES (DECLARE)
-#undef DECLARE
 
 struct _AxonOpSet {
   GPtrArray *ops;      /* const AxonOp */
   GHashTable *by_name; /* "domain:name" -> GPtrArray of rows */
 };
 
+/* Without any row. */
 AxonOpSet *
-axon_op_set_new (void)
+axon_op_set_new_empty (void)
 {
   AxonOpSet *set = g_new0 (AxonOpSet, 1);
   set->ops = g_ptr_array_new ();
   set->by_name =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
-#define ADD(name) axon_ops_##name (set);
-  FAMILIES (ADD)
-#undef ADD
   return set;
 }
 
-/* The built-in rows and whatever was added to @set. */
 AxonOpSet *
 axon_op_set_copy (AxonOpSet *set)
 {
-  AxonOpSet *copy = axon_op_set_new ();
-  for (guint i = copy->ops->len; i < set->ops->len; i++)
+  AxonOpSet *copy = axon_op_set_new_empty ();
+  for (guint i = 0; i < set->ops->len; i++)
     axon_op_set_add (copy, g_ptr_array_index (set->ops, i), 1);
   return copy;
 }
@@ -140,13 +85,4 @@ const AxonOp *
 axon_op_set_get_op (AxonOpSet *set, guint index)
 {
   return g_ptr_array_index (set->ops, index);
-}
-
-const AxonOp *
-axon_builtin_op (const gchar *domain, const gchar *name, gint opset)
-{
-  static gsize once;
-  if (g_once_init_enter (&once))
-    g_once_init_leave (&once, (gsize)axon_op_set_new ());
-  return axon_op_set_lookup ((AxonOpSet *)once, domain, name, opset);
 }

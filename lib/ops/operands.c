@@ -1,6 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Operands of kernels: optional ones, integers in them, walks over their elements. */
+/* Operands: checks of axes and ranks, doubles to compute in, optional ones, integers in them, walks
+ * over their elements. */
 #include "ops-private.h"
+
+#include <math.h>
+
+gboolean
+axon_check_axis (gint64 axis, gint rank, gint *out, GError **error)
+{
+  if (axis < -rank || axis >= rank)
+    FAIL (MODEL, "axis %" G_GINT64_FORMAT " is outside [-%d, %d)", axis, rank, rank);
+  *out = (gint)(axis < 0 ? axis + rank : axis);
+  return TRUE;
+}
+
+gboolean
+axon_check_rank (const AxonTypeInfo *in, guint index, gint min, gint max, GError **error)
+{
+  gint rank = in[index].shape.rank;
+  if (rank >= 0 && (rank < min || rank > max))
+    FAIL (MODEL, "input %u: expected rank %d to %d, got %d", index, min, max, rank);
+  return TRUE;
+}
+
+/* FALSE where the values are not known yet or are too many. */
+gboolean
+axon_const_ints (const AxonTypeInfo *info, gint64 *out, guint max, guint *n)
+{
+  if (info->value == NULL || axon_tensor_get_numel (info->value) > max)
+    return FALSE;
+  *n = (guint)axon_tensor_get_numel (info->value);
+  for (guint i = 0; i < *n; i++)
+    out[i] = axon_dtype_load_int (info->dtype, axon_tensor_get_data (info->value), i);
+  return TRUE;
+}
 
 /* NULL where it was left out. */
 AxonTensor *
@@ -117,4 +150,42 @@ axon_attr_dtype (const AxonNode *node, const gchar *name, AxonDType fallback, Ax
   if (value < 0 || value > 31 || !(AXON_DTYPE_BIT (*out) & AXON_DTYPES_ALL))
     FAIL (UNSUPPORTED, "%s %" G_GINT64_FORMAT, name, value);
   return TRUE;
+}
+
+gdouble *
+axon_load_doubles (const AxonTensor *tensor)
+{
+  gsize n = axon_tensor_get_numel (tensor);
+  gdouble *values = g_new (gdouble, n + 1);
+  AxonDType dtype = axon_tensor_get_dtype (tensor);
+  gconstpointer data = axon_tensor_get_data (tensor);
+  if (dtype == AXON_DTYPE_F32)
+    for (gsize i = 0; i < n; i++)
+      values[i] = (gdouble)((const gfloat *)data)[i];
+  else
+    for (gsize i = 0; i < n; i++)
+      values[i] = axon_dtype_load (dtype, data, i);
+  return values;
+}
+
+void
+axon_store_doubles (AxonTensor *tensor, const gdouble *values)
+{
+  gsize n = axon_tensor_get_numel (tensor);
+  AxonDType dtype = axon_tensor_get_dtype (tensor);
+  gpointer data = axon_tensor_get_data (tensor);
+  for (gsize i = 0; i < n; i++)
+    axon_dtype_store (dtype, data, i, values[i]);
+}
+
+/* Half to even whatever the rounding mode is; saturates, NaN becomes 0. */
+gint64
+axon_round_even (gdouble v)
+{
+  gdouble r = floor (v + 0.5);
+  if (!(fabs (v) < 9e18))
+    return isnan (v) ? 0 : v > 0 ? G_MAXINT64 : G_MININT64;
+  if (r - v == 0.5 && fmod (r, 2) != 0)
+    r -= 1;
+  return (gint64)r;
 }

@@ -2,7 +2,7 @@
 /* What the operator families share: tables to register, checks, doubles to compute in, windows. */
 #pragma once
 
-#include "axonopset-private.h"
+#include <axon/plugin/axonopset.h>
 #include <axon/plugin/axonwindow.h>
 
 #define FAIL(code, ...) FAIL_FOR (UNKNOWN, code, __VA_ARGS__)
@@ -47,7 +47,7 @@
     .name = n, .type = t, .required = TRUE                                                         \
   }
 
-/* Each family registers its table; axonopset.c lists the families. */
+/* Each family registers its table; lib/meson.build lists the families. */
 #define DECLARE_FAMILY(name) void axon_ops_##name (AxonOpSet *set)
 #define DEFINE_FAMILY(name, rows)                                                                  \
   DECLARE_FAMILY (name);                                                                           \
@@ -57,6 +57,8 @@
   }
 
 /* Checks */
+/* What is known about @in when a node runs. */
+void axon_infos_of (const AxonNode *node, AxonTensor *const *in, AxonTypeInfo *infos);
 gboolean axon_check_axis (gint64 axis, gint rank, gint *out, GError **error);
 gboolean axon_check_rank (const AxonTypeInfo *in, guint index, gint min, gint max, GError **error);
 gboolean axon_const_ints (const AxonTypeInfo *info, gint64 *out, guint max, guint *n);

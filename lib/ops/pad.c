@@ -33,8 +33,8 @@ get_pads (const AxonNode *node, const AxonTypeInfo *in, gint rank, gint64 *pads,
   guint n = 0, n_axes = 0;
   *known = TRUE;
   if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES)) {
-    const gint64 *attr =
-        axon_node_get_ints (node, axon_node_find_attr (node, "pads") ? "pads" : "paddings", &n);
+    const gint64 *attr = axon_node_get_ints (
+        node, axon_node_has_form (node, AXON_FORM_PADDINGS) ? "paddings" : "pads", &n);
     n = MIN (n, 2 * AXON_MAX_RANK);
     memcpy (given, attr, n * sizeof *attr);
   } else if (!axon_const_ints (&in[1], given, 2 * AXON_MAX_RANK, &n) ||
@@ -128,7 +128,7 @@ static const AxonOp rows[] = {
       .name = "Pad",
       .since = 1,
       .until = 1,
-      .form = AXON_FORM_ATTRIBUTES | AXON_FORM_NO_WRAP,
+      .form = AXON_FORM_ATTRIBUTES | AXON_FORM_PADDINGS | AXON_FORM_NO_WRAP,
       .inputs = { 1, 1 },
       .outputs = { 1, 1 },
       .types = AXON_DTYPES_FLOAT,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Resize (10, 11, 13, 18, 19) and Upsample (1, 7, 9): nearest, linear and cubic interpolation,
  * separable, axis by axis; antialiased from 18. */
-#include "ops-private.h"
+#include "resize-private.h"
 
 #include <math.h>
 #include <string.h>
@@ -180,120 +180,6 @@ infer_resize (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
   return TRUE;
 }
 
-/* One axis: from coordinates of the output to those of the input, and the taps there. */
-typedef struct {
-  const gchar *coordinates, *mode, *nearest_mode;
-  gdouble scale, roi_start, roi_end, cubic_a;
-  gint64 n_in, n_out;
-  gboolean antialias, exclude_outside;
-} Axis;
-
-/* Output coordinate to input coordinate, by coordinate_transformation_mode. The resized length is
- * n_in * scale, which need not be whole: the data of the specification's tests are made so. */
-static gdouble
-source_coordinate (const Axis *a, gdouble o)
-{
-  gdouble n_in = (gdouble)a->n_in, length = n_in * a->scale;
-  if (g_str_equal (a->coordinates, "asymmetric"))
-    return o / a->scale;
-  if (g_str_equal (a->coordinates, "align_corners"))
-    return length != 1 ? o * (n_in - 1) / (length - 1) : 0;
-  if (g_str_equal (a->coordinates, "pytorch_half_pixel"))
-    return length > 1 ? (o + 0.5) / a->scale - 0.5 : 0;
-  if (g_str_equal (a->coordinates, "tf_half_pixel_for_nn"))
-    return (o + 0.5) / a->scale;
-  if (g_str_equal (a->coordinates, "tf_crop_and_resize"))
-    return a->n_out > 1 ? a->roi_start * (n_in - 1) +
-                              o * (a->roi_end - a->roi_start) * (n_in - 1) / (length - 1)
-                        : 0.5 * (a->roi_start + a->roi_end) * (n_in - 1);
-  if (g_str_equal (a->coordinates, "half_pixel_symmetric"))
-    return n_in / 2 * (1 - (gdouble)a->n_out / length) + (o + 0.5) / a->scale - 0.5;
-  return (o + 0.5) / a->scale - 0.5; /* half_pixel */
-}
-
-static gdouble
-nearest (const gchar *mode, gdouble c)
-{
-  if (g_str_equal (mode, "floor"))
-    return floor (c);
-  if (g_str_equal (mode, "ceil"))
-    return ceil (c);
-  if (g_str_equal (mode, "round_prefer_ceil"))
-    return floor (c + 0.5);
-  return ceil (c - 0.5); /* round_prefer_floor */
-}
-
-static gdouble
-cubic_weight (gdouble a, gdouble t)
-{
-  t = fabs (t);
-  return t <= 1  ? ((a + 2) * t - (a + 3)) * t * t + 1
-         : t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
-                 : 0;
-}
-
-typedef struct {
-  gint64 first; /* tap i reads first + i, clamped */
-  gint n;
-  gdouble *weight;
-} Taps;
-
-/* Antialiasing widens the kernel by the factor that shrinks the axis. */
-static gint
-tap_count (const Axis *a, gdouble *shrink)
-{
-  gdouble radius = g_str_equal (a->mode, "cubic") ? 2 : 1;
-  *shrink = a->antialias ? fmin (a->scale, 1) : 1;
-  return g_str_equal (a->mode, "nearest") ? 1 : 2 * (gint)ceil (radius / fmax (*shrink, 1e-6));
-}
-
-static void
-make_taps (const Axis *a, gdouble c, Taps *taps)
-{
-  gboolean cubic = g_str_equal (a->mode, "cubic");
-  gdouble shrink, sum = 0;
-  taps->n = tap_count (a, &shrink);
-  taps->first = (gint64)floor (c) + 1 - taps->n / 2;
-  if (taps->n == 1) {
-    taps->first = (gint64)nearest (a->nearest_mode, c);
-    taps->weight[0] = 1;
-    return;
-  }
-  for (gint i = 0; i < taps->n; i++) {
-    gdouble t = ((gdouble)(taps->first + i) - c) * shrink;
-    taps->weight[i] = cubic ? cubic_weight (a->cubic_a, t) : fmax (0, 1 - fabs (t));
-    if (a->exclude_outside && (taps->first + i < 0 || taps->first + i >= a->n_in))
-      taps->weight[i] = 0;
-    sum += taps->weight[i];
-  }
-  for (gint i = 0; i < taps->n; i++)
-    taps->weight[i] /= sum;
-}
-
-/* Fills @r: of every output its taps, clamped to the input; -1 where the result is a constant. */
-static void
-tabulate (const Axis *a, gint axis, AxonResizeAxis *r)
-{
-  gdouble shrink;
-  g_autofree gdouble *weight = NULL;
-  *r = (AxonResizeAxis){ axis, a->n_in, a->n_out, tap_count (a, &shrink), NULL, NULL };
-  weight = g_new (gdouble, (gsize)r->n);
-  r->index = g_new (gint32, (gsize)(r->n * a->n_out) + 1);
-  r->weight = g_new (gfloat, (gsize)(r->n * a->n_out) + 1);
-  for (gint64 o = 0; o < a->n_out; o++) {
-    gdouble c = source_coordinate (a, (gdouble)o);
-    gboolean outside = g_str_equal (a->coordinates, "tf_crop_and_resize") &&
-                       !(c >= 0 && c <= (gdouble)a->n_in - 1);
-    Taps taps = { .weight = weight };
-    make_taps (a, isfinite (c) ? CLAMP (c, -1e9, 1e9) : 0, &taps);
-    for (gint t = 0; t < r->n; t++) {
-      r->index[o * r->n + t] =
-          outside ? -1 : (gint32)CLAMP (taps.first + t, 0, MAX (a->n_in - 1, 0));
-      r->weight[o * r->n + t] = (gfloat)weight[t];
-    }
-  }
-}
-
 static gdouble *
 resize_axis (const AxonResizeAxis *r, const gdouble *x, AxonShape *shape, gdouble outside)
 {
@@ -322,14 +208,6 @@ read_roi (const AxonTensor *roi, ResizePlan *plan)
   }
 }
 
-static gboolean
-needs_resize (const Axis *a)
-{
-  return a->n_out != a->n_in || a->scale != 1 ||
-         (g_str_equal (a->coordinates, "tf_crop_and_resize") &&
-          (a->roi_start != 0 || a->roi_end != 1));
-}
-
 static void
 clear_axis (gpointer data)
 {
@@ -344,21 +222,21 @@ tabulate_axes (const AxonNode *node, const AxonShape *shape, const ResizePlan *p
   GArray *axes = g_array_new (FALSE, FALSE, sizeof (AxonResizeAxis));
   g_array_set_clear_func (axes, clear_axis);
   for (gint d = 0; d < shape->rank; d++) {
-    Axis a = { axon_node_get_string (node, "coordinate_transformation_mode"),
-               axon_node_get_string (node, "mode"),
-               axon_node_get_string (node, "nearest_mode"),
-               plan->scale[d],
-               plan->roi_start[d],
-               plan->roi_end[d],
-               axon_node_get_float (node, "cubic_coeff_a"),
-               shape->dims[d],
-               plan->size[d],
-               axon_node_get_int (node, "antialias") != 0,
-               axon_node_get_int (node, "exclude_outside") != 0 };
+    ResizeMap a = { axon_node_get_string (node, "coordinate_transformation_mode"),
+                    axon_node_get_string (node, "mode"),
+                    axon_node_get_string (node, "nearest_mode"),
+                    plan->scale[d],
+                    plan->roi_start[d],
+                    plan->roi_end[d],
+                    axon_node_get_float (node, "cubic_coeff_a"),
+                    shape->dims[d],
+                    plan->size[d],
+                    axon_node_get_int (node, "antialias") != 0,
+                    axon_node_get_int (node, "exclude_outside") != 0 };
     AxonResizeAxis r;
-    if (!needs_resize (&a))
+    if (!axon_resize_is_needed (&a))
       continue;
-    tabulate (&a, d, &r);
+    axon_resize_tabulate (&a, d, &r);
     g_array_append_val (axes, r);
   }
   return axes;

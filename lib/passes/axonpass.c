@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The pass manager, the ordered table of common passes, and matchers for device passes. */
 #include <axon/plugin/axonpass.h>
-#include <axon/plugin/axonopset.h>
+#include <axon/plugin/axonbuiltins.h>
 
 #include <float.h>
 

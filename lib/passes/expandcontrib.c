@@ -3,7 +3,7 @@
  * device knows how to run and to fuse. */
 #include <axon/plugin/axonpass.h>
 #include "../ops/axoncontrib.h"
-#include <axon/plugin/axonopset.h>
+#include <axon/plugin/axonbuiltins.h>
 
 #define OPSET 24
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One step as ONNX nodes. Integers that are computed on go through f32 and are rounded back. */
 #include "axonprepost-private.h"
-#include <axon/plugin/axonopset.h>
+#include <axon/plugin/axonbuiltins.h>
 
 #define OPSET 13
 

@@ -3,7 +3,7 @@
  * the caller has is said per run. One thread at a time. */
 #include <axon/axonpreprocess.h>
 #include <axon/plugin/axongraph.h>
-#include <axon/plugin/axonopset.h>
+#include <axon/plugin/axonbuiltins.h>
 
 /**
  * AxonPreprocess:

@@ -285,34 +285,6 @@ parts_of_a_split_agree_however_they_lie (void)
   }
 }
 
-/* Pad, Reshape and Tile took other operands in opset 1. */
-static void
-the_first_opset_has_its_own_operands (void)
-{
-  static const gint64 paddings[] = { 0, 1, 0, 1 }, shape[] = { 5, 2 };
-  static const gfloat tiles[] = { 3 }, axis[] = { 1 };
-  AxonShape x = AXON_SHAPE (2, 3), scalar = { 0 };
-  TestModel t = test_model_new (1);
-  AxonNode *pad = test_model_node (&t, "Pad", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &x));
-  AxonNode *reshape = test_model_node (&t, "Reshape", 1, pad->outputs[0]);
-  AxonNode *tile =
-      test_model_node (&t, "Tile", 3, reshape->outputs[0], test_model_constant (&t, &scalar, tiles),
-                       test_model_constant (&t, &scalar, axis));
-  g_autoptr (AxonModel) model = NULL;
-  g_autoptr (AxonTensor) input = test_random (&x, 30);
-  g_autoptr (AxonTensor) y = NULL;
-  axon_node_set_ints (pad, "paddings", paddings, 4);
-  axon_node_set_ints (reshape, "shape", shape, 2);
-  model = test_model_finish (&t, tile->outputs[0]);
-  test_compare_devices (model, input, 0);
-  y = test_run (model, test_device (), NULL, input);
-  g_assert_cmpint (axon_tensor_get_dim (y, 0), ==, 5);
-  g_assert_cmpint (axon_tensor_get_dim (y, 1), ==, 6);
-  /* 0 a | b c | 0 0 | d e | f 0, each row three times */
-  g_assert_cmpfloat (axon_tensor_get_value (y, 3), ==, axon_tensor_get_value (input, 0));
-  g_assert_cmpfloat (axon_tensor_get_value (y, 4 * 6 + 4), ==, axon_tensor_get_value (input, 5));
-}
-
 static AxonNode *
 contrib_node (TestModel *t, const gchar *op, AxonValue *const *in, guint n_in)
 {
@@ -395,7 +367,6 @@ main (int argc, char **argv)
   ADD (gelus_of_all_kinds_agree);
   ADD (a_slice_whose_last_step_ends_beyond_its_axis_agrees);
   ADD (parts_of_a_split_agree_however_they_lie);
-  ADD (the_first_opset_has_its_own_operands);
   ADD (attention_agrees_with_what_it_is_made_of);
   return g_test_run ();
 }

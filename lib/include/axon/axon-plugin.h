@@ -8,6 +8,7 @@
 #include <axon/plugin/axonop.h>
 #include <axon/plugin/axongraph.h>
 #include <axon/plugin/axonopset.h>
+#include <axon/plugin/axonbuiltins.h>
 #include <axon/plugin/axonwindow.h>
 #include <axon/plugin/axoneval.h>
 #include <axon/plugin/axonpass.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The core: devices, their properties, models. All methods from any thread. */
 #include "axoncore-private.h"
+#include <axon/plugin/axonbuiltins.h>
 #include <axon/plugin/axonextension.h>
 #include "../../onnx/axononnx.h"
 

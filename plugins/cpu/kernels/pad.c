@@ -50,7 +50,8 @@ get_pads (const AxonNode *node, PadPlan *p)
 {
   const AxonTensor *pads = cpu_node_constant (node, 1), *value = cpu_node_constant (node, 2);
   guint n;
-  const gint64 *attr = axon_node_get_ints (node, "pads", &n);
+  const gchar *name = axon_node_has_form (node, AXON_FORM_PADDINGS) ? "paddings" : "pads";
+  const gint64 *attr = axon_node_get_ints (node, name, &n);
   AxonDType dtype = node->inputs[0]->type.dtype;
   if (attr == NULL && (pads == NULL || axon_tensor_get_dtype (pads) != AXON_DTYPE_I64))
     return FALSE;

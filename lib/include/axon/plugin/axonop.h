@@ -77,7 +77,8 @@ typedef enum {
   AXON_FORM_SCALES_ONLY = 1 << 10,   /* Resize: input 1 are the scales; no regions, no sizes */
   AXON_FORM_SIDE_SCALES = 1 << 11,   /* Upsample: by attributes height_scale and width_scale */
   AXON_FORM_TILE_AXIS = 1 << 12,     /* Tile: one axis, a number of times */
-  AXON_FORM_BATCHED = 1 << 13,       /* Scan: lengths first, and a batch of sequences */
+  AXON_FORM_PADDINGS = 1 << 13,      /* Pad: attribute pads has this name */
+  AXON_FORM_BATCHED = 1 << 14,       /* Scan: lengths first, and a batch of sequences */
 } AxonOpForm;
 
 /* How many inputs or outputs a node has. */

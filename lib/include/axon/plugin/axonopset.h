@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* AxonOpSet: operator rows by domain, name and opset. The built-in tables are immutable and shared;
- * lookups need no lock. */
+/* AxonOpSet: operator rows by domain, name and opset. Lookups need no lock. */
 #pragma once
 
 #include <axon/plugin/axongraph.h>
@@ -9,16 +8,15 @@ G_BEGIN_DECLS
 
 typedef struct _AxonOpSet AxonOpSet;
 
-/* The built-in rows. */
-AXON_API AxonOpSet *axon_op_set_new (void);
+AXON_API AxonOpSet *axon_op_set_new_empty (void);
+AXON_API AxonOpSet *axon_op_set_copy (AxonOpSet *set);
 AXON_API void axon_op_set_free (AxonOpSet *set);
+AXON_API void axon_op_set_add (AxonOpSet *set, const AxonOp *ops, guint n_ops);
+AXON_API const AxonOp *axon_op_set_lookup (AxonOpSet *set, const gchar *domain, const gchar *name,
+                                           gint opset);
+AXON_API gboolean axon_op_has_kernel (const AxonOp *op);
 AXON_API guint axon_op_set_get_n_ops (AxonOpSet *set);
 AXON_API const AxonOp *axon_op_set_get_op (AxonOpSet *set, guint index);
-
-AXON_API gboolean axon_op_has_kernel (const AxonOp *op);
-
-/* A row of the built-in tables, for passes that make nodes. Any thread. */
-AXON_API const AxonOp *axon_builtin_op (const gchar *domain, const gchar *name, gint opset);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonOpSet, axon_op_set_free)
 

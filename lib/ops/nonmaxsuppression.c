@@ -143,4 +143,4 @@ static const AxonOp rows[] = {
   },
 };
 
-DEFINE_FAMILY (box, rows)
+DEFINE_FAMILY (nonmaxsuppression, rows)

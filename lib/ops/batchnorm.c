@@ -105,4 +105,4 @@ static const AxonOp rows[] = {
   { BATCH, .since = 14, .attrs = ATTRS (BATCH_ATTRS, ATTR_I ("training_mode", 0)) },
 };
 
-DEFINE_FAMILY (norm, rows)
+DEFINE_FAMILY (batchnorm, rows)

@@ -164,4 +164,4 @@ static const AxonOp rows[] = {
   },
 };
 
-DEFINE_FAMILY (gemm, rows)
+DEFINE_FAMILY (matmul, rows)

@@ -273,4 +273,4 @@ static const AxonOp rows[] = {
   },
 };
 
-DEFINE_FAMILY (grid, rows)
+DEFINE_FAMILY (gridsample, rows)

@@ -126,4 +126,4 @@ static const AxonOp rows[] = {
   },
 };
 
-DEFINE_FAMILY (picture, rows)
+DEFINE_FAMILY (imagedecoder, rows)
