@@ -3,7 +3,7 @@
 #pragma once
 
 #include <axon/plugin/axongraph.h>
-#include <axon/plugin/axonopset.h>
+#include "../ops/axonopset-private.h"
 
 G_BEGIN_DECLS
 

@@ -2,7 +2,7 @@
 /* What the operator families share: tables to register, checks, doubles to compute in, windows. */
 #pragma once
 
-#include <axon/plugin/axonopset.h>
+#include "axonopset-private.h"
 #include <axon/plugin/axonwindow.h>
 
 #define FAIL(code, ...) FAIL_FOR (UNKNOWN, code, __VA_ARGS__)
@@ -57,8 +57,6 @@
   }
 
 /* Checks */
-/* What is known about @in when a node runs. */
-void axon_infos_of (const AxonNode *node, AxonTensor *const *in, AxonTypeInfo *infos);
 gboolean axon_check_axis (gint64 axis, gint rank, gint *out, GError **error);
 gboolean axon_check_rank (const AxonTypeInfo *in, guint index, gint min, gint max, GError **error);
 gboolean axon_const_ints (const AxonTypeInfo *info, gint64 *out, guint max, guint *n);

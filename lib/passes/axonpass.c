@@ -35,6 +35,15 @@ axon_passes_run_common (AxonModel *model, GCancellable *cancellable, GError **er
   return axon_passes_run (model, COMMON, G_N_ELEMENTS (COMMON), cancellable, error);
 }
 
+AxonModel *
+axon_passes_apply_common (AxonModel *model, GCancellable *cancellable, GError **error)
+{
+  AxonModel *clone = axon_model_clone (model);
+  if (!axon_passes_run_common (clone, cancellable, error))
+    g_clear_object (&clone);
+  return clone;
+}
+
 gboolean
 axon_node_is_in (const AxonNode *node, const gchar *domain, const gchar *name)
 {

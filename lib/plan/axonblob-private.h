@@ -10,7 +10,7 @@
 
 #include <axon/plugin/axonblob.h>
 
-#include <axon/plugin/axonopset.h>
+#include "../ops/axonopset-private.h"
 
 /* @origin (nullable): the model's file; constants that stand in it are not stored again. */
 AxonBlobWriter *axon_blob_writer_new (GBytes *origin);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compiled model of device CPU: a small cache of plans by concrete input shapes, and one instance
- * of a plan per stream. The lock guards both lists; it is taken once per run, not per step. */
+ * of a plan per stream. Locks are taken once per run, not per step. */
 #include "cpumodel.h"
 #include "cpusegments.h"
 #include "cputhreads.h"
@@ -10,12 +10,13 @@
 
 typedef struct {
   gatomicrefcount ref_count;
-  AxonShape *shapes;  /* of the inputs */
+  AxonShape *shapes; /* of the inputs */
+  guint n_inputs;
   CpuPlan *plan;      /* NULL: shapes depend on data */
   AxonModel *dynamic; /* then this runs, in segments */
   CpuSegments *segments;
+  GMutex lock;
   GPtrArray *idle; /* lock: CpuInstance */
-  guint64 used;    /* lock: for least-recently-used */
 } Entry;
 
 typedef struct {
@@ -23,11 +24,8 @@ typedef struct {
   AxonModel *model; /* after common passes */
   GPtrArray *extensions;
   CpuThreads threads;
-  guint max_plans;
   gboolean profile;
-  GMutex lock;
-  GPtrArray *entries; /* lock: Entry, one reference each */
-  guint64 clock;      /* lock */
+  AxonPlanCache *entries;
 } CpuModel;
 
 typedef AxonCompiledModelClass CpuModelClass;
@@ -41,11 +39,20 @@ entry_unref (gpointer data)
   if (!g_atomic_ref_count_dec (&entry->ref_count))
     return;
   g_ptr_array_unref (entry->idle);
+  g_mutex_clear (&entry->lock);
   g_clear_pointer (&entry->plan, cpu_plan_free);
   g_clear_pointer (&entry->segments, cpu_segments_free);
   g_clear_object (&entry->dynamic);
   g_free (entry->shapes);
   g_free (entry);
+}
+
+static gpointer
+entry_ref (gpointer data)
+{
+  Entry *entry = data;
+  g_atomic_ref_count_inc (&entry->ref_count);
+  return entry;
 }
 
 static gboolean
@@ -84,6 +91,8 @@ entry_new (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GErr
   if (dynamic)
     entry->dynamic = g_steal_pointer (&special);
   g_atomic_ref_count_init (&entry->ref_count);
+  g_mutex_init (&entry->lock);
+  entry->n_inputs = n;
   entry->shapes = g_memdup2 (shapes, (n + 1) * sizeof *shapes);
   entry->plan = plan;
   entry->idle = g_ptr_array_new_with_free_func ((GDestroyNotify)cpu_instance_free);
@@ -91,68 +100,23 @@ entry_new (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GErr
 }
 
 static gboolean
-entry_fits (const CpuModel *self, const Entry *entry, const AxonShape *shapes)
+entry_fits (gconstpointer data, gconstpointer shapes)
 {
-  for (guint i = 0; i < self->model->inputs->len; i++)
-    if (!axon_shape_equal (&entry->shapes[i], &shapes[i]))
+  const Entry *entry = data;
+  for (guint i = 0; i < entry->n_inputs; i++)
+    if (!axon_shape_equal (&entry->shapes[i], &((const AxonShape *)shapes)[i]))
       return FALSE;
   return TRUE;
-}
-
-/* lock held */
-static Entry *
-find_entry (CpuModel *self, const AxonShape *shapes)
-{
-  for (guint i = 0; i < self->entries->len; i++) {
-    Entry *entry = g_ptr_array_index (self->entries, i);
-    if (entry_fits (self, entry, shapes)) {
-      entry->used = ++self->clock;
-      g_atomic_ref_count_inc (&entry->ref_count);
-      return entry;
-    }
-  }
-  return NULL;
-}
-
-/* lock held. A plan that still runs keeps its own reference. */
-static void
-drop_oldest (CpuModel *self)
-{
-  guint oldest = 0;
-  for (guint i = 1; i < self->entries->len; i++)
-    if (((Entry *)g_ptr_array_index (self->entries, i))->used <
-        ((Entry *)g_ptr_array_index (self->entries, oldest))->used)
-      oldest = i;
-  g_ptr_array_remove_index_fast (self->entries, oldest);
 }
 
 static Entry *
 get_entry (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GError **error)
 {
-  Entry *entry, *other;
-  g_mutex_lock (&self->lock);
-  entry = find_entry (self, shapes);
-  g_mutex_unlock (&self->lock);
+  Entry *entry = axon_plan_cache_find (self->entries, shapes);
   if (entry != NULL)
     return entry;
   entry = entry_new (self, shapes, call, error);
-  if (entry == NULL)
-    return NULL;
-  g_mutex_lock (&self->lock);
-  other = find_entry (self, shapes); /* another stream was faster */
-  if (other == NULL) {
-    if (self->entries->len >= self->max_plans)
-      drop_oldest (self);
-    g_atomic_ref_count_inc (&entry->ref_count);
-    entry->used = ++self->clock;
-    g_ptr_array_add (self->entries, entry);
-  }
-  g_mutex_unlock (&self->lock);
-  if (other != NULL) {
-    entry_unref (entry);
-    entry = other;
-  }
-  return entry;
+  return entry ? axon_plan_cache_add (self->entries, entry, shapes) : NULL;
 }
 
 static void
@@ -172,10 +136,10 @@ run_plan (CpuModel *self, Entry *entry, AxonInferRequest *request, GError **erro
   g_autofree gdouble *times = NULL;
   CpuInstance *instance = NULL;
   gboolean ok;
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&entry->lock);
   if (entry->idle->len > 0)
     instance = g_ptr_array_steal_index_fast (entry->idle, entry->idle->len - 1);
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&entry->lock);
   if (instance == NULL)
     instance = cpu_instance_new (entry->plan, error);
   if (instance == NULL)
@@ -187,9 +151,9 @@ run_plan (CpuModel *self, Entry *entry, AxonInferRequest *request, GError **erro
     axon_infer_request_set_profiling (request, entry->plan->steps->len,
                                       (AxonProfilingInfo *)(gpointer)entry->plan->info->data,
                                       times);
-  g_mutex_lock (&self->lock);
+  g_mutex_lock (&entry->lock);
   g_ptr_array_add (entry->idle, instance);
-  g_mutex_unlock (&self->lock);
+  g_mutex_unlock (&entry->lock);
   return ok;
 }
 
@@ -217,10 +181,9 @@ static void
 cpu_model_finalize (GObject *object)
 {
   CpuModel *self = (CpuModel *)object;
-  g_ptr_array_unref (self->entries);
+  g_clear_pointer (&self->entries, axon_plan_cache_free);
   g_clear_object (&self->model);
   g_clear_pointer (&self->extensions, g_ptr_array_unref);
-  g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (cpu_model_parent_class)->finalize (object);
 }
 
@@ -235,17 +198,8 @@ static AxonModel *
 cpu_model_get_runtime_model (AxonCompiledModel *compiled, G_GNUC_UNUSED GError **error)
 {
   CpuModel *self = (CpuModel *)compiled;
-  Entry *last = NULL;
+  Entry *last = axon_plan_cache_get_latest (self->entries);
   AxonModel *model;
-  g_mutex_lock (&self->lock);
-  for (guint i = 0; i < self->entries->len; i++) {
-    Entry *entry = g_ptr_array_index (self->entries, i);
-    if (last == NULL || entry->used > last->used)
-      last = entry;
-  }
-  if (last != NULL)
-    g_atomic_ref_count_inc (&last->ref_count);
-  g_mutex_unlock (&self->lock);
   model = last && last->plan ? cpu_plan_describe (last->plan)
                              : axon_model_clone (last ? last->dynamic : self->model);
   g_clear_pointer (&last, entry_unref);
@@ -262,10 +216,8 @@ cpu_model_class_init (CpuModelClass *klass)
 }
 
 static void
-cpu_model_init (CpuModel *self)
+cpu_model_init (G_GNUC_UNUSED CpuModel *self)
 {
-  g_mutex_init (&self->lock);
-  self->entries = g_ptr_array_new_with_free_func (entry_unref);
 }
 
 /* TRUE if no input that matters has a free dimension. */
@@ -309,7 +261,9 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);
   self->threads = *threads;
-  self->max_plans = (guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY");
+  self->entries =
+      axon_plan_cache_new ((guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY"),
+                           entry_fits, entry_ref, entry_unref);
   self->profile = axon_config_get_bool (config, "PERF_COUNT");
   if (known_shapes (transformed, shapes)) {
     /* On the stream's thread: libgomp keeps a team per thread that ever opened a region, and spins

@@ -16,15 +16,6 @@ typedef AxonPluginClass AxonCpuPluginClass;
 static GType axon_cpu_plugin_get_type (void);
 G_DEFINE_TYPE (AxonCpuPlugin, axon_cpu_plugin, AXON_TYPE_PLUGIN)
 
-static AxonModel *
-transform_model (AxonModel *model, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_passes_run_common (clone, cancellable, error))
-    return NULL;
-  return g_steal_pointer (&clone);
-}
-
 AxonModel *
 cpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error)
 {
@@ -108,7 +99,7 @@ axon_cpu_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
     return NULL;
   if (progress != NULL)
     progress (0, "passes", user_data);
-  transformed = transform_model (model, cancellable, error);
+  transformed = axon_passes_apply_common (model, cancellable, error);
   return transformed ? make_model (plugin, model, transformed, config, &call, error) : NULL;
 }
 
@@ -145,7 +136,7 @@ axon_cpu_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonCon
 {
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
   g_autoptr (AxonModel) transformed =
-      cpu_isa_use (error) ? transform_model (model, cancellable, error) : NULL;
+      cpu_isa_use (error) ? axon_passes_apply_common (model, cancellable, error) : NULL;
   g_autoptr (AxonModel) lowered =
       transformed ? cpu_lower_model (transformed, cancellable, error) : NULL;
   if (lowered == NULL)

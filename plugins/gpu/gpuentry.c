@@ -7,9 +7,10 @@
 
 #define MOST_VALUES 64 /* elements of an input whose values may decide shapes */
 
-GpuEntry *
-gpu_entry_ref (GpuEntry *entry)
+gpointer
+gpu_entry_ref (gpointer data)
 {
+  GpuEntry *entry = data;
   g_atomic_ref_count_inc (&entry->ref_count);
   return entry;
 }
@@ -51,12 +52,14 @@ is_small (const AxonTensor *tensor)
 }
 
 gboolean
-gpu_entry_fits (const GpuEntry *entry, const AxonShape *shapes, AxonTensor *const *inputs)
+gpu_entry_fits (gconstpointer data, gconstpointer wanted)
 {
+  const GpuEntry *entry = data;
+  const GpuEntryKey *key = wanted;
   for (guint i = 0; i < entry->n_inputs; i++)
-    if (!axon_shape_equal (&entry->shapes[i], &shapes[i]) ||
-        (entry->values[i] != NULL &&
-         (inputs == NULL || !is_small (inputs[i]) || !same_values (entry->values[i], inputs[i]))))
+    if (!axon_shape_equal (&entry->shapes[i], &key->shapes[i]) ||
+        (entry->values[i] != NULL && (key->inputs == NULL || !is_small (key->inputs[i]) ||
+                                      !same_values (entry->values[i], key->inputs[i]))))
       return FALSE;
   return TRUE;
 }

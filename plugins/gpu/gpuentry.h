@@ -14,8 +14,13 @@ typedef struct {
   GpuProgram *program;
   GMutex lock;
   GPtrArray *idle; /* lock: GpuInstance */
-  guint64 used;    /* for least-recently-used; the model's lock */
 } GpuEntry;
+
+/* What a run needs. */
+typedef struct {
+  const AxonShape *shapes;
+  AxonTensor *const *inputs; /* or NULL, before a run */
+} GpuEntryKey;
 
 /* @inputs (nullable): tensors of a run; without them an entry whose shapes follow from values
  * cannot be made, which is an error, and *dynamic is set. */
@@ -24,8 +29,8 @@ GpuEntry *gpu_entry_new (GpuStore *store, AxonModel *model, const AxonShape *sha
                          GError **error);
 gboolean gpu_entry_tune (GpuStore *store, AxonModel *model, const AxonShape *shapes,
                          GCancellable *cancellable, GError **error);
-GpuEntry *gpu_entry_ref (GpuEntry *entry);
+gpointer gpu_entry_ref (gpointer entry);
 void gpu_entry_unref (gpointer entry);
-gboolean gpu_entry_fits (const GpuEntry *entry, const AxonShape *shapes, AxonTensor *const *inputs);
+gboolean gpu_entry_fits (gconstpointer entry, gconstpointer key); /* AxonPlanFits */
 GpuInstance *gpu_entry_take (GpuEntry *entry, GError **error);
 void gpu_entry_give_back (GpuEntry *entry, GpuInstance *instance, gboolean works);

@@ -18,9 +18,7 @@ typedef struct {
   guint n_queues;
   gboolean profile, waits_apart;
   gboolean *any_size; /* by input */
-  GMutex lock;
-  GPtrArray *entries; /* lock: GpuEntry */
-  guint64 clock;      /* lock */
+  AxonPlanCache *entries;
 } GpuModel;
 
 /* Between the stages, in the request. */
@@ -33,63 +31,15 @@ typedef AxonCompiledModelClass GpuModelClass;
 static GType gpu_model_get_type (void);
 G_DEFINE_TYPE (GpuModel, gpu_model, AXON_TYPE_COMPILED_MODEL)
 
-/* lock held */
 static GpuEntry *
-find_entry (GpuModel *self, const AxonShape *shapes, AxonTensor *const *inputs)
-{
-  for (guint i = 0; i < self->entries->len; i++) {
-    GpuEntry *entry = g_ptr_array_index (self->entries, i);
-    if (gpu_entry_fits (entry, shapes, inputs)) {
-      entry->used = ++self->clock;
-      return gpu_entry_ref (entry);
-    }
-  }
-  return NULL;
-}
-
-/* lock held. An entry that still runs keeps its own reference. */
-static void
-drop_oldest (GpuModel *self)
-{
-  guint oldest = 0;
-  for (guint i = 1; i < self->entries->len; i++)
-    if (((GpuEntry *)g_ptr_array_index (self->entries, i))->used <
-        ((GpuEntry *)g_ptr_array_index (self->entries, oldest))->used)
-      oldest = i;
-  g_ptr_array_remove_index_fast (self->entries, oldest);
-}
-
-static GpuEntry *
-add_entry (GpuModel *self, GpuEntry *entry, const AxonShape *shapes, AxonTensor *const *inputs)
-{
-  GpuEntry *other;
-  g_mutex_lock (&self->lock);
-  other = find_entry (self, shapes, inputs); /* another stream was faster */
-  if (other == NULL) {
-    if (self->entries->len >= MOST_ENTRIES)
-      drop_oldest (self);
-    entry->used = ++self->clock;
-    g_ptr_array_add (self->entries, gpu_entry_ref (entry));
-  }
-  g_mutex_unlock (&self->lock);
-  if (other == NULL)
-    return entry;
-  gpu_entry_unref (entry);
-  return other;
-}
-
-static GpuEntry *
-get_entry (GpuModel *self, const AxonShape *shapes, AxonTensor *const *inputs, GError **error)
+get_entry (GpuModel *self, const GpuEntryKey *key, GError **error)
 {
   gboolean dynamic;
-  GpuEntry *entry;
-  g_mutex_lock (&self->lock);
-  entry = find_entry (self, shapes, inputs);
-  g_mutex_unlock (&self->lock);
+  GpuEntry *entry = axon_plan_cache_find (self->entries, key);
   if (entry != NULL)
     return entry;
-  entry = gpu_entry_new (self->store, self->model, shapes, inputs, &dynamic, NULL, error);
-  return entry ? add_entry (self, entry, shapes, inputs) : NULL;
+  entry = gpu_entry_new (self->store, self->model, key->shapes, key->inputs, &dynamic, NULL, error);
+  return entry ? axon_plan_cache_add (self->entries, entry, key) : NULL;
 }
 
 /* What cancelled or complained is whole all the same. */
@@ -137,7 +87,7 @@ gpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, guint s
     inputs[i] = axon_infer_request_peek_input (request, i);
     shapes[i] = self->any_size[i] ? any : *axon_tensor_get_shape (inputs[i]);
   }
-  run->entry = get_entry (self, shapes, inputs, error);
+  run->entry = get_entry (self, &(const GpuEntryKey){ shapes, inputs }, error);
   run->instance = run->entry ? gpu_entry_take (run->entry, error) : NULL;
   if (run->instance == NULL) {
     g_clear_pointer (&run->entry, gpu_entry_unref);
@@ -163,7 +113,7 @@ static void
 gpu_model_finalize (GObject *object)
 {
   GpuModel *self = (GpuModel *)object;
-  g_ptr_array_unref (self->entries);
+  g_clear_pointer (&self->entries, axon_plan_cache_free);
   g_clear_pointer (&self->store, gpu_store_unref);
   for (guint i = 0; i < self->n_queues; i++)
     gpu_cl.ReleaseCommandQueue (self->queues[i]);
@@ -171,7 +121,6 @@ gpu_model_finalize (GObject *object)
   g_free (self->any_size);
   g_clear_object (&self->model);
   g_clear_object (&self->context);
-  g_mutex_clear (&self->lock);
   G_OBJECT_CLASS (gpu_model_parent_class)->finalize (object);
 }
 
@@ -190,17 +139,8 @@ static AxonModel *
 gpu_model_get_runtime_model (AxonCompiledModel *compiled, G_GNUC_UNUSED GError **error)
 {
   GpuModel *self = (GpuModel *)compiled;
-  GpuEntry *last = NULL;
+  GpuEntry *last = axon_plan_cache_get_latest (self->entries);
   AxonModel *model;
-  g_mutex_lock (&self->lock);
-  for (guint i = 0; i < self->entries->len; i++) {
-    GpuEntry *entry = g_ptr_array_index (self->entries, i);
-    if (last == NULL || entry->used > last->used)
-      last = entry;
-  }
-  if (last != NULL)
-    gpu_entry_ref (last);
-  g_mutex_unlock (&self->lock);
   model = last ? gpu_plan_describe (last->plan) : axon_model_clone (self->model);
   g_clear_pointer (&last, gpu_entry_unref);
   return model;
@@ -244,8 +184,8 @@ gpu_model_class_init (GpuModelClass *klass)
 static void
 gpu_model_init (GpuModel *self)
 {
-  g_mutex_init (&self->lock);
-  self->entries = g_ptr_array_new_with_free_func (gpu_entry_unref);
+  self->entries =
+      axon_plan_cache_new (MOST_ENTRIES, gpu_entry_fits, gpu_entry_ref, gpu_entry_unref);
 }
 
 static gboolean
@@ -312,7 +252,7 @@ build_first (GpuModel *self, const GpuCompile *call, GError **error)
                 : NULL;
   if (entry != NULL) {
     gboolean ok;
-    entry = add_entry (self, entry, shapes, NULL);
+    entry = axon_plan_cache_add (self->entries, entry, &(const GpuEntryKey){ shapes, NULL });
     ok = warm_up (self, entry, error);
     gpu_entry_unref (entry);
     return ok;

@@ -209,15 +209,6 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed,
              : NULL;
 }
 
-static AxonModel *
-transform_model (AxonModel *model, GCancellable *cancellable, GError **error)
-{
-  g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_passes_run_common (clone, cancellable, error))
-    return NULL;
-  return g_steal_pointer (&clone);
-}
-
 static AxonCompiledModel *
 axon_gpu_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteContext *context,
                                const AxonConfig *config, GCancellable *cancellable,
@@ -227,7 +218,7 @@ axon_gpu_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteC
   g_autoptr (AxonModel) transformed = NULL;
   if (progress != NULL)
     progress (0, "passes", user_data);
-  transformed = transform_model (model, cancellable, error);
+  transformed = axon_passes_apply_common (model, cancellable, error);
   if (transformed != NULL && progress != NULL)
     progress (0.2, "kernels", user_data);
   return transformed ? make_model (plugin, model, transformed, context, config, NULL, &call, error)
@@ -270,7 +261,8 @@ axon_gpu_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonCon
   const GpuDevice *device = device_of_config (plugin, config, &id, error);
   const GpuOptions options = { .winograd = FALSE }; /* none changes what is taken */
   g_autofree gchar *name = g_strdup_printf ("%s.%u", axon_plugin_get_name (plugin), id);
-  g_autoptr (AxonModel) transformed = device ? transform_model (model, cancellable, error) : NULL;
+  g_autoptr (AxonModel) transformed =
+      device ? axon_passes_apply_common (model, cancellable, error) : NULL;
   g_autoptr (AxonModel) lowered =
       transformed ? gpu_lower_model (transformed, &options, cancellable, error) : NULL;
   g_autoptr (GHashTable) refused = g_hash_table_new_full (NULL, NULL, NULL, g_free);

@@ -180,17 +180,6 @@ axon_template_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *
   return NULL;
 }
 
-static AxonModel *
-transform_model (AxonModel *model, const AxonConfig *config, GCancellable *cancellable,
-                 GError **error)
-{
-  g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_config_get_bool (config, AXON_TEMPLATE_DISABLE_TRANSFORMATIONS) &&
-      !axon_passes_run_common (clone, cancellable, error))
-    return NULL;
-  return g_steal_pointer (&clone);
-}
-
 static AxonExecutor *
 make_executor (const AxonConfig *config)
 {
@@ -259,7 +248,9 @@ axon_template_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
   g_autoptr (AxonModel) transformed = NULL;
   if (!check_kernels (model, error))
     return NULL;
-  transformed = transform_model (model, config, cancellable, error);
+  transformed = axon_config_get_bool (config, AXON_TEMPLATE_DISABLE_TRANSFORMATIONS)
+                    ? axon_model_clone (model)
+                    : axon_passes_apply_common (model, cancellable, error);
   if (transformed != NULL && progress != NULL)
     progress (1, "compiled", user_data);
   return transformed ? template_model_new (plugin, model, transformed, config) : NULL;

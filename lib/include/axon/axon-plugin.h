@@ -15,6 +15,7 @@
 #include <axon/plugin/axonquant.h>
 #include <axon/plugin/axonpartition.h>
 #include <axon/plugin/axonplan.h>
+#include <axon/plugin/axonplancache.h>
 #include <axon/plugin/axonblob.h>
 #include <axon/plugin/axonproperty.h>
 #include <axon/plugin/axonexecutor.h>

@@ -8,7 +8,7 @@
 
 #include <axon/axoncore.h>
 
-#include <axon/plugin/axonopset.h>
+#include "../../ops/axonopset-private.h"
 #include "axondevices-private.h"
 #include "axonloader-private.h"
 #include "axonplugin-private.h"

@@ -20,6 +20,21 @@ AXON_API gboolean axon_passes_run (AxonModel *model, const AxonPass *passes, gui
 AXON_API gboolean axon_passes_run_common (AxonModel *model, GCancellable *cancellable,
                                           GError **error);
 
+/**
+ * axon_passes_apply_common:
+ * @model: a model, which is not changed
+ * @cancellable: (nullable): looked at before each pass
+ * @error: says which pass, and why
+ *
+ * What every device begins with.
+ *
+ * Returns: (transfer full): a clone of @model after the passes that every device keeps; %NULL on
+ *   error
+ * Since: 0.2
+ */
+AXON_API AxonModel *axon_passes_apply_common (AxonModel *model, GCancellable *cancellable,
+                                              GError **error);
+
 AXON_API gboolean axon_pass_expand_contrib (AxonModel *model, GError **error);
 AXON_API gboolean axon_pass_fold_constants (AxonModel *model, GError **error);
 AXON_API gboolean axon_pass_remove_identity (AxonModel *model, GError **error);
