@@ -139,7 +139,6 @@ pack_metadata (AxonModel *model)
   return g_variant_builder_end (&b);
 }
 
-/* Adds the graph's constants; returns its description, floating. Any thread: @model is cloned. */
 GVariant *
 axon_blob_writer_add_model (AxonBlobWriter *writer, AxonModel *model)
 {
@@ -479,7 +478,6 @@ unpack_graph (AxonBlob *blob, GVariant *packed, GError **error)
   return g_steal_pointer (&model);
 }
 
-/* As strict as the reader of ONNX files: what it returns may be compiled. */
 AxonModel *
 axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
 {

@@ -336,7 +336,6 @@ axon_core_get_available_devices (AxonCore *core)
   return list_devices (core, AXON_PLUGIN_VIRTUAL);
 }
 
-/* Virtual devices too. */
 gchar **
 axon_core_list_all_devices (AxonCore *core)
 {
