@@ -8,6 +8,8 @@
  *
  * Returns: the API type. Its tags are those that videoconvert and videoscale accept, and for which
  *   they call the transform below.
+ *
+ * Since: 1.0
  */
 GType
 gst_nn_result_meta_api_get_type (void)
@@ -80,6 +82,8 @@ result_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *fr
  * gst_nn_result_meta_get_info: (skip)
  *
  * Returns: the registered meta
+ *
+ * Since: 1.0
  */
 const GstMetaInfo *
 gst_nn_result_meta_get_info (void)

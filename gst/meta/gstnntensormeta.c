@@ -5,6 +5,8 @@
  * gst_nn_tensor_meta_api_get_type: (skip)
  *
  * Returns: the API type. It has no tags, so elements that change pictures copy the meta.
+ *
+ * Since: 1.0
  */
 GType
 gst_nn_tensor_meta_api_get_type (void)
@@ -59,6 +61,8 @@ tensor_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *fr
  * gst_nn_tensor_meta_get_info: (skip)
  *
  * Returns: the registered meta
+ *
+ * Since: 1.0
  */
 const GstMetaInfo *
 gst_nn_tensor_meta_get_info (void)

@@ -291,6 +291,8 @@ axon_dtype_is_boxed (AxonDType dtype)
  * @index: which
  *
  * Returns: the element as a double
+ *
+ * Since: 1.0
  */
 gdouble
 axon_dtype_load (AxonDType dtype, gconstpointer data, gsize index)
@@ -304,6 +306,8 @@ axon_dtype_load (AxonDType dtype, gconstpointer data, gsize index)
  * @data: elements of @dtype
  * @index: which
  * @value: what to store; saturated to the range of integer types, NaN becomes 0 there
+ *
+ * Since: 1.0
  */
 void
 axon_dtype_store (AxonDType dtype, gpointer data, gsize index, gdouble value)
@@ -318,6 +322,8 @@ axon_dtype_store (AxonDType dtype, gpointer data, gsize index, gdouble value)
  * @index: which
  * @value: what to store
  * @saturate: of 8-bit floats: the largest number for what is beyond, else infinity or NaN
+ *
+ * Since: 1.0
  */
 void
 axon_dtype_store_cast (AxonDType dtype, gpointer data, gsize index, gdouble value,
@@ -339,6 +345,8 @@ axon_dtype_store_cast (AxonDType dtype, gpointer data, gsize index, gdouble valu
  * @index: which
  *
  * Returns: the element as an integer, exact for i64; the bits of a u64
+ *
+ * Since: 1.0
  */
 gint64
 axon_dtype_load_int (AxonDType dtype, gconstpointer data, gsize index)

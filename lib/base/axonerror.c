@@ -23,6 +23,15 @@ axon_error_private_clear (G_GNUC_UNUSED AxonErrorPrivate *priv)
 {
 }
 
+/**
+ * axon_error_quark:
+ *
+ * The domain of the library's errors, #AxonError.
+ *
+ * Returns: %AXON_ERROR
+ *
+ * Since: 1.0
+ */
 G_DEFINE_EXTENDED_ERROR (AxonError, axon_error)
 
 /**
@@ -82,6 +91,8 @@ edit_distance (const gchar *a, const gchar *b)
  * @names: (array zero-terminated=1): what exists
  *
  * Returns: (transfer full): ` (did you mean "X"?)` for the nearest name, or an empty string
+ *
+ * Since: 1.0
  */
 gchar *
 axon_nearest_name (const gchar *name, const gchar *const *names)

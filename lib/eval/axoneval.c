@@ -73,8 +73,6 @@ run_kernel (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GErro
   return FALSE;
 }
 
-/* Makes the outputs that are NULL, runs the kernel. On failure out[] may hold tensors: the caller
- * owns them. */
 gboolean
 axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError **error)
 {
@@ -161,8 +159,6 @@ run_nodes (State *s, AxonModel *model, AxonEvalHook hook, gpointer user_data, GE
   return ok;
 }
 
-/* @model must be indexed: value->index is its position in model->values. Not
- * changed while running, so several threads may run it. */
 gboolean
 axon_eval_model (AxonModel *model, AxonTensor *const *inputs, AxonTensor **outputs,
                  AxonEvalHook hook, gpointer user_data, GError **error)

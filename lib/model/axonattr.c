@@ -11,7 +11,6 @@ find_spec (const AxonNode *node, const gchar *name)
   return NULL;
 }
 
-/* A second attribute of the same name replaces the first. */
 AxonAttr *
 axon_node_add_attr (AxonNode *node, const gchar *name, AxonAttrType type)
 {
@@ -148,7 +147,6 @@ check_arity (const gchar *what, guint n, guint min, guint max, GError **error)
   return FALSE;
 }
 
-/* The declarative part of a row: arity, attributes. Types are checked where they are known. */
 gboolean
 axon_node_check (const AxonNode *node, GError **error)
 {

@@ -32,7 +32,6 @@ clone_attr (AxonNode *node, const AxonAttr *attr)
   a->graph = attr->graph ? g_object_ref (attr->graph) : NULL;
 }
 
-/* A node of another model, on values of @copy. */
 AxonNode *
 axon_model_copy_node (AxonModel *copy, const AxonNode *node, AxonValue *const *in,
                       AxonValue *const *out)
@@ -141,7 +140,6 @@ axon_model_sort (AxonModel *model, GError **error)
   return TRUE;
 }
 
-/* Drops values nobody makes, uses or exports. */
 void
 axon_model_prune (AxonModel *model)
 {

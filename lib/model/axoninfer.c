@@ -24,7 +24,6 @@ check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
   return TRUE;
 }
 
-/* Fills out[] (n_outputs entries). On success out[].value is owned by the caller. */
 gboolean
 axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
@@ -66,7 +65,6 @@ store_result (AxonModel *model, AxonNode *node, AxonTypeInfo *out)
   }
 }
 
-/* One node whose inputs are known. */
 gboolean
 axon_model_infer_node (AxonModel *model, AxonNode *node, GError **error)
 {
@@ -83,7 +81,6 @@ axon_model_infer_node (AxonModel *model, AxonNode *node, GError **error)
   return TRUE;
 }
 
-/* Types every value; results that follow from shapes alone (Shape, Size) become constants. */
 gboolean
 axon_model_infer_shapes (AxonModel *model, GError **error)
 {

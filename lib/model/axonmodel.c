@@ -93,7 +93,6 @@ axon_model_new (const gchar *name)
   return model;
 }
 
-/* @name NULL: a fresh one. A name that exists already gives NULL: SSA has one definition. */
 AxonValue *
 axon_model_add_value (AxonModel *model, const gchar *name)
 {
@@ -218,7 +217,6 @@ axon_model_remove_node (AxonModel *model, AxonNode *node)
   g_ptr_array_remove (model->nodes, node);
 }
 
-/* Every user of @from uses @to instead; graph outputs keep their own value. */
 void
 axon_model_replace_value (G_GNUC_UNUSED AxonModel *model, AxonValue *from, AxonValue *to)
 {
@@ -230,7 +228,6 @@ axon_model_replace_value (G_GNUC_UNUSED AxonModel *model, AxonValue *from, AxonV
   }
 }
 
-/* Puts @value where output @index was, under the name that callers know. */
 void
 axon_model_set_output (AxonModel *model, guint index, AxonValue *value)
 {
@@ -286,7 +283,6 @@ axon_node_get_domain (const AxonNode *node)
   return node->op->domain ? node->op->domain : "ai.onnx";
 }
 
-/* `Conv "stem/conv1" (opset 11)`: how every message names a node. */
 gchar *
 axon_node_describe (const AxonNode *node)
 {
@@ -301,7 +297,6 @@ axon_value_is_constant (const AxonValue *value)
   return value != NULL && value->type.value != NULL;
 }
 
-/* The node that uses @value, if it is used once and is no output of the graph. */
 AxonNode *
 axon_value_get_only_user (const AxonValue *value)
 {

@@ -68,7 +68,6 @@ axon_op_set_lookup (AxonOpSet *set, const gchar *domain, const gchar *name, gint
   return NULL;
 }
 
-/* A reference kernel, of either form. */
 gboolean
 axon_op_has_kernel (const AxonOp *op)
 {

@@ -63,7 +63,6 @@ axon_node_is (const AxonNode *node, const gchar *name)
   return axon_node_is_in (node, NULL, name);
 }
 
-/* The node of type @name that makes input @index. */
 AxonNode *
 axon_match_input (const AxonNode *node, guint index, const gchar *name)
 {
@@ -88,8 +87,6 @@ axon_match_scalar (const AxonValue *value, gdouble *scalar)
   return TRUE;
 }
 
-/* Users of output 0 take input 0 instead; @heir (nullable) inherits the names. A node whose output
- * is an output of the graph hands its name to its producer. */
 void
 axon_bypass_node (AxonModel *model, AxonNode *node, AxonNode *heir)
 {
@@ -105,7 +102,6 @@ axon_bypass_node (AxonModel *model, AxonNode *node, AxonNode *heir)
   axon_model_remove_node (model, node);
 }
 
-/* A node that stands for @like: its name, its origins. */
 AxonNode *
 axon_pass_add_node (AxonModel *model, const AxonNode *like, const gchar *domain, const gchar *name,
                     gint opset, AxonValue *const *in, guint n_in, AxonValue *out)

@@ -81,7 +81,6 @@ round_up (guint64 value, guint64 alignment)
   return (value + alignment - 1) / alignment * alignment;
 }
 
-/* Takes a reference. Returns the offset to store. */
 guint64
 axon_blob_writer_add (AxonBlobWriter *writer, GBytes *bytes, gsize alignment)
 {

@@ -346,7 +346,6 @@ unpack_graph (AxonBlob *blob, GVariant *packed, GError **error)
   return g_steal_pointer (&model);
 }
 
-/* As strict as the reader of ONNX files: what it returns may be compiled. */
 AxonModel *
 axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
 {

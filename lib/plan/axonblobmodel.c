@@ -133,7 +133,6 @@ pack_node (AxonBlobWriter *w, const AxonNode *node)
       g_variant_new_maybe (G_VARIANT_TYPE_BYTESTRING, affinity), pack_texts (node->info), &attrs);
 }
 
-/* Adds the graph's constants; returns its description, floating. Any thread: @model is cloned. */
 GVariant *
 axon_blob_writer_add_model (AxonBlobWriter *writer, AxonModel *model)
 {

@@ -31,7 +31,6 @@ host_free (AxonMemory *memory)
 
 static const AxonMemoryClass host_class = { .name = "host", .map = host_map, .free = host_free };
 
-/* Never aborts: NULL when memory is exhausted, for sizes come from models and caps. */
 AxonMemory *
 axon_memory_new_host (gsize n_bytes)
 {

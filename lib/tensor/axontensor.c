@@ -145,6 +145,8 @@ axon_tensor_new_from_bytes (AxonDType dtype, const AxonShape *shape, GBytes *byt
  * @n_values: how many
  *
  * Returns: (transfer full): a one-dimensional i64 tensor
+ *
+ * Since: 1.0
  */
 AxonTensor *
 axon_tensor_new_i64 (const gint64 *values, gsize n_values)
@@ -339,6 +341,8 @@ axon_tensor_get_bytes (AxonTensor *tensor)
  * @tensor: a tensor
  *
  * Returns: %TRUE if another reference on the tensor or on its memory exists
+ *
+ * Since: 1.0
  */
 gboolean
 axon_tensor_is_shared (const AxonTensor *tensor)
@@ -370,7 +374,6 @@ axon_tensor_get_value (const AxonTensor *tensor, gsize index)
   return axon_dtype_load (tensor->dtype, (const guint8 *)tensor->data + at, 0);
 }
 
-/* Takes over @memory, of a device or of the host, which must be large enough. */
 AxonTensor *
 axon_tensor_new_with_memory (AxonDType dtype, const AxonShape *shape, AxonMemory *memory,
                              GError **error)

@@ -174,7 +174,6 @@ axon_tensor_is_remote (const AxonTensor *tensor)
   return axon_memory_is_remote (tensor->memory);
 }
 
-/* The memory and where in it the tensor begins (transfer none). */
 AxonMemory *
 axon_tensor_get_memory (const AxonTensor *tensor, gsize *offset)
 {

@@ -3,8 +3,6 @@
 #include "../runtime/infer/axoninferrequest-private.h"
 #include <axon/plugin/axonscheduler.h>
 
-/* Inputs as they are; outputs into what the outer request wants written, where its size is known.
- */
 gboolean
 axon_infer_request_forward (AxonInferRequest *outer, AxonInferRequest *inner, GError **error)
 {

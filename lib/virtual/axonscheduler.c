@@ -345,7 +345,6 @@ axon_scheduler_retire (AxonScheduler *s, const gchar *shown)
   bury (s);
 }
 
-/* Every waiting request ends with @error. */
 void
 axon_scheduler_fail (AxonScheduler *s, const GError *error)
 {
@@ -393,7 +392,6 @@ axon_scheduler_start (AxonScheduler *s, AxonInferRequest *request, GError **erro
   return ok;
 }
 
-/* A waiting request ends at once, a running one is cancelled on its device. */
 void
 axon_scheduler_cancel (AxonScheduler *s, AxonInferRequest *request)
 {

@@ -69,7 +69,6 @@ axon_scheduler_get_property (AxonScheduler *s, const gchar *key)
   return value;
 }
 
-/* That of the device that comes first. */
 AxonModel *
 axon_scheduler_get_runtime_model (AxonScheduler *s, GError **error)
 {

@@ -35,6 +35,14 @@ check "every public header compiles alone" bash -c '
     echo "#include <$h>" | cc -Wall -Werror -fsyntax-only -x c - $(pkg-config --cflags axon-1.0) || exit 1
   done'
 check "a device plugin builds against the installed headers" make -C plugin CC='cc -Werror'
+check "a device plugin builds and installs with Meson" bash -c \
+  'meson setup "$0" plugin --prefix=/usr && DESTDIR=$0/root meson install -C "$0" && find "$0/root" -name libaxon-sample.so | grep axon-1.0/' "$dest/meson"
+if command -v cmake >/dev/null; then
+  check "a device plugin builds and installs with CMake" bash -c \
+    'cmake -S plugin -B "$0" && cmake --build "$0" && DESTDIR=$0/root cmake --install "$0" && find "$0/root" -name libaxon-sample.so | grep axon-1.0/' "$dest/cmake"
+else
+  echo "skipped: a device plugin builds and installs with CMake (cmake is not installed)"
+fi
 export AXON_PLUGIN_PATH=$plugins:$PWD/plugin
 check "the plugin can be inspected" axon-inspect --device SAMPLE
 check "the plugin passes the installed behaviour suite" "$(pkg-config --variable=behaviour axon-1.0)" --device SAMPLE

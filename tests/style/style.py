@@ -74,6 +74,36 @@ def check_public():
                     problems.append(f"{path}:{number}: a header for applications includes {name}, which is for devices")
 
 
+def documented():
+    """Blocks of gi-docgen, by name: of applications' functions in sources, of plugins' in headers."""
+    return {name: block for top in ("lib", "gst") for path in sources(top)
+            for name, block in re.findall(r"/\*\*\n \* (\w+):(.*?)\n \*/", open(path, encoding="utf-8").read(), re.S)}
+
+
+def check_documented():
+    """Every public function says what it does, what its arguments are, what it returns, and since when."""
+    blocks = documented()
+    for path in (p for top in (PUBLIC, "gst/include") for p in sources(top)):
+        text = re.sub(r"\s*G_GNUC_\w+( \([\d, ]*\))?;", ";", open(path, encoding="utf-8").read())
+        for returns, name, arguments in re.findall(r"^(?:AXON|GST_NN)_API (.*?)(\w+) \(([^;]*)\)[^;)]*;", text, re.M):
+            if name.endswith("_get_type"):
+                continue
+            block = blocks.get(name)
+            if block is None:
+                problems.append(f"{path}: {name}() is not documented")
+                continue
+            arguments = re.sub(r"\(\*(\w+)\) \([^()]*\)", r"\1", arguments)
+            missing = [a for a in re.findall(r"(\w+)(?:\[\])?(?:,|$)", arguments) if a != "void" and f"* @{a}:" not in block]
+            prose = [line for line in block.split("\n")[1:] if re.match(r" \* [^@ ]", line)]
+            if not prose:
+                missing.append("what it does")
+            if returns.strip() != "void" and "\n * Returns:" not in block:
+                missing.append("Returns")
+            if not re.search(r"^ \* Since: \d+\.\d+$", block, re.M):
+                missing.append("Since")
+            problems.extend(f"{path}: the comment of {name}() lacks {what}" for what in missing)
+
+
 def check_outside(path):
     gst = path.startswith("gst" + os.sep)
     for number, kind, name in includes(path):
@@ -172,6 +202,7 @@ for top in ("plugins", "gst"):
     for p in sources(top):
         check_outside(p)
 check_public()
+check_documented()
 check_potfiles()
 check_requirements()
 check_format()

@@ -6,6 +6,7 @@
 
 #include <axon/plugin/axonmemory.h>
 #include <axon/plugin/axonop.h>
+#include <axon/plugin/axonattr.h>
 #include <axon/plugin/axongraph.h>
 #include <axon/plugin/axonopset.h>
 #include <axon/plugin/axonbuiltins.h>

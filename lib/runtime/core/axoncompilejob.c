@@ -214,7 +214,6 @@ axon_job_run (AxonJob *job, GError **error)
   return model ? compile (job, model, error) : NULL;
 }
 
-/* TRUE if compiling @model would find an entry in the cache. */
 gboolean
 axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device, GVariant *config)
 {

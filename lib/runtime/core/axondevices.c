@@ -191,8 +191,6 @@ axon_device_properties_flatten (GVariant *values, const gchar *device)
   return g_variant_dict_end (&dict);
 }
 
-/* What a virtual device tells the device behind it: the keys that it does not know itself, and
- * DEVICE_PROPERTIES. a{sv} (transfer full). */
 GVariant *
 axon_config_for_device (const AxonConfig *config, const gchar *device)
 {
@@ -210,7 +208,6 @@ axon_config_for_device (const AxonConfig *config, const gchar *device)
   return g_variant_ref_sink (axon_device_properties_flatten (all, device));
 }
 
-/* @config (a{sv}) with one more value, unless @key is there already (transfer full). */
 GVariant *
 axon_variant_with (GVariant *config, const gchar *key, GVariant *value)
 {

@@ -64,7 +64,6 @@ axon_extension_get_info (AxonExtension *extension)
   return extension->info;
 }
 
-/* The kernel of the extension added last that has one for @node on device @type. */
 AxonLayerImpl *
 axon_extensions_find_impl (GPtrArray *extensions, const AxonNode *node, const gchar *type)
 {
@@ -80,7 +79,6 @@ axon_extensions_find_impl (GPtrArray *extensions, const AxonNode *node, const gc
   return NULL;
 }
 
-/* Bounded, NUL-terminated. */
 void
 axon_response_set (AxonResponse *response, const gchar *format, ...)
 {
@@ -90,7 +88,6 @@ axon_response_set (AxonResponse *response, const gchar *format, ...)
   va_end (args);
 }
 
-/* Ceiling of @a / @b; 0 for @b 0. */
 gint64
 axon_div_up (gint64 a, gint64 b)
 {
@@ -108,7 +105,6 @@ axon_tensor_desc_init_planar (AxonTensorDesc *desc, AxonDType dtype, const AxonS
   }
 }
 
-/* nChw8c for rank 4 and @block 8: dimension 1 is cut into blocks that lie innermost. */
 void
 axon_tensor_desc_init_channel_blocks (AxonTensorDesc *desc, AxonDType dtype, const AxonShape *shape,
                                       gint64 block)
@@ -120,7 +116,6 @@ axon_tensor_desc_init_channel_blocks (AxonTensorDesc *desc, AxonDType dtype, con
   desc->n_blocked++;
 }
 
-/* Elements in memory, those that fill the last block included. */
 gsize
 axon_tensor_desc_get_n_elements (const AxonTensorDesc *desc)
 {

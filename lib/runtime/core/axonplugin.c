@@ -77,7 +77,6 @@ axon_plugin_attach (AxonPlugin *plugin, AxonCore *core, const AxonPluginInfo *in
   priv->info = info;
 }
 
-/* For virtual devices: a reference, or NULL with an error once the core is gone. */
 AxonCore *
 axon_plugin_get_core (AxonPlugin *plugin, GError **error)
 {
@@ -95,6 +94,8 @@ axon_plugin_get_core (AxonPlugin *plugin, GError **error)
  * @plugin: a plugin
  *
  * Returns: (transfer none): the device name
+ *
+ * Since: 1.0
  */
 const gchar *
 axon_plugin_get_name (AxonPlugin *plugin)
@@ -112,7 +113,6 @@ axon_plugin_has_capability (AxonPlugin *plugin, const gchar *capability)
   return list != NULL && g_strv_contains (list, capability);
 }
 
-/* Says @format at info level if LOG_LEVEL is at least @level, else at debug level. */
 void
 axon_plugin_log (AxonPlugin *plugin, const AxonConfig *config, const gchar *level,
                  const gchar *format, ...)
@@ -131,7 +131,6 @@ axon_plugin_log (AxonPlugin *plugin, const AxonConfig *config, const gchar *leve
     g_debug ("%s: %s", axon_plugin_get_name (plugin), text);
 }
 
-/* as; for get_metric implementations */
 GVariant *
 axon_property_list (const gchar *first, ...)
 {
@@ -145,7 +144,6 @@ axon_property_list (const gchar *first, ...)
   return g_variant_builder_end (&builder);
 }
 
-/* "0", "1" ... as; for AVAILABLE_DEVICES */
 GVariant *
 axon_property_ids (guint n)
 {

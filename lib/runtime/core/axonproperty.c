@@ -95,8 +95,6 @@ describe_choices (const AxonPropertySpec *spec, const gchar *got)
                     : g_strdup ("an empty string");
 }
 
-/* What values a row takes, for people (transfer full); @got (nullable): a wrong one, to which the
- * nearest is proposed. */
 gchar *
 axon_property_describe_accepted (const AxonPropertySpec *spec, const gchar *got)
 {

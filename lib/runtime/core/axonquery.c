@@ -118,8 +118,6 @@ find_limit (AxonModel *model, gdouble ratio)
   return best;
 }
 
-/* Fills @ops for @device. @transformed: what compile would run; @refuse (nullable) judges its
- * nodes. Nodes that passes removed count as taken. @ratio below 1 limits the constants. */
 void
 axon_supported_ops_collect (AxonSupportedOps *ops, AxonModel *original, AxonModel *transformed,
                             const gchar *device, gdouble ratio, AxonRefuseFunc refuse,

@@ -83,7 +83,6 @@ axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error)
   return TRUE;
 }
 
-/* Last stage: results go where the user wants them. */
 gboolean
 axon_infer_request_finish_outputs (AxonInferRequest *r, GError **error)
 {
@@ -102,7 +101,6 @@ axon_infer_request_peek_input (AxonInferRequest *request, guint index)
   return b->dense ? b->dense : b->tensor;
 }
 
-/* What the run left for an output, dense. */
 AxonTensor *
 axon_infer_request_peek_output (AxonInferRequest *request, guint index)
 {
@@ -124,8 +122,6 @@ axon_infer_request_peek_own_output (AxonInferRequest *request, guint index)
   return b->is_own ? b->tensor : NULL;
 }
 
-/* The user's tensor where the device can write to it, or the last one where nobody else holds it,
- * or a new one. */
 AxonTensor *
 axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const AxonShape *shape,
                                    GError **error)
@@ -155,7 +151,6 @@ axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const
   return b->tensor;
 }
 
-/* Takes @tensor (transfer full) as the result; copies it where the user set one. */
 gboolean
 axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTensor *tensor,
                                 GError **error)
@@ -178,8 +173,6 @@ axon_infer_request_steal_output (AxonInferRequest *request, guint index)
   return b->is_own && b->tensor ? axon_tensor_ref (b->tensor) : g_steal_pointer (&b->tensor);
 }
 
-/* The input's tensor that this request made and nobody else writes to (transfer full); made where
- * it is not there. For requests behind requests. */
 AxonTensor *
 axon_infer_request_get_own_input (AxonInferRequest *request, guint index, GError **error)
 {
@@ -194,7 +187,6 @@ axon_infer_request_get_own_input (AxonInferRequest *request, guint index, GError
   return b->tensor ? axon_tensor_ref (b->tensor) : NULL;
 }
 
-/* Drops inputs that came from outside; those of get_own_input stay. */
 void
 axon_infer_request_unbind_inputs (AxonInferRequest *request)
 {
@@ -203,7 +195,6 @@ axon_infer_request_unbind_inputs (AxonInferRequest *request)
       axon_binding_clear (&request->inputs[i]);
 }
 
-/* Drops every tensor that came from outside; results of its own are kept for the next run. */
 void
 axon_infer_request_unbind (AxonInferRequest *request)
 {

@@ -82,7 +82,6 @@ copy_ports (GArray *ports, GPtrArray *values)
   }
 }
 
-/* @executor (nullable): runs the class's infer; virtual devices have none of their own. */
 void
 axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin, AxonModel *model,
                            const AxonConfig *config, AxonExecutor *executor)
@@ -99,8 +98,6 @@ axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin, Axon
   copy_ports (priv->outputs, model->outputs);
 }
 
-/* A further stage of every run, on an executor of its own: what waits for a device must not hold a
- * stream that computes. */
 void
 axon_compiled_model_add_stage (AxonCompiledModel *compiled, AxonExecutor *executor,
                                AxonStageFunc func)
@@ -335,7 +332,6 @@ axon_compiled_model_get_property (AxonCompiledModel *compiled, const gchar *key,
                                               axon_config_get_device_id (priv->config), key, error);
 }
 
-/* Every listed property, a{sv}, floating: what virtual devices answer for the devices behind. */
 GVariant *
 axon_compiled_model_dup_properties (AxonCompiledModel *compiled)
 {

@@ -193,7 +193,6 @@ axon_executor_run_and_wait (AxonExecutor *executor, AxonTask task, gpointer user
   g_cond_clear (&w.done_cond);
 }
 
-/* The table does not own: the last user's reference ends the threads. */
 AxonExecutor *
 axon_executor_manager_get (const gchar *name, guint n_streams)
 {

@@ -334,7 +334,6 @@ axon_infer_request_is_cancelled (AxonInferRequest *request)
   return g_atomic_int_get (&request->cancelled);
 }
 
-/* What a plugin keeps for a request; destroyed with it. */
 gpointer
 axon_infer_request_get_data (AxonInferRequest *request)
 {

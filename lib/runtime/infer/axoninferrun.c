@@ -35,8 +35,6 @@ call_back (G_GNUC_UNUSED guint stream, gpointer user_data)
   g_free (ending);
 }
 
-/* Ends a run: state first, so that the callback may start again; then those who wait. Takes over
- * @error. For plugins whose start vfunc took the request; any thread. */
 void
 axon_infer_request_complete (AxonInferRequest *r, GError *error)
 {

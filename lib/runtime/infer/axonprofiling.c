@@ -68,7 +68,6 @@ append_row (AxonInferRequest *request, AxonProfilingInfo row)
   g_array_append_val (request->profiling, row);
 }
 
-/* @times: microseconds per row; NULL: not measured, the profile is emptied. */
 void
 axon_infer_request_set_profiling (AxonInferRequest *request, guint n, const AxonProfilingInfo *info,
                                   const gdouble *times)
@@ -85,7 +84,6 @@ axon_infer_request_set_profiling (AxonInferRequest *request, guint n, const Axon
   axon_compiled_model_add_profile (request->compiled, request->profiling);
 }
 
-/* Appends the rows of @part, a request behind this one, names prefixed. */
 void
 axon_infer_request_add_profiling (AxonInferRequest *request, const gchar *prefix,
                                   AxonInferRequest *part)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What devices that stand for several have in common: lists of devices, compiling on each. */
+/* What devices that stand for several have in common: lists of devices, compiling on each.
+ * Any thread. */
 #pragma once
 
 #include <axon/plugin/axondevices.h>
@@ -46,25 +47,99 @@ G_BEGIN_DECLS
 #define AXON_DEVICE_RANK_DEFAULT 300
 #define AXON_DEVICE_RANK_CPU 400
 
-/* AxonDeviceRef of MULTI_DEVICE_PRIORITIES: names expanded to ids (GPU: every GPU.i), excluded ones
- * taken out; without a list, every device that may be chosen automatically, best first. */
+/**
+ * axon_candidates_list:
+ * @plugin: the device's plugin
+ * @core: the core
+ * @config: a configuration
+ * @error: return location
+ *
+ * Reads `MULTI_DEVICE_PRIORITIES`: names are expanded to ids (GPU: every GPU.i), excluded ones are
+ * taken out; without a list, every device that may be chosen automatically, best first. Fails with
+ * %AXON_ERROR_ARGUMENT where the list is wrong.
+ *
+ * Returns: (transfer full) (element-type AxonDeviceRef): devices, in order of priority; %NULL with
+ *   @error
+ *
+ * Since: 1.0
+ */
 AXON_API GPtrArray *axon_candidates_list (AxonPlugin *plugin, AxonCore *core,
                                           const AxonConfig *config, GError **error);
-/* The device's own configuration: what was forwarded to it, and @hint unless the user decided. */
+
+/**
+ * axon_candidates_config:
+ * @core: the core
+ * @config: a configuration
+ * @device: one of the devices
+ * @hint: `PERFORMANCE_HINT` where the user did not decide
+ *
+ * Gives the device's own configuration: what was said of it, and @hint.
+ *
+ * Returns: (transfer full): `a{sv}`
+ *
+ * Since: 1.0
+ */
 AXON_API GVariant *axon_candidates_config (AxonCore *core, const AxonConfig *config,
                                            const gchar *device, const gchar *hint);
-/* Compiles on every device, side by side but for CPU, which comes last; those that fail are left
- * out. FALSE, with every device's message, where none is left. */
+
+/**
+ * axon_candidates_compile_all:
+ * @plugin: the device's plugin
+ * @core: the core
+ * @scheduler: gets every device that could compile
+ * @model: a model
+ * @devices: (element-type AxonDeviceRef): the devices
+ * @config: a configuration
+ * @cancellable: (nullable): cancels the call
+ * @progress: (nullable): reports progress
+ * @user_data: for the function
+ * @error: return location
+ *
+ * Compiles on every device, side by side but for CPU, which comes last. Those that fail are left
+ * out.
+ *
+ * Returns: %FALSE, with every device's message in @error, where none is left
+ *
+ * Since: 1.0
+ */
 AXON_API gboolean axon_candidates_compile_all (AxonPlugin *plugin, AxonCore *core,
                                                AxonScheduler *scheduler, AxonModel *model,
                                                GPtrArray *devices, const AxonConfig *config,
                                                GCancellable *cancellable, AxonProgressFunc progress,
                                                gpointer user_data, GError **error);
-/* query_model for them: a node is taken if any device takes it. */
+
+/**
+ * axon_candidates_query:
+ * @plugin: the device's plugin
+ * @model: a model
+ * @config: a configuration
+ * @result: what is filled
+ * @cancellable: (nullable): cancels the call
+ * @error: return location
+ *
+ * `query_model` for them: a node is taken if any device takes it.
+ *
+ * Returns: %TRUE if it could
+ *
+ * Since: 1.0
+ */
 AXON_API gboolean axon_candidates_query (AxonPlugin *plugin, AxonModel *model,
                                          const AxonConfig *config, AxonSupportedOps *result,
                                          GCancellable *cancellable, GError **error);
-/* Their metrics; OPTIMIZATION_CAPABILITIES: of all candidates, without EXPORT_IMPORT */
+
+/**
+ * axon_candidates_get_metric:
+ * @plugin: the device's plugin
+ * @key: a key of %AXON_CANDIDATES_PROPERTIES
+ * @error: return location
+ *
+ * `get_metric` for them; `OPTIMIZATION_CAPABILITIES` are those of all candidates, without
+ * `EXPORT_IMPORT`.
+ *
+ * Returns: (transfer floating): the value; %NULL with @error
+ *
+ * Since: 1.0
+ */
 AXON_API GVariant *axon_candidates_get_metric (AxonPlugin *plugin, const gchar *key,
                                                GError **error);
 

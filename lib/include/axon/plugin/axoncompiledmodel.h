@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A compiled model, as the device that makes it sees it. */
+/* A compiled model, as the device that makes it sees it. What is set here is set before
+ * anybody else sees the object; afterwards it never changes, and any thread may read it. */
 #pragma once
 
 #include <axon/axoncompiledmodel.h>
@@ -64,18 +65,97 @@ struct _AxonCompiledModelClass {
   gpointer padding[18];
 };
 
-/* Copies names, types and shapes of @model's ports; takes a reference on the rest. */
+/**
+ * axon_compiled_model_setup:
+ * @compiled: a compiled model
+ * @plugin: the plugin that compiled it; a reference is taken
+ * @model: the model as the user gave it: names, types, shapes and layouts of its ports are copied
+ * @config: what it was compiled with; copied
+ * @executor: (nullable): runs the class's `infer`; %NULL where `start` is there instead
+ *
+ * Says what a compiled model is. Called once, before anybody else sees the object.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin,
                                          AxonModel *model, const AxonConfig *config,
                                          AxonExecutor *executor);
+
+/**
+ * axon_compiled_model_add_stage:
+ * @compiled: a compiled model
+ * @executor: runs it; a reference is taken
+ * @func: the stage
+ *
+ * Adds a stage to every run, on an executor of its own: what waits for a device must not hold a
+ * stream that computes. Stages run one after the other, in the order they were added. Called after
+ * axon_compiled_model_setup(), before anybody else sees the object.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_compiled_model_add_stage (AxonCompiledModel *compiled, AxonExecutor *executor,
                                              AxonStageFunc func);
+
+/**
+ * axon_compiled_model_dup_properties:
+ * @compiled: a compiled model
+ *
+ * Reads every property that is listed: what virtual devices answer for the devices behind them. Any
+ * thread.
+ *
+ * Returns: (transfer floating): `a{sv}`
+ *
+ * Since: 1.0
+ */
 AXON_API GVariant *axon_compiled_model_dup_properties (AxonCompiledModel *compiled);
+
+/**
+ * axon_compiled_model_get_plugin:
+ * @compiled: a compiled model
+ *
+ * Gives the plugin that compiled it. Any thread.
+ *
+ * Returns: (transfer none): the plugin
+ *
+ * Since: 1.0
+ */
 AXON_API AxonPlugin *axon_compiled_model_get_plugin (AxonCompiledModel *compiled);
+
+/**
+ * axon_compiled_model_get_config:
+ * @compiled: a compiled model
+ *
+ * Gives what it was compiled with. Never changes; any thread.
+ *
+ * Returns: (transfer none): the configuration
+ *
+ * Since: 1.0
+ */
 AXON_API const AxonConfig *axon_compiled_model_get_config (AxonCompiledModel *compiled);
+
+/**
+ * axon_compiled_model_set_context:
+ * @compiled: a compiled model
+ * @context: (nullable): the context; a reference is taken
+ *
+ * Sets the context that axon_compiled_model_get_context() answers. Before anybody else sees the
+ * object.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_compiled_model_set_context (AxonCompiledModel *compiled,
                                                AxonRemoteContext *context);
-/* Requests make their own tensors as host tensors of @context. */
+
+/**
+ * axon_compiled_model_set_host_context:
+ * @compiled: a compiled model
+ * @context: (nullable): the context; a reference is taken
+ *
+ * Lets requests make their own tensors as host tensors of @context, which the device copies
+ * fastest. Before anybody else sees the object.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_compiled_model_set_host_context (AxonCompiledModel *compiled,
                                                     AxonRemoteContext *context);
 

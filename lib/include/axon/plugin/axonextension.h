@@ -105,21 +105,147 @@ typedef struct {
     return &info;                                                                                  \
   }
 
+/**
+ * axon_response_set:
+ * @response: where the text goes
+ * @format: printf's format
+ * @...: its arguments
+ *
+ * Writes the text of an error, cut to the response's size.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_response_set (AxonResponse *response, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
+
+/**
+ * axon_div_up:
+ * @a: a number that is not negative
+ * @b: a number that is not negative
+ *
+ * Divides and rounds up.
+ *
+ * Returns: the ceiling of @a / @b; 0 for @b 0
+ *
+ * Since: 1.0
+ */
 AXON_API gint64 axon_div_up (gint64 a, gint64 b);
+
+/**
+ * axon_tensor_desc_init_planar:
+ * @desc: what is filled
+ * @dtype: element type
+ * @shape: shape
+ *
+ * Describes a row-major tensor at any offset.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_tensor_desc_init_planar (AxonTensorDesc *desc, AxonDType dtype,
                                             const AxonShape *shape);
+
+/**
+ * axon_tensor_desc_init_channel_blocks:
+ * @desc: what is filled
+ * @dtype: element type
+ * @shape: shape, of rank 2 or more
+ * @block: elements in a block
+ *
+ * Describes a tensor whose dimension 1 is cut into blocks that lie innermost: nChw8c for rank 4 and
+ * @block 8.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_tensor_desc_init_channel_blocks (AxonTensorDesc *desc, AxonDType dtype,
                                                     const AxonShape *shape, gint64 block);
+
+/**
+ * axon_tensor_desc_get_n_elements:
+ * @desc: a description with known dimensions
+ *
+ * Counts the elements in memory, those that fill the last block included.
+ *
+ * Returns: the number of elements after the offset
+ *
+ * Since: 1.0
+ */
 AXON_API gsize axon_tensor_desc_get_n_elements (const AxonTensorDesc *desc);
+
+/**
+ * axon_tensor_desc_is_planar:
+ * @desc: a description
+ *
+ * Tells whether a tensor lies in row-major order, whatever its offset.
+ *
+ * Returns: %TRUE if it does
+ *
+ * Since: 1.0
+ */
 AXON_API gboolean axon_tensor_desc_is_planar (const AxonTensorDesc *desc);
 
 /* For devices */
+
+/**
+ * axon_extension_open:
+ * @path: absolute or relative to the current folder
+ * @error: return location
+ *
+ * Loads an extension; the library stays resident. Fails with %AXON_ERROR_ARGUMENT where there is no
+ * file, no entry or another ABI.
+ *
+ * Returns: (transfer full): the extension; %NULL with @error
+ *
+ * Since: 1.0
+ */
 AXON_API AxonExtension *axon_extension_open (const gchar *path, GError **error);
+
+/**
+ * axon_extension_ref:
+ * @extension: an extension
+ *
+ * Takes a reference. Any thread.
+ *
+ * Returns: (transfer full): @extension
+ *
+ * Since: 1.0
+ */
 AXON_API AxonExtension *axon_extension_ref (AxonExtension *extension);
+
+/**
+ * axon_extension_unref:
+ * @extension: (transfer full): an extension
+ *
+ * Drops a reference. Any thread.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_extension_unref (AxonExtension *extension);
+
+/**
+ * axon_extension_get_info:
+ * @extension: an extension
+ *
+ * Gives what the library's entry returned.
+ *
+ * Returns: (transfer none): static
+ *
+ * Since: 1.0
+ */
 AXON_API const AxonExtensionInfo *axon_extension_get_info (AxonExtension *extension);
+
+/**
+ * axon_extensions_find_impl:
+ * @extensions: (nullable) (element-type AxonExtension): what the device was given, in order
+ * @node: the node
+ * @type: name of the device, such as `CPU`
+ *
+ * Asks for a kernel, first the extension that was added last.
+ *
+ * Returns: (transfer full) (nullable): a kernel, which its class's `free` frees; %NULL where no
+ *   extension has one
+ *
+ * Since: 1.0
+ */
 AXON_API AxonLayerImpl *axon_extensions_find_impl (GPtrArray *extensions, const AxonNode *node,
                                                    const gchar *type);
 

@@ -12,10 +12,33 @@ typedef struct {
   AxonModel *model; /* ports are named after the values of the whole model */
 } AxonPart;
 
-/* AxonPart, in order. Every node must have an affinity. Constants are copied to where they are
- * used; outputs that no node makes (inputs, constants) belong to no part. */
+/**
+ * axon_partition:
+ * @model: every node must have an affinity; not changed
+ * @error: return location
+ *
+ * Cuts a graph where the affinity of its nodes changes. Constants are copied to where they are
+ * used; outputs that no node makes (inputs, constants) belong to no part.
+ *
+ * Returns: (transfer full) (element-type AxonPart): the parts, in the order in which they run;
+ *   %NULL with @error
+ *
+ * Since: 1.0
+ */
 AXON_API GPtrArray *axon_partition (AxonModel *model, GError **error);
-/* A model of @node alone. */
+
+/**
+ * axon_partition_node:
+ * @model: the model of @node; not changed
+ * @node: the node
+ * @error: return location
+ *
+ * Makes a model of one node, its constant inputs included.
+ *
+ * Returns: (transfer full): a model; %NULL with @error
+ *
+ * Since: 1.0
+ */
 AXON_API AxonModel *axon_partition_node (const AxonModel *model, const AxonNode *node,
                                          GError **error);
 

@@ -20,7 +20,7 @@ typedef struct _AxonPlanCache AxonPlanCache;
  * Called with the cache's lock held: it only compares.
  *
  * Returns: %TRUE if @plan was made for @key
- * Since: 0.2
+ * Since: 1.0
  */
 typedef gboolean (*AxonPlanFits) (gconstpointer plan, gconstpointer key);
 
@@ -32,7 +32,7 @@ typedef gboolean (*AxonPlanFits) (gconstpointer plan, gconstpointer key);
  * @unref: drops one
  *
  * Returns: (transfer full): an empty cache; free it with axon_plan_cache_free()
- * Since: 0.2
+ * Since: 1.0
  */
 AXON_API AxonPlanCache *axon_plan_cache_new (guint capacity, AxonPlanFits fits, GBoxedCopyFunc ref,
                                              GDestroyNotify unref);
@@ -43,7 +43,7 @@ AXON_API AxonPlanCache *axon_plan_cache_new (guint capacity, AxonPlanFits fits, 
  *
  * Drops the cache's references.
  *
- * Since: 0.2
+ * Since: 1.0
  */
 AXON_API void axon_plan_cache_free (AxonPlanCache *cache);
 
@@ -53,7 +53,7 @@ AXON_API void axon_plan_cache_free (AxonPlanCache *cache);
  * @key: what a run needs
  *
  * Returns: (transfer full) (nullable): the plan that fits, which now is the latest one used
- * Since: 0.2
+ * Since: 1.0
  */
 AXON_API gpointer axon_plan_cache_find (AxonPlanCache *cache, gconstpointer key);
 
@@ -66,7 +66,7 @@ AXON_API gpointer axon_plan_cache_find (AxonPlanCache *cache, gconstpointer key)
  * Where another thread has added one for @key meanwhile, @plan is dropped and that one returned.
  *
  * Returns: (transfer full): the plan to run
- * Since: 0.2
+ * Since: 1.0
  */
 AXON_API gpointer axon_plan_cache_add (AxonPlanCache *cache, gpointer plan, gconstpointer key);
 
@@ -75,7 +75,7 @@ AXON_API gpointer axon_plan_cache_add (AxonPlanCache *cache, gpointer plan, gcon
  * @cache: a cache
  *
  * Returns: (transfer full) (nullable): the plan that was used last; %NULL in an empty cache
- * Since: 0.2
+ * Since: 1.0
  */
 AXON_API gpointer axon_plan_cache_get_latest (AxonPlanCache *cache);
 

@@ -24,8 +24,42 @@ typedef struct {
 /* Why a node of the transformed model cannot run (transfer full); NULL if it can. */
 typedef gchar *(*AxonRefuseFunc) (const AxonNode *node, gpointer user_data);
 
+/**
+ * axon_supported_ops_new:
+ *
+ * Makes an empty result.
+ *
+ * Returns: (transfer full): a result; free it with axon_supported_ops_free()
+ *
+ * Since: 1.0
+ */
 AXON_API AxonSupportedOps *axon_supported_ops_new (void);
+
+/**
+ * axon_supported_ops_free:
+ * @ops: (transfer full): a result
+ *
+ * Frees a result.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_supported_ops_free (AxonSupportedOps *ops);
+
+/**
+ * axon_supported_ops_collect:
+ * @ops: what is filled
+ * @original: the model as it was given
+ * @transformed: what compiling would run, after the device's passes
+ * @device: name of the device
+ * @ratio: share of the constants that the device takes, 0 to 1
+ * @refuse: (nullable): judges the nodes of @transformed
+ * @user_data: for the function
+ *
+ * Says what becomes of each node of @original. A node is refused with every node that it was fused
+ * into; those that passes removed count as taken.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_supported_ops_collect (AxonSupportedOps *ops, AxonModel *original,
                                           AxonModel *transformed, const gchar *device,
                                           gdouble ratio, AxonRefuseFunc refuse, gpointer user_data);
@@ -85,15 +119,86 @@ struct _AxonPluginClass {
   gpointer padding[17];
 };
 
-/* A subclass calls this in its instance init, once. */
+/**
+ * axon_plugin_set_properties_table:
+ * @plugin: the device's plugin
+ * @specs: (array length=n_specs): the rows; static
+ * @n_specs: how many
+ *
+ * Says which properties the device has. A subclass calls it once, in its instance init.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_plugin_set_properties_table (AxonPlugin *plugin, const AxonPropertySpec *specs,
                                                 guint n_specs);
 AXON_API const gchar *axon_plugin_get_name (AxonPlugin *plugin);
+
+/**
+ * axon_plugin_get_core:
+ * @plugin: the device's plugin
+ * @error: return location
+ *
+ * Gives the core, for virtual devices. Any thread.
+ *
+ * Returns: (transfer full): the core; %NULL with @error, %AXON_ERROR_DEVICE, once it is gone
+ *
+ * Since: 1.0
+ */
 AXON_API AxonCore *axon_plugin_get_core (AxonPlugin *plugin, GError **error);
+
+/**
+ * axon_plugin_get_property:
+ * @plugin: the device's plugin
+ * @key: the key
+ * @error: return location
+ *
+ * Reads a property of the plugin's first device, or of the one that `DEVICE_ID` names. Any thread.
+ *
+ * Returns: (transfer full): the value; %NULL with @error where there is no such key
+ *
+ * Since: 1.0
+ */
 AXON_API GVariant *axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error);
+
+/**
+ * axon_plugin_log:
+ * @plugin: the device's plugin
+ * @config: a configuration
+ * @level: the least `LOG_LEVEL` that shows the message, such as `LOG_INFO`
+ * @format: printf's format
+ * @...: its arguments
+ *
+ * Says something at GLib's message level if `LOG_LEVEL` of @config asks for it, else at debug
+ * level. Any thread.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_plugin_log (AxonPlugin *plugin, const AxonConfig *config, const gchar *level,
                                const gchar *format, ...) G_GNUC_PRINTF (4, 5);
+
+/**
+ * axon_property_list:
+ * @first: (nullable): a string
+ * @...: more, ending with %NULL
+ *
+ * Makes a list, for `get_metric`.
+ *
+ * Returns: (transfer floating): `as`
+ *
+ * Since: 1.0
+ */
 AXON_API GVariant *axon_property_list (const gchar *first, ...) G_GNUC_NULL_TERMINATED;
+
+/**
+ * axon_property_ids:
+ * @n: how many devices
+ *
+ * Makes the list `0`, `1` ... for `AVAILABLE_DEVICES`.
+ *
+ * Returns: (transfer floating): `as`
+ *
+ * Since: 1.0
+ */
 AXON_API GVariant *axon_property_ids (guint n);
 
 #define AXON_PLUGIN_ABI 1u

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Typed properties: one row per key, values as GVariants that also read from strings. */
+/* Typed properties: one row per key, values as GVariants that also read from strings. A
+ * configuration never changes: any thread may read it. */
 #pragma once
 
 #include <gio/gio.h>
@@ -87,14 +88,118 @@ typedef struct {
 /* Values of the writable rows of a table. Copied for every compile. */
 typedef struct _AxonConfig AxonConfig;
 
+/**
+ * axon_config_copy:
+ * @config: a configuration
+ *
+ * Copies a configuration.
+ *
+ * Returns: (transfer full): the copy; free it with axon_config_free()
+ *
+ * Since: 1.0
+ */
 AXON_API AxonConfig *axon_config_copy (const AxonConfig *config);
+
+/**
+ * axon_config_free:
+ * @config: (transfer full): a configuration
+ *
+ * Frees a configuration.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_config_free (AxonConfig *config);
+
+/**
+ * axon_config_get:
+ * @config: a configuration
+ * @key: key of a writable row
+ *
+ * Reads a value.
+ *
+ * Returns: (transfer none) (nullable): the value, of the row's type; %NULL where there is no such
+ *   row, or no value
+ *
+ * Since: 1.0
+ */
 AXON_API GVariant *axon_config_get (const AxonConfig *config, const gchar *key);
+
+/**
+ * axon_config_get_int:
+ * @config: a configuration
+ * @key: key of a row of type `i`
+ *
+ * Reads a number.
+ *
+ * Returns: the value; 0 where there is none
+ *
+ * Since: 1.0
+ */
 AXON_API gint axon_config_get_int (const AxonConfig *config, const gchar *key);
+
+/**
+ * axon_config_get_float:
+ * @config: a configuration
+ * @key: key of a row of type `d`
+ *
+ * Reads a number.
+ *
+ * Returns: the value; 0 where there is none
+ *
+ * Since: 1.0
+ */
 AXON_API gdouble axon_config_get_float (const AxonConfig *config, const gchar *key);
+
+/**
+ * axon_config_get_bool:
+ * @config: a configuration
+ * @key: key of a row of type `b`
+ *
+ * Reads a truth value.
+ *
+ * Returns: the value; %FALSE where there is none
+ *
+ * Since: 1.0
+ */
 AXON_API gboolean axon_config_get_bool (const AxonConfig *config, const gchar *key);
+
+/**
+ * axon_config_get_string:
+ * @config: a configuration
+ * @key: key of a row of type `s`
+ *
+ * Reads a text.
+ *
+ * Returns: (transfer none): the value, as long as @config lives; empty where there is none
+ *
+ * Since: 1.0
+ */
 AXON_API const gchar *axon_config_get_string (const AxonConfig *config, const gchar *key);
+
+/**
+ * axon_property_value_to_text:
+ * @spec: the row
+ * @value: a value of the row's type
+ *
+ * Shows a value as it can be written in a command line.
+ *
+ * Returns: (transfer full): the text
+ *
+ * Since: 1.0
+ */
 AXON_API gchar *axon_property_value_to_text (const AxonPropertySpec *spec, GVariant *value);
+
+/**
+ * axon_property_describe_accepted:
+ * @spec: the row
+ * @got: (nullable): a wrong value, to which the nearest is proposed
+ *
+ * Says for people what values a row takes.
+ *
+ * Returns: (transfer full): the text
+ *
+ * Since: 1.0
+ */
 AXON_API gchar *axon_property_describe_accepted (const AxonPropertySpec *spec, const gchar *got);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonConfig, axon_config_free)

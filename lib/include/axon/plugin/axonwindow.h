@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Geometry that kernels of every device need, said once: sliding windows, what an axis of Resize
- * reads, and what a node says that makes a tensor of a picture. */
+ * reads, and what a node says that makes a tensor of a picture. No state: any thread. */
 #pragma once
 
 #include <axon/axonimage.h>
@@ -15,12 +15,61 @@ typedef struct {
   gint64 in[3], kernel[3], stride[3], dilation[3], pad[3], pad_end[3], out[3];
 } AxonWindow;
 
+/**
+ * axon_window_init:
+ * @w: what is filled
+ * @node: a node with attributes strides, dilations, pads and auto_pad
+ * @x: shape of input 0: N, C and one to three spatial dimensions
+ * @kernel: size of the window in each spatial dimension
+ * @ceil_mode: whether the output's size is rounded up
+ * @error: return location
+ *
+ * Reads a sliding window. Fails with %AXON_ERROR_MODEL or %AXON_ERROR_UNSUPPORTED.
+ *
+ * Returns: %TRUE if it could
+ *
+ * Since: 1.0
+ */
 AXON_API gboolean axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x,
                                     const gint64 *kernel, gboolean ceil_mode, GError **error);
+
+/**
+ * axon_window_shape:
+ * @w: a window
+ * @shape: (inout): a shape whose spatial dimensions are set to the output's
+ *
+ * Says what comes out of a window.
+ *
+ * Since: 1.0
+ */
 AXON_API void axon_window_shape (const AxonWindow *w, AxonShape *shape);
 
-/* Of a convolution or pooling node that was inferred; its kernel's size is known. */
+/**
+ * axon_window_of_node:
+ * @w: what is filled
+ * @node: a convolution or a pooling that was inferred; its kernel's size is known
+ * @error: return location
+ *
+ * Reads the window of a node. Fails as axon_window_init().
+ *
+ * Returns: %TRUE if it could
+ *
+ * Since: 1.0
+ */
 AXON_API gboolean axon_window_of_node (AxonWindow *w, const AxonNode *node, GError **error);
+
+/**
+ * axon_window_of_transposed:
+ * @w: what is filled
+ * @node: a ConvTranspose that was inferred; its kernel's size is known
+ * @error: return location
+ *
+ * Reads the window of the convolution whose gradient the node is. Fails as axon_window_init().
+ *
+ * Returns: %TRUE if it could
+ *
+ * Since: 1.0
+ */
 AXON_API gboolean axon_window_of_transposed (AxonWindow *w, const AxonNode *node, GError **error);
 
 /* One axis of Resize: output i is the sum of weight[i * n + t] * input[index[i * n + t]], or a
@@ -33,7 +82,18 @@ typedef struct {
   gfloat *weight;
 } AxonResizeAxis;
 
-/* AxonResizeAxis, those that change something; NULL with @error. Scales and sizes are constants. */
+/**
+ * axon_resize_axes:
+ * @node: a Resize or Upsample that was inferred; scales and sizes are constants
+ * @error: return location
+ *
+ * Says what each axis of the output reads. Fails with %AXON_ERROR_MODEL or %AXON_ERROR_UNSUPPORTED.
+ *
+ * Returns: (transfer full) (element-type AxonResizeAxis): the axes that change something; %NULL
+ *   with @error
+ *
+ * Since: 1.0
+ */
 AXON_API GArray *axon_resize_axes (const AxonNode *node, GError **error);
 
 /* What an axon.ImageToTensor node says, read once. */
@@ -46,6 +106,18 @@ typedef struct {
   gfloat pad;
 } AxonImageTarget;
 
+/**
+ * axon_image_target_init:
+ * @target: what is filled
+ * @node: an axon.ImageToTensor
+ * @error: return location
+ *
+ * Reads what tensor a node makes of a picture. Fails with %AXON_ERROR_ARGUMENT.
+ *
+ * Returns: %TRUE if it could
+ *
+ * Since: 1.0
+ */
 AXON_API gboolean axon_image_target_init (AxonImageTarget *target, const AxonNode *node,
                                           GError **error);
 
