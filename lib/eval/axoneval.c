@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../tensor/axontensorview-private.h"
 #include <axon/plugin/axoneval.h>
-#include <axon/plugin/axonopset.h>
+#include "../ops/axonopset-private.h"
 
 /* Kernels that only move strings move them as bytes: they borrow, and run_kernel() copies. */
 static gboolean

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <axon/plugin/axongraph.h>
-#include <axon/plugin/axonopset.h>
+#include "../ops/axonopset-private.h"
 
 G_BEGIN_DECLS
 
@@ -14,8 +14,6 @@ AxonModel *axon_onnx_read_file (const gchar *path, AxonOpSet *opset, GCancellabl
 AxonModel *axon_onnx_read_bytes (GBytes *bytes, const gchar *directory, AxonOpSet *opset,
                                  GCancellable *cancellable, GError **error);
 AxonTensor *axon_onnx_read_value_file (const gchar *path, AxonDType kind, GError **error);
-gboolean axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar *path,
-                                      GError **error);
 
 /* The graph as an ONNX file. */
 GBytes *axon_onnx_write_bytes (AxonModel *model, AxonOpSet *opset, AxonWriteFlags flags,

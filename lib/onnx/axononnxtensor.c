@@ -267,30 +267,3 @@ axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar
   }
   return g_steal_pointer (&tensor);
 }
-
-gboolean
-axon_onnx_write_tensor_file (AxonTensor *tensor, const gchar *name, const gchar *path,
-                             GError **error)
-{
-  Onnx__Tensor proto = ONNX__TENSOR__INIT;
-  const AxonShape *shape = axon_tensor_get_shape (tensor);
-  g_autofree guint8 *packed = NULL;
-  gsize n;
-  if (axon_dtype_is_boxed (axon_tensor_get_dtype (tensor)) ||
-      axon_dtype_is_packed (axon_tensor_get_dtype (tensor))) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "%s: tensors of %s cannot be written",
-                 path, axon_dtype_get_name (axon_tensor_get_dtype (tensor)));
-    return FALSE;
-  }
-  proto.n_dims = (gsize)shape->rank;
-  proto.dims = (int64_t *)shape->dims;
-  proto.has_data_type = TRUE;
-  proto.data_type = axon_tensor_get_dtype (tensor);
-  proto.name = (char *)name;
-  proto.has_raw_data = TRUE;
-  proto.raw_data.data = axon_tensor_get_data (tensor);
-  proto.raw_data.len = axon_tensor_get_n_bytes (tensor);
-  packed = g_malloc (onnx__tensor__get_packed_size (&proto));
-  n = onnx__tensor__pack (&proto, packed);
-  return g_file_set_contents (path, (gchar *)packed, (gssize)n, error);
-}

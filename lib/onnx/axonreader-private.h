@@ -2,6 +2,7 @@
 /* What the parts of the reader share. */
 #pragma once
 
+#include "../ops/axonopset-private.h"
 #include "axononnx-private.h"
 
 typedef struct {

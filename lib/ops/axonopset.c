@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The set of operator rows. */
-#include <axon/plugin/axonopset.h>
+#include "axonopset-private.h"
 
 #include <string.h>
 

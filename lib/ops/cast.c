@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Cast (1, 6, 9, 13, 19, 21, 23, 24), CastLike (15 on), BitCast (26). Float to integer saturates
  * and NaN becomes 0; integers wrap, as C's conversions do. */
+#include "../tensor/axontensorview-private.h"
 #include "ops-private.h"
 
 #include <math.h>

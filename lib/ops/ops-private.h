@@ -2,7 +2,7 @@
 /* What the operator families share: tables to register, checks, doubles to compute in, windows. */
 #pragma once
 
-#include <axon/plugin/axonopset.h>
+#include "axonopset-private.h"
 #include <axon/plugin/axonwindow.h>
 
 #define FAIL(code, ...) FAIL_FOR (UNKNOWN, code, __VA_ARGS__)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reduce*: axes by attribute, from 13 (ReduceSum) or 18 by input; ArgMax and ArgMin. */
+/* Reduce*: axes by attribute, from 13 (ReduceSum) or 18 by input. */
 #include "ops-private.h"
 
 #include <math.h>
@@ -149,64 +149,6 @@ EVAL (log_sum, LOG_SUM)
 EVAL (log_sum_exp, LOG_SUM_EXP)
 EVAL (sum_square, SUM_SQUARE)
 
-static gboolean
-infer_arg (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
-{
-  gint axis;
-  out[0].dtype = AXON_DTYPE_I64;
-  if (in[0].shape.rank < 0)
-    return TRUE;
-  if (!axon_check_axis (axon_node_get_int (node, "axis"), in[0].shape.rank, &axis, error))
-    return FALSE;
-  if (in[0].shape.dims[axis] == 0)
-    FAIL (MODEL, "axis %d is empty", axis);
-  out[0].shape = in[0].shape;
-  out[0].shape.dims[axis] = 1;
-  if (axon_node_get_int (node, "keepdims") != 0)
-    return TRUE;
-  for (gint i = axis; i + 1 < in[0].shape.rank; i++)
-    out[0].shape.dims[i] = in[0].shape.dims[i + 1];
-  out[0].shape.rank--;
-  return TRUE;
-}
-
-static gboolean
-eval_arg (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, gdouble sign,
-          GError **error)
-{
-  const AxonShape *x = axon_tensor_get_shape (in[0]);
-  g_autofree gdouble *v = axon_load_doubles (in[0]);
-  gint64 *y = axon_tensor_get_data (out[0]);
-  gboolean last = axon_node_get_int (node, "select_last_index") != 0;
-  AxonLines lines;
-  gint axis;
-  if (!axon_check_axis (axon_node_get_int (node, "axis"), x->rank, &axis, error))
-    return FALSE;
-  lines = axon_lines (x, axis);
-  for (gint64 i = 0; i < lines.outer * lines.inner; i++) {
-    const gdouble *line = v + i / lines.inner * lines.n * lines.inner + i % lines.inner;
-    y[i] = 0;
-    for (gint64 k = 1; k < lines.n; k++) {
-      gdouble more = sign * (line[k * lines.inner] - line[y[i] * lines.inner]);
-      if (more > 0 || (last && more == 0))
-        y[i] = k;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
-eval_arg_max (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
-{
-  return eval_arg (node, in, out, 1, error);
-}
-
-static gboolean
-eval_arg_min (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
-{
-  return eval_arg (node, in, out, -1, error);
-}
-
 #define N AXON_DTYPES_NUMERIC
 #define ALL AXON_DTYPES_ALL
 
@@ -217,10 +159,6 @@ eval_arg_min (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
   .attrs = ATTRS (ATTR_INTS ("axes"), ATTR_I ("keepdims", 1))
 #define AXES_INPUT                                                                                 \
   .inputs = { 1, 2 }, .attrs = ATTRS (ATTR_I ("keepdims", 1), ATTR_I ("noop_with_empty_axes", 0))
-#define ARG                                                                                        \
-  .since = 1, .inputs = { 1, 1 }, .outputs = { 1, 1 }, .types = N, .same_type_inputs = 1,          \
-  .attrs = ATTRS (ATTR_I ("axis", 0), ATTR_I ("keepdims", 1), ATTR_I ("select_last_index", 0)),    \
-  .infer = infer_arg
 
 static const AxonOp rows[] = {
   { REDUCE, .name = "ReduceMean", .until = 17, .types = N, .eval = eval_mean, AXES_ATTRIBUTE },
@@ -247,8 +185,6 @@ static const AxonOp rows[] = {
     AXES_ATTRIBUTE },
   { REDUCE, .name = "ReduceSumSquare", .since = 18, .types = N, .eval = eval_sum_square,
     AXES_INPUT },
-  { ARG, .name = "ArgMax", .eval = eval_arg_max },
-  { ARG, .name = "ArgMin", .eval = eval_arg_min },
 };
 
 DEFINE_FAMILY (reduce, rows)

@@ -8,14 +8,13 @@
 #undef G_LOG_DOMAIN
 #define G_LOG_DOMAIN "Axon-passes"
 
-const AxonPass axon_common_passes[] = {
+static const AxonPass COMMON[] = {
   { "expand-contrib", axon_pass_expand_contrib },
   { "fold-constants", axon_pass_fold_constants },
   { "remove-identity", axon_pass_remove_identity },
   { "fold-batch-norm", axon_pass_fold_batch_norm },
   { "remove-dead-code", axon_pass_remove_dead_code },
 };
-const guint axon_n_common_passes = G_N_ELEMENTS (axon_common_passes);
 
 gboolean
 axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
@@ -37,12 +36,17 @@ axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
   return TRUE;
 }
 
+gboolean
+axon_passes_run_common (AxonModel *model, GCancellable *cancellable, GError **error)
+{
+  return axon_passes_run (model, COMMON, G_N_ELEMENTS (COMMON), cancellable, error);
+}
+
 AxonModel *
-axon_passes_apply (AxonModel *model, const AxonPass *passes, guint n_passes,
-                   GCancellable *cancellable, GError **error)
+axon_passes_apply_common (AxonModel *model, GCancellable *cancellable, GError **error)
 {
   AxonModel *clone = axon_model_clone (model);
-  if (!axon_passes_run (clone, passes, n_passes, cancellable, error))
+  if (!axon_passes_run_common (clone, cancellable, error))
     g_clear_object (&clone);
   return clone;
 }

@@ -213,14 +213,6 @@ refuse (GError **error, const gchar *why)
   return NULL;
 }
 
-gboolean
-axon_blob_has_magic (GBytes *bytes)
-{
-  gsize n;
-  const guint8 *p = g_bytes_get_data (bytes, &n);
-  return n >= 8 && memcmp (p, MAGIC, 8) == 0;
-}
-
 static const gchar *
 check_frame (const guint8 *p, gsize n)
 {
@@ -263,17 +255,6 @@ axon_blob_new (GBytes *bytes, AxonOpSet *opset, GError **error)
   blob->meta = little_endian (stored);
   blob->data = g_bytes_new_from_bytes (bytes, (gsize)get (p + 24, 8), (gsize)get (p + 32, 8));
   return g_steal_pointer (&blob);
-}
-
-/* A blob that was added as an item. */
-AxonBlob *
-axon_blob_new_inner (AxonBlob *blob, guint64 offset, guint64 n_bytes, GError **error)
-{
-  g_autoptr (GBytes) bytes = axon_blob_get_bytes (blob, offset, n_bytes, error);
-  AxonBlob *inner = bytes ? axon_blob_new (bytes, blob->opset, error) : NULL;
-  if (inner != NULL && blob->origin != NULL)
-    inner->origin = g_bytes_ref (blob->origin);
-  return inner;
 }
 
 /* The file that constants were left in. */

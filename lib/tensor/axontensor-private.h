@@ -2,7 +2,7 @@
 /* The inside of AxonTensor, for this room. */
 #pragma once
 
-#include <axon/axontensor.h>
+#include <axon/plugin/axonmemory.h>
 
 struct _AxonTensor {
   gatomicrefcount ref_count;

@@ -2,6 +2,7 @@
 /* Tensors whose elements are owned: strings, and tensors (ONNX's sequences and optionals). They
  * live in host memory that frees its elements; a copy copies strings and shares tensors. */
 #include "axontensor-private.h"
+#include "axontensorview-private.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Tensors that are not dense, or not in host memory: regions, strides, copies. */
 #include "axontensor-private.h"
+#include "axontensorview-private.h"
 
 #include <string.h>
 

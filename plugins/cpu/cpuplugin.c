@@ -99,8 +99,7 @@ axon_cpu_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
     return NULL;
   if (progress != NULL)
     progress (0, "passes", user_data);
-  transformed =
-      axon_passes_apply (model, axon_common_passes, axon_n_common_passes, cancellable, error);
+  transformed = axon_passes_apply_common (model, cancellable, error);
   return transformed ? make_model (plugin, model, transformed, config, &call, error) : NULL;
 }
 
@@ -137,9 +136,7 @@ axon_cpu_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonCon
 {
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
   g_autoptr (AxonModel) transformed =
-      cpu_isa_use (error)
-          ? axon_passes_apply (model, axon_common_passes, axon_n_common_passes, cancellable, error)
-          : NULL;
+      cpu_isa_use (error) ? axon_passes_apply_common (model, cancellable, error) : NULL;
   g_autoptr (AxonModel) lowered =
       transformed ? cpu_lower_model (transformed, cancellable, error) : NULL;
   if (lowered == NULL)

@@ -17,10 +17,10 @@ typedef struct {
   const GpuFrame *frame;
   AxonImageInfo info; /* that numbers are of */
   gboolean known;
-  gint32 *numbers;
+  gpointer params; /* GpuFrameParams, and taps: params.h */
 } GpuFrameState;
 
-gsize gpu_frame_get_size (const GpuFrame *frame); /* bytes of the numbers */
+gsize gpu_frame_get_size (const GpuFrame *frame); /* bytes of the parameters */
 GpuFrameState *gpu_frame_state_new (const GpuFrame *frame);
 void gpu_frame_state_free (GpuFrameState *state);
 /* *changed: the numbers have to be copied to the device. */

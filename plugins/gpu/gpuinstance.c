@@ -170,7 +170,7 @@ enqueue_frames (GpuInstance *self, AxonInferRequest *request, GError **error)
     if (changed &&
         !gpu_cl_ok (gpu_cl.EnqueueWriteBuffer (
                         self->queue, self->buffers[state->frame->numbers->id], CL_FALSE, 0,
-                        gpu_frame_get_size (state->frame), state->numbers, 0, NULL, NULL),
+                        gpu_frame_get_size (state->frame), state->params, 0, NULL, NULL),
                     "description of a frame", error))
       return FALSE;
   }

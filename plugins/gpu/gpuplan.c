@@ -128,24 +128,6 @@ gpu_plan_params (GpuPlan *plan, const gint32 *values, guint n)
   return at;
 }
 
-gint32
-gpu_plan_params64 (GpuPlan *plan, const gint64 *values, guint n)
-{
-  gint32 at = (gint32)plan->params->len;
-  for (guint i = 0; i < n; i++) {
-    gint32 value = (gint32)CLAMP (values[i], G_MININT32, G_MAXINT32);
-    g_array_append_val (plan->params, value);
-  }
-  return at;
-}
-
-/* Kernels read them with as_float (). */
-gint32
-gpu_plan_floats (GpuPlan *plan, const gfloat *values, guint n)
-{
-  return gpu_plan_params (plan, (const gint32 *)(gconstpointer)values, n);
-}
-
 gchar *
 gpu_text_id (const gchar *text)
 {
@@ -231,20 +213,10 @@ gpu_node_constant_ints (const AxonNode *node, guint index, const gchar *attr, gi
   return TRUE;
 }
 
-static const GpuKernel *
-find_kernel (const AxonNode *node, guint from)
-{
-  for (guint i = from; i < gpu_n_kernels; i++)
-    if (g_strcmp0 (gpu_kernels[i].domain, node->op->domain) == 0 &&
-        g_str_equal (gpu_kernels[i].name, node->op->name))
-      return &gpu_kernels[i];
-  return NULL;
-}
-
 gboolean
 gpu_plan_knows (const AxonNode *node)
 {
-  return find_kernel (node, 0) != NULL || gpu_element_knows (node);
+  return gpu_find_kernel (node) != NULL || gpu_element_knows (node);
 }
 
 gboolean
@@ -275,6 +247,7 @@ static gchar *
 build_node (GpuPlan *plan, const AxonNode *node)
 {
   gboolean any_size = (node->op->flags & AXON_OP_ANY_INPUT_SIZE) != 0;
+  const GpuKernel *kernel;
   gchar *why = any_size ? NULL : check_values (plan, node->inputs, node->n_inputs);
   if (why == NULL)
     why = check_values (plan, node->outputs, node->n_outputs);
@@ -283,12 +256,10 @@ build_node (GpuPlan *plan, const AxonNode *node)
   plan->node = node;
   if (gpu_element_build (plan, node))
     return NULL;
-  for (const GpuKernel *k = find_kernel (node, 0); k != NULL;
-       k = find_kernel (node, (guint)(k - gpu_kernels) + 1)) {
-    if (k->build (plan, node, &why)) {
-      g_free (why);
-      return NULL;
-    }
+  kernel = gpu_find_kernel (node);
+  if (kernel != NULL && kernel->build (plan, node, &why)) {
+    g_free (why);
+    return NULL;
   }
   return why ? why : g_strdup_printf ("%s has no kernel for GPU", node->op->name);
 }
@@ -374,6 +345,7 @@ plan_init (const GpuDevice *device, const GpuOptions *options, AxonModel *model)
   plan->complaints = g_ptr_array_new_with_free_func (g_free);
   plan->params_tensor = tensor_new (plan, AXON_DTYPE_I32, &one, GPU_PARAMS);
   plan->status_tensor = tensor_new (plan, AXON_DTYPE_I32, &one, GPU_STATUS);
+  gpu_plan_template (plan, "params", "params", NULL);
   gpu_plan_template (plan, "prelude", "prelude", NULL);
   return plan;
 }

@@ -122,8 +122,13 @@ typedef struct {
   GpuBuildFunc build;
 } GpuKernel;
 
-extern const GpuKernel gpu_kernels[];
-extern const guint gpu_n_kernels;
+typedef struct {
+  const GpuKernel *kernels;
+  guint n_kernels;
+} GpuFamily;
+
+/* NULL: none. */
+const GpuKernel *gpu_find_kernel (const AxonNode *node);
 
 /* @refused: node -> reason, of all that have no kernel; a plan that has such cannot run. */
 GpuPlan *gpu_plan_new (const GpuDevice *device, const GpuOptions *options, AxonModel *model,
@@ -156,9 +161,8 @@ void gpu_plan_constant (GpuPlan *plan, const AxonNode *node, guint index, AxonTe
 GpuTensor *gpu_plan_constant_tensor (GpuPlan *plan, AxonTensor *tensor);
 /* Output 0 of a node whose inputs are constants (transfer full); NULL: they are not. */
 AxonTensor *gpu_plan_fold (const AxonNode *node);
+/* Numbers that kernels read; returns where they begin. */
 gint32 gpu_plan_params (GpuPlan *plan, const gint32 *values, guint n);
-gint32 gpu_plan_params64 (GpuPlan *plan, const gint64 *values, guint n);
-gint32 gpu_plan_floats (GpuPlan *plan, const gfloat *values, guint n);
 
 /* The kernel @name, made of the text @family with its @words@ replaced (pairs, ended by NULL; or
  * NULL); text that the program has already is not added again. */

@@ -218,8 +218,7 @@ axon_gpu_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteC
   g_autoptr (AxonModel) transformed = NULL;
   if (progress != NULL)
     progress (0, "passes", user_data);
-  transformed =
-      axon_passes_apply (model, axon_common_passes, axon_n_common_passes, cancellable, error);
+  transformed = axon_passes_apply_common (model, cancellable, error);
   if (transformed != NULL && progress != NULL)
     progress (0.2, "kernels", user_data);
   return transformed ? make_model (plugin, model, transformed, context, config, NULL, &call, error)
@@ -263,9 +262,7 @@ axon_gpu_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonCon
   const GpuOptions options = { .winograd = FALSE }; /* none changes what is taken */
   g_autofree gchar *name = g_strdup_printf ("%s.%u", axon_plugin_get_name (plugin), id);
   g_autoptr (AxonModel) transformed =
-      device
-          ? axon_passes_apply (model, axon_common_passes, axon_n_common_passes, cancellable, error)
-          : NULL;
+      device ? axon_passes_apply_common (model, cancellable, error) : NULL;
   g_autoptr (AxonModel) lowered =
       transformed ? gpu_lower_model (transformed, &options, cancellable, error) : NULL;
   g_autoptr (GHashTable) refused = g_hash_table_new_full (NULL, NULL, NULL, g_free);

@@ -139,7 +139,7 @@ make_shaped (const OnnxifiModel *self, AxonInferRequest *request, gboolean value
   g_autoptr (AxonModel) shaped = axon_model_clone (self->model);
   return reshape_inputs (shaped, request, error) &&
                  (!values || fix_values (shaped, request, error)) &&
-                 axon_passes_run (shaped, axon_common_passes, axon_n_common_passes, NULL, error)
+                 axon_passes_run_common (shaped, NULL, error)
              ? g_steal_pointer (&shaped)
              : NULL;
 }

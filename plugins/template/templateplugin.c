@@ -248,11 +248,9 @@ axon_template_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
   g_autoptr (AxonModel) transformed = NULL;
   if (!check_kernels (model, error))
     return NULL;
-  transformed = axon_passes_apply (
-      model, axon_common_passes,
-      axon_config_get_bool (config, AXON_TEMPLATE_DISABLE_TRANSFORMATIONS) ? 0
-                                                                           : axon_n_common_passes,
-      cancellable, error);
+  transformed = axon_config_get_bool (config, AXON_TEMPLATE_DISABLE_TRANSFORMATIONS)
+                    ? axon_model_clone (model)
+                    : axon_passes_apply_common (model, cancellable, error);
   if (transformed != NULL && progress != NULL)
     progress (1, "compiled", user_data);
   return transformed ? template_model_new (plugin, model, transformed, config) : NULL;

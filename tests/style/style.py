@@ -71,6 +71,8 @@ def check_public():
                 ours = re.match(r"(axon|gst/nn)/", name)
                 if kind == '"' or ours and not any(os.path.exists(f"{t}/{name}") for t in (PUBLIC, "gst/include")):
                     problems.append(f"{path}:{number}: an installed header includes {name}, which is not installed by that name")
+                if name.startswith("axon/plugin/") and "/plugin/" not in path and os.path.basename(path) not in UMBRELLAS:
+                    problems.append(f"{path}:{number}: a header for applications includes {name}, which is for devices")
 
 
 def check_outside(path):
@@ -101,7 +103,7 @@ def check_requirements():
         for name in files:
             if name.endswith(".c"):
                 functions |= set(re.findall(r"^(\w+) \(", open(os.path.join(folder, name)).read(), re.M))
-            elif name.endswith(".sh"):
+            elif name.endswith((".sh", ".py")):
                 scripts += open(os.path.join(folder, name)).read()
     path, seen = "tests/requirements.txt", set()
     for number, line in enumerate(open(path), 1):

@@ -204,8 +204,7 @@ faulty_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
   gboolean careless = g_str_equal (axon_config_get_string (config, "FAULT"), "compile");
   g_autoptr (AxonModel) transformed =
       careless ? g_object_ref (model) : transform (model, cancellable, error);
-  if (transformed == NULL ||
-      (careless && !axon_passes_run (model, axon_common_passes, axon_n_common_passes, NULL, error)))
+  if (transformed == NULL || (careless && !axon_passes_run_common (model, NULL, error)))
     return NULL;
   return faulty_model_new (plugin, model, transformed, config);
 }

@@ -123,7 +123,7 @@ passes_keep_meaning_and_names_P20 (void)
   g_autoptr (AxonModel) clone = axon_model_clone (model);
   g_autoptr (GError) error = NULL;
   AxonNode *conv;
-  g_assert_true (axon_passes_run (clone, axon_common_passes, axon_n_common_passes, NULL, &error));
+  g_assert_true (axon_passes_run_common (clone, NULL, &error));
   g_assert_cmpuint (axon_model_get_n_nodes (clone), ==, 2); /* Conv, Relu */
   g_assert_cmpuint (axon_model_get_n_nodes (model), ==, 4); /* the caller's model stays */
   conv = g_ptr_array_index (clone->nodes, 0);

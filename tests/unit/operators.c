@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The tables of operators: what every row must have, and that the rows of one operator follow each
  * other without overlap or gap. */
-#include "axontest.h"
+#include <axon/plugin/axonbuiltins.h>
+
+#include "../../lib/ops/axonopset-private.h"
 
 static const gchar *
 domain_of (const AxonOp *op)

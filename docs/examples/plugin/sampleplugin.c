@@ -177,7 +177,7 @@ static AxonModel *
 transform (AxonModel *model, GCancellable *cancellable, GError **error)
 {
   g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_passes_run (clone, axon_common_passes, axon_n_common_passes, cancellable, error))
+  if (!axon_passes_run_common (clone, cancellable, error))
     return NULL;
   return g_steal_pointer (&clone);
 }

@@ -2,6 +2,7 @@
 /* The only header that an application includes. */
 #pragma once
 
+#include <axon/axonapi.h>
 #include <axon/axondtype.h>
 #include <axon/axonerror.h>
 #include <axon/axonshape.h>

@@ -3,6 +3,8 @@
 
 #include <glib-object.h>
 
+#include <axon/axonapi.h>
+
 G_BEGIN_DECLS
 
 /**
@@ -78,20 +80,20 @@ typedef enum {
 /* The length of the table of element types, #AXON_DTYPE_UNDEFINED and unused numbers included. */
 #define AXON_N_DTYPES 32
 
-const gchar *axon_dtype_get_name (AxonDType dtype);
-gsize axon_dtype_get_size (AxonDType dtype);
-const gchar *axon_dtype_get_npy_descr (AxonDType dtype);
-const gchar *axon_dtype_get_caps_name (AxonDType dtype);
-AxonDType axon_dtype_from_name (const gchar *name);
-gboolean axon_dtype_is_float (AxonDType dtype);
-gboolean axon_dtype_is_packed (AxonDType dtype);
-gboolean axon_dtype_is_boxed (AxonDType dtype);
+AXON_API const gchar *axon_dtype_get_name (AxonDType dtype);
+AXON_API gsize axon_dtype_get_size (AxonDType dtype);
+AXON_API const gchar *axon_dtype_get_npy_descr (AxonDType dtype);
+AXON_API const gchar *axon_dtype_get_caps_name (AxonDType dtype);
+AXON_API AxonDType axon_dtype_from_name (const gchar *name);
+AXON_API gboolean axon_dtype_is_float (AxonDType dtype);
+AXON_API gboolean axon_dtype_is_packed (AxonDType dtype);
+AXON_API gboolean axon_dtype_is_boxed (AxonDType dtype);
 
-gdouble axon_dtype_load (AxonDType dtype, gconstpointer data, gsize index);
-void axon_dtype_store (AxonDType dtype, gpointer data, gsize index, gdouble value);
-void axon_dtype_store_cast (AxonDType dtype, gpointer data, gsize index, gdouble value,
-                            gboolean saturate);
-gint64 axon_dtype_load_int (AxonDType dtype, gconstpointer data, gsize index);
+AXON_API gdouble axon_dtype_load (AxonDType dtype, gconstpointer data, gsize index);
+AXON_API void axon_dtype_store (AxonDType dtype, gpointer data, gsize index, gdouble value);
+AXON_API void axon_dtype_store_cast (AxonDType dtype, gpointer data, gsize index, gdouble value,
+                                     gboolean saturate);
+AXON_API gint64 axon_dtype_load_int (AxonDType dtype, gconstpointer data, gsize index);
 
 /* Sets of dtypes, for the operator rows. */
 typedef guint32 AxonDTypeMask;

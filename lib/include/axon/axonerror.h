@@ -3,6 +3,8 @@
 
 #include <glib.h>
 
+#include <axon/axonapi.h>
+
 G_BEGIN_DECLS
 
 /**
@@ -56,10 +58,10 @@ typedef enum {
 } AxonErrorReason;
 
 #define AXON_ERROR (axon_error_quark ())
-GQuark axon_error_quark (void);
-AxonErrorReason axon_error_get_reason (const GError *error);
-void axon_error_set_reason (GError **error, AxonErrorReason reason);
+AXON_API GQuark axon_error_quark (void);
+AXON_API AxonErrorReason axon_error_get_reason (const GError *error);
+AXON_API void axon_error_set_reason (GError **error, AxonErrorReason reason);
 
-gchar *axon_nearest_name (const gchar *name, const gchar *const *names);
+AXON_API gchar *axon_nearest_name (const gchar *name, const gchar *const *names);
 
 G_END_DECLS

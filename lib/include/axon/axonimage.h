@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <axon/plugin/axonop.h>
+#include <glib-object.h>
+
+#include <axon/axonapi.h>
 
 G_BEGIN_DECLS
 
@@ -110,23 +112,11 @@ typedef struct {
   gint width, height;
 } AxonImageGeometry;
 
-guint axon_image_format_get_n_planes (AxonImageFormat format);
-guint axon_image_format_get_pixel_stride (AxonImageFormat format);
-gboolean axon_image_info_check (const AxonImageInfo *info, const gsize *plane_bytes,
-                                GError **error);
-void axon_image_geometry_init (AxonImageGeometry *geometry, const AxonImageInfo *info,
-                               AxonImageFit fit, gint width, gint height);
-
-/* What an axon.ImageToTensor node says, read once. */
-typedef struct {
-  gint width, height, channels;
-  gboolean nhwc, bgr;
-  AxonImageFit fit;
-  AxonDType dtype;
-  gfloat mean[4], scale[4]; /* (v - mean) * scale, per output channel */
-  gfloat pad;
-} AxonImageTarget;
-
-gboolean axon_image_target_init (AxonImageTarget *target, const AxonNode *node, GError **error);
+AXON_API guint axon_image_format_get_n_planes (AxonImageFormat format);
+AXON_API guint axon_image_format_get_pixel_stride (AxonImageFormat format);
+AXON_API gboolean axon_image_info_check (const AxonImageInfo *info, const gsize *plane_bytes,
+                                         GError **error);
+AXON_API void axon_image_geometry_init (AxonImageGeometry *geometry, const AxonImageInfo *info,
+                                        AxonImageFit fit, gint width, gint height);
 
 G_END_DECLS

@@ -6,6 +6,7 @@
 G_BEGIN_DECLS
 
 #define AXON_TYPE_INFER_REQUEST (axon_infer_request_get_type ())
+AXON_API
 G_DECLARE_FINAL_TYPE (AxonInferRequest, axon_infer_request, AXON, INFER_REQUEST, GObject)
 
 /**
@@ -55,55 +56,31 @@ typedef struct {
   AxonProfilingStatus status;
 } AxonProfilingInfo;
 
-gboolean axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index,
-                                              AxonTensor *tensor, GError **error);
-gboolean axon_infer_request_set_input_tensors (AxonInferRequest *request, guint index,
-                                               AxonTensor **tensors, guint n_tensors,
-                                               GError **error);
-gboolean axon_infer_request_set_output_tensor (AxonInferRequest *request, guint index,
-                                               AxonTensor *tensor, GError **error);
-AxonTensor *axon_infer_request_get_input_tensor (AxonInferRequest *request, guint index);
-AxonTensor *axon_infer_request_get_output_tensor (AxonInferRequest *request, guint index);
-gboolean axon_infer_request_infer (AxonInferRequest *request, GError **error);
-gboolean axon_infer_request_start_async (AxonInferRequest *request, GError **error);
-gboolean axon_infer_request_wait (AxonInferRequest *request, GError **error);
-gboolean axon_infer_request_wait_for (AxonInferRequest *request, guint milliseconds, gboolean *done,
-                                      GError **error);
-void axon_infer_request_cancel (AxonInferRequest *request);
-void axon_infer_request_set_callback (AxonInferRequest *request, AxonInferCallback callback,
-                                      gpointer user_data, GDestroyNotify notify);
-guint axon_infer_request_get_n_profiling (AxonInferRequest *request);
-const AxonProfilingInfo *axon_infer_request_get_profiling (AxonInferRequest *request, guint index);
+AXON_API gboolean axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index,
+                                                       AxonTensor *tensor, GError **error);
+AXON_API gboolean axon_infer_request_set_input_tensors (AxonInferRequest *request, guint index,
+                                                        AxonTensor **tensors, guint n_tensors,
+                                                        GError **error);
+AXON_API gboolean axon_infer_request_set_output_tensor (AxonInferRequest *request, guint index,
+                                                        AxonTensor *tensor, GError **error);
+AXON_API AxonTensor *axon_infer_request_get_input_tensor (AxonInferRequest *request, guint index);
+AXON_API AxonTensor *axon_infer_request_get_output_tensor (AxonInferRequest *request, guint index);
+AXON_API gboolean axon_infer_request_infer (AxonInferRequest *request, GError **error);
+AXON_API gboolean axon_infer_request_start_async (AxonInferRequest *request, GError **error);
+AXON_API gboolean axon_infer_request_wait (AxonInferRequest *request, GError **error);
+AXON_API gboolean axon_infer_request_wait_for (AxonInferRequest *request, guint milliseconds,
+                                               gboolean *done, GError **error);
+AXON_API void axon_infer_request_cancel (AxonInferRequest *request);
+AXON_API void axon_infer_request_set_callback (AxonInferRequest *request,
+                                               AxonInferCallback callback, gpointer user_data,
+                                               GDestroyNotify notify);
+AXON_API void axon_infer_request_set_direct_callback (AxonInferRequest *request,
+                                                      AxonInferCallback callback,
+                                                      gpointer user_data);
+AXON_API guint axon_infer_request_get_n_profiling (AxonInferRequest *request);
+AXON_API const AxonProfilingInfo *axon_infer_request_get_profiling (AxonInferRequest *request,
+                                                                    guint index);
 
-GVariant *axon_infer_request_dup_profiling (AxonInferRequest *request);
-
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
-/* While the request runs */
-AxonTensor *axon_infer_request_peek_input (AxonInferRequest *request, guint index);
-AxonTensor *axon_infer_request_peek_output (AxonInferRequest *request, guint index);
-AxonTensor *axon_infer_request_peek_own_output (AxonInferRequest *request, guint index);
-AxonTensor *axon_infer_request_prepare_output (AxonInferRequest *request, guint index,
-                                               const AxonShape *shape, GError **error);
-gboolean axon_infer_request_take_output (AxonInferRequest *request, guint index, AxonTensor *tensor,
-                                         GError **error);
-gboolean axon_infer_request_is_cancelled (AxonInferRequest *request);
-void axon_infer_request_complete (AxonInferRequest *request, GError *error);
-void axon_infer_request_set_profiling (AxonInferRequest *request, guint n,
-                                       const AxonProfilingInfo *info, const gdouble *times);
-/* Requests behind requests */
-gboolean axon_infer_request_finish_outputs (AxonInferRequest *request, GError **error);
-AxonCompiledModel *axon_infer_request_get_compiled_model (AxonInferRequest *request);
-void axon_infer_request_set_direct_callback (AxonInferRequest *request, AxonInferCallback callback,
-                                             gpointer user_data);
-AxonTensor *axon_infer_request_steal_output (AxonInferRequest *request, guint index);
-void axon_infer_request_unbind (AxonInferRequest *request);
-void axon_infer_request_unbind_inputs (AxonInferRequest *request);
-AxonTensor *axon_infer_request_get_own_input (AxonInferRequest *request, guint index,
-                                              GError **error);
-void axon_infer_request_add_profiling (AxonInferRequest *request, const gchar *prefix,
-                                       AxonInferRequest *part);
-gpointer axon_infer_request_get_data (AxonInferRequest *request);
-void axon_infer_request_set_data (AxonInferRequest *request, gpointer data, GDestroyNotify destroy);
-#endif
+AXON_API GVariant *axon_infer_request_dup_profiling (AxonInferRequest *request);
 
 G_END_DECLS

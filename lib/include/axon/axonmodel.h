@@ -3,7 +3,7 @@
 
 #include <gio/gio.h>
 
-#include <axon/plugin/axonop.h>
+#include <axon/axontensor.h>
 
 G_BEGIN_DECLS
 
@@ -51,34 +51,38 @@ typedef enum {
 } AxonWriteFlags;
 
 #define AXON_TYPE_MODEL (axon_model_get_type ())
+AXON_API
 G_DECLARE_FINAL_TYPE (AxonModel, axon_model, AXON, MODEL, GObject)
 
-AxonModel *axon_model_new (const gchar *name);
-AxonModel *axon_model_clone (AxonModel *model);
-const gchar *axon_model_get_name (AxonModel *model);
-guint axon_model_get_n_inputs (AxonModel *model);
-guint axon_model_get_n_outputs (AxonModel *model);
-const gchar *axon_model_get_input_name (AxonModel *model, guint index);
-const gchar *axon_model_get_output_name (AxonModel *model, guint index);
-AxonDType axon_model_get_input_dtype (AxonModel *model, guint index);
-AxonDType axon_model_get_output_dtype (AxonModel *model, guint index);
-const AxonShape *axon_model_get_input_shape (AxonModel *model, guint index);
-const AxonShape *axon_model_get_output_shape (AxonModel *model, guint index);
-const gchar *axon_model_get_metadata (AxonModel *model, const gchar *key);
-gchar **axon_model_get_metadata_keys (AxonModel *model);
-guint64 axon_model_get_n_parameters (AxonModel *model);
-guint axon_model_get_n_initializers (AxonModel *model);
-guint axon_model_get_n_nodes (AxonModel *model);
-gdouble axon_model_get_flops (AxonModel *model);
-guint64 axon_model_get_memory (AxonModel *model);
-gchar **axon_model_get_node_names (AxonModel *model);
-GVariant *axon_model_dup_nodes (AxonModel *model);
-gboolean axon_model_set_affinity (AxonModel *model, const gchar *node, const gchar *device);
-gboolean axon_model_is_quantized (AxonModel *model);
-gboolean axon_model_reshape (AxonModel *model, guint input, const AxonShape *shape, GError **error);
-gboolean axon_model_fix_input (AxonModel *model, guint input, AxonTensor *tensor, GError **error);
-gboolean axon_model_verify (AxonModel *model, GError **error);
-gchar *axon_model_to_text (AxonModel *model);
-gchar *axon_model_to_dot (AxonModel *model);
+AXON_API AxonModel *axon_model_new (const gchar *name);
+AXON_API AxonModel *axon_model_clone (AxonModel *model);
+AXON_API const gchar *axon_model_get_name (AxonModel *model);
+AXON_API guint axon_model_get_n_inputs (AxonModel *model);
+AXON_API guint axon_model_get_n_outputs (AxonModel *model);
+AXON_API const gchar *axon_model_get_input_name (AxonModel *model, guint index);
+AXON_API const gchar *axon_model_get_output_name (AxonModel *model, guint index);
+AXON_API AxonDType axon_model_get_input_dtype (AxonModel *model, guint index);
+AXON_API AxonDType axon_model_get_output_dtype (AxonModel *model, guint index);
+AXON_API const AxonShape *axon_model_get_input_shape (AxonModel *model, guint index);
+AXON_API const AxonShape *axon_model_get_output_shape (AxonModel *model, guint index);
+AXON_API const gchar *axon_model_get_metadata (AxonModel *model, const gchar *key);
+AXON_API gchar **axon_model_get_metadata_keys (AxonModel *model);
+AXON_API guint64 axon_model_get_n_parameters (AxonModel *model);
+AXON_API guint axon_model_get_n_initializers (AxonModel *model);
+AXON_API guint axon_model_get_n_nodes (AxonModel *model);
+AXON_API gdouble axon_model_get_flops (AxonModel *model);
+AXON_API guint64 axon_model_get_memory (AxonModel *model);
+AXON_API gchar **axon_model_get_node_names (AxonModel *model);
+AXON_API GVariant *axon_model_dup_nodes (AxonModel *model);
+AXON_API gboolean axon_model_set_affinity (AxonModel *model, const gchar *node,
+                                           const gchar *device);
+AXON_API gboolean axon_model_is_quantized (AxonModel *model);
+AXON_API gboolean axon_model_reshape (AxonModel *model, guint input, const AxonShape *shape,
+                                      GError **error);
+AXON_API gboolean axon_model_fix_input (AxonModel *model, guint input, AxonTensor *tensor,
+                                        GError **error);
+AXON_API gboolean axon_model_verify (AxonModel *model, GError **error);
+AXON_API gchar *axon_model_to_text (AxonModel *model);
+AXON_API gchar *axon_model_to_dot (AxonModel *model);
 
 G_END_DECLS

@@ -88,80 +88,83 @@ typedef gboolean (*AxonPrePostStepFunc) (AxonModel *model, const gchar *value, g
                                          gpointer user_data, GError **error);
 
 #define AXON_TYPE_PRE_POST_PROCESSOR (axon_pre_post_processor_get_type ())
+AXON_API
 G_DECLARE_FINAL_TYPE (AxonPrePostProcessor, axon_pre_post_processor, AXON, PRE_POST_PROCESSOR,
                       GObject)
 
-AxonPrePostProcessor *axon_pre_post_processor_new (AxonModel *model);
-gint axon_pre_post_processor_find_input (AxonPrePostProcessor *self, const gchar *name,
-                                         GError **error);
-gint axon_pre_post_processor_find_output (AxonPrePostProcessor *self, const gchar *name,
-                                          GError **error);
+AXON_API AxonPrePostProcessor *axon_pre_post_processor_new (AxonModel *model);
+AXON_API gint axon_pre_post_processor_find_input (AxonPrePostProcessor *self, const gchar *name,
+                                                  GError **error);
+AXON_API gint axon_pre_post_processor_find_output (AxonPrePostProcessor *self, const gchar *name,
+                                                   GError **error);
 
 /* What the caller has */
-void axon_pre_post_processor_set_tensor_type (AxonPrePostProcessor *self, guint input,
-                                              AxonDType dtype);
-void axon_pre_post_processor_set_tensor_layout (AxonPrePostProcessor *self, guint input,
-                                                const gchar *layout);
-void axon_pre_post_processor_set_tensor_shape (AxonPrePostProcessor *self, guint input,
-                                               const AxonShape *shape);
-void axon_pre_post_processor_set_tensor_size (AxonPrePostProcessor *self, guint input,
-                                              gint64 height, gint64 width);
-void axon_pre_post_processor_set_tensor_color (AxonPrePostProcessor *self, guint input,
-                                               AxonColorFormat format);
-void axon_pre_post_processor_set_tensor_from (AxonPrePostProcessor *self, guint input,
-                                              AxonTensor *tensor);
+AXON_API void axon_pre_post_processor_set_tensor_type (AxonPrePostProcessor *self, guint input,
+                                                       AxonDType dtype);
+AXON_API void axon_pre_post_processor_set_tensor_layout (AxonPrePostProcessor *self, guint input,
+                                                         const gchar *layout);
+AXON_API void axon_pre_post_processor_set_tensor_shape (AxonPrePostProcessor *self, guint input,
+                                                        const AxonShape *shape);
+AXON_API void axon_pre_post_processor_set_tensor_size (AxonPrePostProcessor *self, guint input,
+                                                       gint64 height, gint64 width);
+AXON_API void axon_pre_post_processor_set_tensor_color (AxonPrePostProcessor *self, guint input,
+                                                        AxonColorFormat format);
+AXON_API void axon_pre_post_processor_set_tensor_from (AxonPrePostProcessor *self, guint input,
+                                                       AxonTensor *tensor);
 /* What the network wants */
-void axon_pre_post_processor_set_model_layout (AxonPrePostProcessor *self, guint input,
-                                               const gchar *layout);
+AXON_API void axon_pre_post_processor_set_model_layout (AxonPrePostProcessor *self, guint input,
+                                                        const gchar *layout);
 
 /* Steps, in the order of the calls */
-void axon_pre_post_processor_convert_type (AxonPrePostProcessor *self, guint input,
-                                           AxonDType dtype);
-void axon_pre_post_processor_convert_color (AxonPrePostProcessor *self, guint input,
-                                            AxonColorFormat format);
-void axon_pre_post_processor_resize (AxonPrePostProcessor *self, guint input,
-                                     AxonResizeAlgorithm algorithm, gint64 height, gint64 width);
-void axon_pre_post_processor_crop (AxonPrePostProcessor *self, guint input, const AxonShape *begin,
-                                   const AxonShape *end);
-void axon_pre_post_processor_pad (AxonPrePostProcessor *self, guint input, const AxonShape *begin,
-                                  const AxonShape *end, gdouble value, AxonPadMode mode);
-void axon_pre_post_processor_mean (AxonPrePostProcessor *self, guint input, const gfloat *values,
-                                   guint n_values);
-void axon_pre_post_processor_scale (AxonPrePostProcessor *self, guint input, const gfloat *values,
-                                    guint n_values);
-void axon_pre_post_processor_clamp (AxonPrePostProcessor *self, guint input, gdouble min,
-                                    gdouble max);
-void axon_pre_post_processor_convert_layout (AxonPrePostProcessor *self, guint input,
-                                             const gchar *layout);
-void axon_pre_post_processor_permute (AxonPrePostProcessor *self, guint input,
-                                      const AxonShape *dims);
-void axon_pre_post_processor_reverse_channels (AxonPrePostProcessor *self, guint input);
-void axon_pre_post_processor_custom (AxonPrePostProcessor *self, guint input,
-                                     AxonPrePostStepFunc func, gpointer user_data,
-                                     GDestroyNotify destroy);
+AXON_API void axon_pre_post_processor_convert_type (AxonPrePostProcessor *self, guint input,
+                                                    AxonDType dtype);
+AXON_API void axon_pre_post_processor_convert_color (AxonPrePostProcessor *self, guint input,
+                                                     AxonColorFormat format);
+AXON_API void axon_pre_post_processor_resize (AxonPrePostProcessor *self, guint input,
+                                              AxonResizeAlgorithm algorithm, gint64 height,
+                                              gint64 width);
+AXON_API void axon_pre_post_processor_crop (AxonPrePostProcessor *self, guint input,
+                                            const AxonShape *begin, const AxonShape *end);
+AXON_API void axon_pre_post_processor_pad (AxonPrePostProcessor *self, guint input,
+                                           const AxonShape *begin, const AxonShape *end,
+                                           gdouble value, AxonPadMode mode);
+AXON_API void axon_pre_post_processor_mean (AxonPrePostProcessor *self, guint input,
+                                            const gfloat *values, guint n_values);
+AXON_API void axon_pre_post_processor_scale (AxonPrePostProcessor *self, guint input,
+                                             const gfloat *values, guint n_values);
+AXON_API void axon_pre_post_processor_clamp (AxonPrePostProcessor *self, guint input, gdouble min,
+                                             gdouble max);
+AXON_API void axon_pre_post_processor_convert_layout (AxonPrePostProcessor *self, guint input,
+                                                      const gchar *layout);
+AXON_API void axon_pre_post_processor_permute (AxonPrePostProcessor *self, guint input,
+                                               const AxonShape *dims);
+AXON_API void axon_pre_post_processor_reverse_channels (AxonPrePostProcessor *self, guint input);
+AXON_API void axon_pre_post_processor_custom (AxonPrePostProcessor *self, guint input,
+                                              AxonPrePostStepFunc func, gpointer user_data,
+                                              GDestroyNotify destroy);
 
 /* Outputs: what the network gives, steps, what the caller wants */
-void axon_pre_post_processor_set_output_model_layout (AxonPrePostProcessor *self, guint output,
-                                                      const gchar *layout);
-void axon_pre_post_processor_set_output_model_color (AxonPrePostProcessor *self, guint output,
-                                                     AxonColorFormat format);
-void axon_pre_post_processor_convert_output_color (AxonPrePostProcessor *self, guint output,
-                                                   AxonColorFormat format);
-void axon_pre_post_processor_custom_output (AxonPrePostProcessor *self, guint output,
-                                            AxonPrePostStepFunc func, gpointer user_data,
-                                            GDestroyNotify destroy);
-void axon_pre_post_processor_convert_output_type (AxonPrePostProcessor *self, guint output,
-                                                  AxonDType dtype);
-void axon_pre_post_processor_convert_output_layout (AxonPrePostProcessor *self, guint output,
-                                                    const gchar *layout);
-void axon_pre_post_processor_clamp_output (AxonPrePostProcessor *self, guint output, gdouble min,
-                                           gdouble max);
-void axon_pre_post_processor_set_output_tensor_type (AxonPrePostProcessor *self, guint output,
-                                                     AxonDType dtype);
-void axon_pre_post_processor_set_output_tensor_layout (AxonPrePostProcessor *self, guint output,
-                                                       const gchar *layout);
+AXON_API void axon_pre_post_processor_set_output_model_layout (AxonPrePostProcessor *self,
+                                                               guint output, const gchar *layout);
+AXON_API void axon_pre_post_processor_set_output_model_color (AxonPrePostProcessor *self,
+                                                              guint output, AxonColorFormat format);
+AXON_API void axon_pre_post_processor_convert_output_color (AxonPrePostProcessor *self,
+                                                            guint output, AxonColorFormat format);
+AXON_API void axon_pre_post_processor_custom_output (AxonPrePostProcessor *self, guint output,
+                                                     AxonPrePostStepFunc func, gpointer user_data,
+                                                     GDestroyNotify destroy);
+AXON_API void axon_pre_post_processor_convert_output_type (AxonPrePostProcessor *self, guint output,
+                                                           AxonDType dtype);
+AXON_API void axon_pre_post_processor_convert_output_layout (AxonPrePostProcessor *self,
+                                                             guint output, const gchar *layout);
+AXON_API void axon_pre_post_processor_clamp_output (AxonPrePostProcessor *self, guint output,
+                                                    gdouble min, gdouble max);
+AXON_API void axon_pre_post_processor_set_output_tensor_type (AxonPrePostProcessor *self,
+                                                              guint output, AxonDType dtype);
+AXON_API void axon_pre_post_processor_set_output_tensor_layout (AxonPrePostProcessor *self,
+                                                                guint output, const gchar *layout);
 
-AxonModel *axon_pre_post_processor_build (AxonPrePostProcessor *self, GError **error);
-gchar *axon_pre_post_processor_to_string (AxonPrePostProcessor *self);
+AXON_API AxonModel *axon_pre_post_processor_build (AxonPrePostProcessor *self, GError **error);
+AXON_API gchar *axon_pre_post_processor_to_string (AxonPrePostProcessor *self);
 
 G_END_DECLS

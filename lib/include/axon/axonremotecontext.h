@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 typedef struct _AxonRemoteContext AxonRemoteContext;
 
 #define AXON_TYPE_REMOTE_CONTEXT (axon_remote_context_get_type ())
+AXON_API
 G_DECLARE_DERIVABLE_TYPE (AxonRemoteContext, axon_remote_context, AXON, REMOTE_CONTEXT, GObject)
 
 /**
@@ -32,13 +33,15 @@ struct _AxonRemoteContextClass {
   gpointer padding[8];
 };
 
-const gchar *axon_remote_context_get_device_name (AxonRemoteContext *context);
-GVariant *axon_remote_context_get_params (AxonRemoteContext *context);
-AxonTensor *axon_remote_context_create_tensor (AxonRemoteContext *context, AxonDType dtype,
-                                               const AxonShape *shape, GVariant *params,
-                                               GError **error);
-AxonTensor *axon_remote_context_create_host_tensor (AxonRemoteContext *context, AxonDType dtype,
-                                                    const AxonShape *shape, GError **error);
-AxonRemoteContext *axon_remote_context_of_tensor (const AxonTensor *tensor);
+AXON_API const gchar *axon_remote_context_get_device_name (AxonRemoteContext *context);
+AXON_API GVariant *axon_remote_context_get_params (AxonRemoteContext *context);
+AXON_API AxonTensor *axon_remote_context_create_tensor (AxonRemoteContext *context, AxonDType dtype,
+                                                        const AxonShape *shape, GVariant *params,
+                                                        GError **error);
+AXON_API AxonTensor *axon_remote_context_create_host_tensor (AxonRemoteContext *context,
+                                                             AxonDType dtype,
+                                                             const AxonShape *shape,
+                                                             GError **error);
+AXON_API AxonRemoteContext *axon_remote_context_of_tensor (const AxonTensor *tensor);
 
 G_END_DECLS

@@ -3,6 +3,8 @@
 
 #include <glib-object.h>
 
+#include <axon/axonapi.h>
+
 G_BEGIN_DECLS
 
 /**
@@ -30,16 +32,16 @@ typedef struct {
 
 #define AXON_TYPE_SHAPE (axon_shape_get_type ())
 
-GType axon_shape_get_type (void) G_GNUC_CONST;
-AxonShape *axon_shape_copy (const AxonShape *shape);
-void axon_shape_free (AxonShape *shape);
-gboolean axon_shape_is_static (const AxonShape *shape);
-gboolean axon_shape_equal (const AxonShape *a, const AxonShape *b);
-gboolean axon_shape_accepts (const AxonShape *pattern, const AxonShape *shape);
-gint64 axon_shape_get_numel (const AxonShape *shape);
-gchar *axon_shape_to_string (const AxonShape *shape);
-gboolean axon_shape_from_string (const gchar *text, AxonShape *shape, GError **error);
-gboolean axon_shape_broadcast (const AxonShape *a, const AxonShape *b, AxonShape *out);
+AXON_API GType axon_shape_get_type (void) G_GNUC_CONST;
+AXON_API AxonShape *axon_shape_copy (const AxonShape *shape);
+AXON_API void axon_shape_free (AxonShape *shape);
+AXON_API gboolean axon_shape_is_static (const AxonShape *shape);
+AXON_API gboolean axon_shape_equal (const AxonShape *a, const AxonShape *b);
+AXON_API gboolean axon_shape_accepts (const AxonShape *pattern, const AxonShape *shape);
+AXON_API gint64 axon_shape_get_numel (const AxonShape *shape);
+AXON_API gchar *axon_shape_to_string (const AxonShape *shape);
+AXON_API gboolean axon_shape_from_string (const gchar *text, AxonShape *shape, GError **error);
+AXON_API gboolean axon_shape_broadcast (const AxonShape *a, const AxonShape *b, AxonShape *out);
 
 #define AXON_SHAPE_UNKNOWN ((AxonShape){ .rank = -1 })
 #define AXON_SHAPE(...)                                                                            \

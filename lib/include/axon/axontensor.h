@@ -4,7 +4,6 @@
 #include <axon/axondtype.h>
 #include <axon/axonerror.h>
 #include <axon/axonshape.h>
-#include <axon/plugin/axonmemory.h>
 
 G_BEGIN_DECLS
 
@@ -22,57 +21,49 @@ typedef struct _AxonTensor AxonTensor;
 
 #define AXON_TYPE_TENSOR (axon_tensor_get_type ())
 
-GType axon_tensor_get_type (void) G_GNUC_CONST;
-AxonTensor *axon_tensor_new (AxonDType dtype, const AxonShape *shape, GError **error);
-AxonTensor *axon_tensor_new_from_bytes (AxonDType dtype, const AxonShape *shape, GBytes *bytes,
+AXON_API GType axon_tensor_get_type (void) G_GNUC_CONST;
+AXON_API AxonTensor *axon_tensor_new (AxonDType dtype, const AxonShape *shape, GError **error);
+AXON_API AxonTensor *axon_tensor_new_from_bytes (AxonDType dtype, const AxonShape *shape,
+                                                 GBytes *bytes, GError **error);
+AXON_API AxonTensor *axon_tensor_new_wrapped (AxonDType dtype, const AxonShape *shape,
+                                              gpointer data, gsize n_bytes, GDestroyNotify notify,
+                                              gpointer user_data, GError **error);
+AXON_API AxonTensor *axon_tensor_new_strided (AxonDType dtype, const AxonShape *shape,
+                                              const gint64 *strides, gpointer data, gsize n_bytes,
+                                              GDestroyNotify notify, gpointer user_data,
+                                              GError **error);
+AXON_API AxonTensor *axon_tensor_new_roi (AxonTensor *tensor, const AxonShape *begin,
+                                          const AxonShape *size, GError **error);
+AXON_API AxonTensor *axon_tensor_new_i64 (const gint64 *values, gsize n_values);
+AXON_API AxonTensor *axon_tensor_new_strings (const AxonShape *shape, const gchar *const *strings,
+                                              gsize n_strings, GError **error);
+AXON_API AxonTensor *axon_tensor_new_sequence (AxonTensor *const *items, gsize n_items);
+AXON_API AxonTensor *axon_tensor_new_optional (AxonTensor *item);
+AXON_API const gchar *axon_tensor_get_string (const AxonTensor *tensor, gsize index);
+AXON_API void axon_tensor_set_string (AxonTensor *tensor, gsize index, const gchar *string);
+AXON_API AxonTensor *axon_tensor_get_item (const AxonTensor *tensor, gsize index);
+AXON_API AxonTensor *axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape);
+AXON_API AxonTensor *axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error);
+AXON_API AxonTensor *axon_tensor_ref (AxonTensor *tensor);
+AXON_API void axon_tensor_unref (AxonTensor *tensor);
+AXON_API AxonDType axon_tensor_get_dtype (const AxonTensor *tensor);
+AXON_API const AxonShape *axon_tensor_get_shape (const AxonTensor *tensor);
+AXON_API gint64 axon_tensor_get_dim (const AxonTensor *tensor, guint index);
+AXON_API gsize axon_tensor_get_numel (const AxonTensor *tensor);
+AXON_API gsize axon_tensor_get_n_bytes (const AxonTensor *tensor);
+AXON_API gint64 axon_tensor_get_stride (const AxonTensor *tensor, guint index);
+AXON_API gboolean axon_tensor_is_contiguous (const AxonTensor *tensor);
+AXON_API gboolean axon_tensor_is_remote (const AxonTensor *tensor);
+AXON_API gboolean axon_tensor_copy_to (AxonTensor *tensor, AxonTensor *destination, GError **error);
+AXON_API AxonTensor *axon_tensor_to_host (AxonTensor *tensor, GError **error);
+AXON_API gpointer axon_tensor_get_data (const AxonTensor *tensor);
+AXON_API GBytes *axon_tensor_get_bytes (AxonTensor *tensor);
+AXON_API gboolean axon_tensor_is_shared (const AxonTensor *tensor);
+AXON_API gdouble axon_tensor_get_value (const AxonTensor *tensor, gsize index);
+AXON_API gchar *axon_tensor_to_string (const AxonTensor *tensor, guint max_values);
+AXON_API gboolean axon_tensor_save_npy (const AxonTensor *tensor, const gchar *path,
                                         GError **error);
-AxonTensor *axon_tensor_new_wrapped (AxonDType dtype, const AxonShape *shape, gpointer data,
-                                     gsize n_bytes, GDestroyNotify notify, gpointer user_data,
-                                     GError **error);
-AxonTensor *axon_tensor_new_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides,
-                                     gpointer data, gsize n_bytes, GDestroyNotify notify,
-                                     gpointer user_data, GError **error);
-AxonTensor *axon_tensor_new_roi (AxonTensor *tensor, const AxonShape *begin, const AxonShape *size,
-                                 GError **error);
-AxonTensor *axon_tensor_new_i64 (const gint64 *values, gsize n_values);
-AxonTensor *axon_tensor_new_strings (const AxonShape *shape, const gchar *const *strings,
-                                     gsize n_strings, GError **error);
-AxonTensor *axon_tensor_new_sequence (AxonTensor *const *items, gsize n_items);
-AxonTensor *axon_tensor_new_optional (AxonTensor *item);
-const gchar *axon_tensor_get_string (const AxonTensor *tensor, gsize index);
-void axon_tensor_set_string (AxonTensor *tensor, gsize index, const gchar *string);
-AxonTensor *axon_tensor_get_item (const AxonTensor *tensor, gsize index);
-AxonTensor *axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape);
-AxonTensor *axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error);
-AxonTensor *axon_tensor_ref (AxonTensor *tensor);
-void axon_tensor_unref (AxonTensor *tensor);
-AxonDType axon_tensor_get_dtype (const AxonTensor *tensor);
-const AxonShape *axon_tensor_get_shape (const AxonTensor *tensor);
-gint64 axon_tensor_get_dim (const AxonTensor *tensor, guint index);
-gsize axon_tensor_get_numel (const AxonTensor *tensor);
-gsize axon_tensor_get_n_bytes (const AxonTensor *tensor);
-gint64 axon_tensor_get_stride (const AxonTensor *tensor, guint index);
-gboolean axon_tensor_is_contiguous (const AxonTensor *tensor);
-gboolean axon_tensor_is_remote (const AxonTensor *tensor);
-gboolean axon_tensor_copy_to (AxonTensor *tensor, AxonTensor *destination, GError **error);
-AxonTensor *axon_tensor_to_host (AxonTensor *tensor, GError **error);
-gpointer axon_tensor_get_data (const AxonTensor *tensor);
-GBytes *axon_tensor_get_bytes (AxonTensor *tensor);
-gboolean axon_tensor_is_shared (const AxonTensor *tensor);
-gdouble axon_tensor_get_value (const AxonTensor *tensor, gsize index);
-gchar *axon_tensor_to_string (const AxonTensor *tensor, guint max_values);
-gboolean axon_tensor_save_npy (const AxonTensor *tensor, const gchar *path, GError **error);
-AxonTensor *axon_tensor_load_npy (const gchar *path, GError **error);
-
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
-AxonTensor *axon_tensor_new_with_memory (AxonDType dtype, const AxonShape *shape,
-                                         AxonMemory *memory, GError **error);
-AxonTensor *axon_tensor_new_borrowing (AxonDType dtype, const AxonShape *shape, GError **error);
-AxonTensor *axon_tensor_adopt (AxonTensor *borrowing, GError **error);
-void axon_tensor_copy_boxes (const AxonTensor *from, AxonTensor *to);
-AxonTensor *axon_tensor_map_remote (AxonTensor *tensor);
-AxonMemory *axon_tensor_get_memory (const AxonTensor *tensor, gsize *offset);
-#endif
+AXON_API AxonTensor *axon_tensor_load_npy (const gchar *path, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonTensor, axon_tensor_unref)
 

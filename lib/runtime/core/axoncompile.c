@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compiling, importing, querying, contexts: expressions become a plugin and its configuration. */
+#include "../../plan/axonblob-private.h"
 #include "axoncompile-private.h"
 #include "../../onnx/axononnx.h"
 

@@ -7,7 +7,9 @@
 #pragma once
 
 #include <axon/axoncore.h>
-#include <axon/plugin/axondevices.h>
+
+#include "../../ops/axonopset-private.h"
+#include "axondevices-private.h"
 #include "axonloader-private.h"
 #include "axonplugin-private.h"
 

@@ -343,7 +343,18 @@ axon_core_list_all_devices (AxonCore *core)
   return list_devices (core, 0);
 }
 
-/* Devices that may be chosen without being named. */
+/**
+ * axon_core_get_candidate_devices:
+ * @core: the core
+ *
+ * Lists the devices that may be chosen without being named: neither virtual ones, nor the
+ * reference, nor those of other libraries. Any thread; loads plugins that were not used yet.
+ *
+ * Returns: (transfer full) (array zero-terminated=1): names, with ids where a plugin has several
+ *   devices
+ *
+ * Since: 1.0
+ */
 gchar **
 axon_core_get_candidate_devices (AxonCore *core)
 {

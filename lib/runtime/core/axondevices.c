@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <axon/plugin/axondevices.h>
+#include "axondevices-private.h"
+#include "axonproperty-private.h"
 #include <axon/axonerror.h>
 
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One compile, with the cache around it. A hit never parses ONNX. */
+#include "../../plan/axonblob-private.h"
 #include "axoncompile-private.h"
 #include "../cache/axoncache-private.h"
 #include "../../onnx/axononnx.h"

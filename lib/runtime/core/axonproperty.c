@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <axon/plugin/axonproperty.h>
+#include "axonproperty-private.h"
 
 #include <string.h>
 

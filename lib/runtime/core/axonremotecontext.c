@@ -2,6 +2,7 @@
 /* Remote context base class. Its tensors keep it alive. Any thread. */
 #include <axon/axonremotecontext.h>
 #include <axon/axonerror.h>
+#include <axon/plugin/axonmemory.h>
 
 /**
  * AxonRemoteContext:

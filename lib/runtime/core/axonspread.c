@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "axondevices-private.h"
 #include <axon/plugin/axonspread.h>
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The well-known keys: OpenVINO's names, with types and ranges, said once for all devices. */
-#include <axon/plugin/axonproperty.h>
+#include "axonproperty-private.h"
 
 #include "config.h"
 #include <glib/gi18n-lib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Bindings as a device sees them: always dense tensors that it can reach. Regions, batches and
  * memory of other kinds are copied at each run. */
+#include "../../tensor/axontensorview-private.h"
 #include "axoninferrequest-private.h"
 
 #include <string.h>

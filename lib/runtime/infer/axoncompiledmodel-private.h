@@ -2,7 +2,9 @@
 /* The inside of AxonCompiledModel, for this room and the core. */
 #pragma once
 
-#include <axon/axoncompiledmodel.h>
+#include <axon/plugin/axoncompiledmodel.h>
+
+#include "../core/axonproperty-private.h"
 
 typedef struct {
   gchar *name;
@@ -47,3 +49,12 @@ void axon_compiled_model_add_profile (AxonCompiledModel *compiled, GArray *rows)
 gboolean axon_compiled_model_write (AxonCompiledModel *compiled, AxonBlobWriter *writer,
                                     GVariant *extra, GOutputStream *stream,
                                     GCancellable *cancellable, GError **error);
+
+AxonExecutor *axon_compiled_model_get_executor (AxonCompiledModel *compiled);
+gboolean axon_compiled_model_accepts_remote (AxonCompiledModel *compiled);
+gboolean axon_compiled_model_accepts_any_place (AxonCompiledModel *compiled);
+guint axon_compiled_model_get_n_stages (AxonCompiledModel *compiled);
+AxonExecutor *axon_compiled_model_get_stage (AxonCompiledModel *compiled, guint index,
+                                             AxonStageFunc *func);
+AxonTensor *axon_compiled_model_new_tensor (AxonCompiledModel *compiled, AxonDType dtype,
+                                            const AxonShape *shape, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Export and import: the header that the base class writes and checks, around the device's own
  * payload (I1 to I5). */
+#include "../../plan/axonblob-private.h"
 #include "axoncompiledmodel-private.h"
 #include "../core/axonplugin-private.h"
 #include "../../base/axontrace-private.h"

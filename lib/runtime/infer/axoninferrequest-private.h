@@ -3,7 +3,9 @@
  * (axoninferrun.c). */
 #pragma once
 
-#include <axon/axoninferrequest.h>
+#include <axon/plugin/axoninferrequest.h>
+
+#include "axoncompiledmodel-private.h"
 
 /* One input or output: what the user set, and what the device sees. */
 typedef struct {
@@ -46,3 +48,6 @@ gboolean axon_infer_request_check_tensor (const gchar *what, const gchar *name, 
 gboolean axon_infer_request_check_bound (AxonInferRequest *r, GError **error);
 gboolean axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error);
 gboolean axon_infer_request_check_idle (AxonInferRequest *r, GError **error);
+
+AxonTensor *axon_infer_request_peek_own_output (AxonInferRequest *request, guint index);
+AxonTensor *axon_infer_request_steal_output (AxonInferRequest *request, guint index);

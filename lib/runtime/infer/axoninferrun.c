@@ -306,7 +306,17 @@ axon_infer_request_set_callback (AxonInferRequest *request, AxonInferCallback ca
   set_callback (request, callback, user_data, notify, FALSE);
 }
 
-/* A callback that never blocks, called in the thread that ended the run: for virtual devices. */
+/**
+ * axon_infer_request_set_direct_callback: (skip)
+ * @request: a request
+ * @callback: (nullable): called once per successful start; must not block
+ * @user_data: for @callback
+ *
+ * As axon_infer_request_set_callback(), but in the thread of the device that ended the run, not in
+ * that of callbacks.
+ *
+ * Since: 1.0
+ */
 void
 axon_infer_request_set_direct_callback (AxonInferRequest *request, AxonInferCallback callback,
                                         gpointer user_data)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
+#include <axon/plugin/axoninferrequest.h>
 #include <axon/plugin/axonscheduler.h>
 
 typedef struct {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ArgMax, ArgMin: numbers are inner, length, last. */
+/* ArgMax, ArgMin. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global long *y)
 {
   int i = get_global_id(0);
-  int inner = P[p], length = P[p + 1], last = P[p + 2];
+  PARAMS(GpuArgReduceParams);
+  int inner = q->line.inner, length = q->line.length, last = q->last;
   if (i >= n)
     return;
   int base = i / inner * length * inner + i % inner, best = 0;

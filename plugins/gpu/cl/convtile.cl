@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Convolution as an implicit product in local memory: a group of 64 items makes 64 channels of
  * 8 * TILE pixels, 8 of each an item, from 8 inputs at a time. Lines with a number in marks are
- * repeated for each pixel of an item. Numbers as in conv.cl. */
+ * repeated for each pixel of an item. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
@@ -13,24 +13,30 @@ void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global
 {
   __local @W@ weights[8][64];
   __local @X@ values[8][8 * @TILE@];
-  __global const int *q = P + p;
+  PARAMS(GpuConvParams);
+  __global const GpuWindow *win = &q->window;
   int l = get_local_id(0), first = get_group_id(0) * 8 * @TILE@, z = get_global_id(2);
-  int inputs = q[0], outputs = q[1], blocks = q[2], groups = q[21];
+  int inputs = q->inputs, outputs = q->outputs, blocks = q->blocks, groups = q->groups;
   int strips = (blocks + 7) / 8, group = get_global_id(1) / strips;
-  int block = get_global_id(1) % strips * 8, size = q[3] * q[4] * q[5];
-  int taps = q[6] * q[7] * q[8], pixels = q[18] * q[19] * q[20];
+  int block = get_global_id(1) % strips * 8, size = win->in[0] * win->in[1] * win->in[2];
+  int taps = win->taps[0] * win->taps[1] * win->taps[2];
+  int pixels = win->out[0] * win->out[1] * win->out[2];
   /* What the item brings: 8 weights, and TILE inputs of one pixel. */
   int at = min(first + l % (8 * @TILE@), pixels - 1), row = l / (8 * @TILE@);
-  int ix = at % q[20] * q[11] - q[17], iy = at / q[20] % q[19] * q[10] - q[16];
-  int iz = at / q[20] / q[19] * q[9] - q[15];
+  int ix = at % win->out[2] * win->stride[2] - win->pad[2];
+  int iy = at / win->out[2] % win->out[1] * win->stride[1] - win->pad[1];
+  int iz = at / win->out[2] / win->out[1] * win->stride[0] - win->pad[0];
   bool has_block = block + l / 8 < blocks;
   w += (size_t)(group * blocks + min(block + l / 8, blocks - 1)) * inputs * taps * 8;
   x += (size_t)(z * groups + group) * inputs * size;
   @A@8 s@t@ = 0;
   for (int tap = 0; tap < taps; tap++) {
-    int kx = ix + tap % q[8] * q[14], ky = iy + tap / q[8] % q[7] * q[13];
-    int kz = iz + tap / q[8] / q[7] * q[12], offset = (kz * q[4] + ky) * q[5] + kx;
-    bool inside = kx >= 0 && kx < q[5] && ky >= 0 && ky < q[4] && kz >= 0 && kz < q[3];
+    int kx = ix + tap % win->taps[2] * win->dilation[2];
+    int ky = iy + tap / win->taps[2] % win->taps[1] * win->dilation[1];
+    int kz = iz + tap / win->taps[2] / win->taps[1] * win->dilation[0];
+    int offset = (kz * win->in[1] + ky) * win->in[2] + kx;
+    bool inside = kx >= 0 && kx < win->in[2] && ky >= 0 && ky < win->in[1] && kz >= 0 &&
+                  kz < win->in[0];
     for (int c = 0; c < inputs; c += 8) {
       int mine = c + l % 8;
       vstore8(has_block && mine < inputs ? vload8(mine * taps + tap, w) : (@W@8)0, l / 8,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CumSum, CumProd: numbers are inner, length, exclusive, reverse. */
+/* CumSum, CumProd. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global @T@ *y)
 {
   int i = get_global_id(0);
-  int inner = P[p], length = P[p + 1], exclusive = P[p + 2], reverse = P[p + 3];
+  PARAMS(GpuCumulateParams);
+  int inner = q->line.inner, length = q->line.length, exclusive = q->exclusive, reverse = q->reverse;
   if (i >= n)
     return;
   int base = i / inner * length * inner + i % inner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ConvTranspose: an item makes 8 channels of one pixel from all that reach it. Numbers as in conv.cl,
- * of the convolution whose gradient it is: x here has its size of y, and y here its size of x. */
+/* ConvTranspose: an item makes 8 channels of one pixel from all that reach it. The window
+ * is of the convolution whose gradient it is: x here has its size of y, and y here its size of x. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
@@ -9,29 +9,33 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
                      __global const @W@ *w, __global const @B@ *bias, __global const float *scale,
                      __global @TY@ *restrict y, int has_bias, int x_zero, int y_zero@MORE@)
 {
-  __global const int *q = P + p;
+  PARAMS(GpuConvParams);
+  __global const GpuWindow *win = &q->window;
   int i = get_global_id(0), z = get_global_id(2);
-  int inputs = q[0], outputs = q[1], blocks = q[2], groups = q[21];
+  int inputs = q->inputs, outputs = q->outputs, blocks = q->blocks, groups = q->groups;
   int group = get_global_id(1) / blocks, block = get_global_id(1) % blocks;
-  int size = q[18] * q[19] * q[20], pixels = q[3] * q[4] * q[5];
-  int depth = inputs * q[6] * q[7] * q[8], taps = q[6] * q[7] * q[8];
+  int size = win->out[0] * win->out[1] * win->out[2], pixels = win->in[0] * win->in[1] * win->in[2];
+  int taps = win->taps[0] * win->taps[1] * win->taps[2], depth = inputs * taps;
   if (i >= n)
     return;
-  int ox = i % q[5] + q[17], oy = i / q[5] % q[4] + q[16], oz = i / q[5] / q[4] + q[15];
+  int ox = i % win->in[2] + win->pad[2], oy = i / win->in[2] % win->in[1] + win->pad[1];
+  int oz = i / win->in[2] / win->in[1] + win->pad[0];
   @A@8 sum = 0;
   w += (size_t)(group * blocks + block) * depth * 8;
   x += (size_t)(z * groups + group) * inputs * size;
   for (int t = 0; t < taps; t++) {
-    int k = ox - t % q[8] * q[14], j = oy - t / q[8] % q[7] * q[13], d = oz - t / q[8] / q[7] * q[12];
-    if (k < 0 || j < 0 || d < 0 || k % q[11] || j % q[10] || d % q[9])
+    int k = ox - t % win->taps[2] * win->dilation[2];
+    int j = oy - t / win->taps[2] % win->taps[1] * win->dilation[1];
+    int d = oz - t / win->taps[2] / win->taps[1] * win->dilation[0];
+    if (k < 0 || j < 0 || d < 0 || k % win->stride[2] || j % win->stride[1] || d % win->stride[0])
       continue;
-    k /= q[11];
-    j /= q[10];
-    d /= q[9];
-    if (k >= q[20] || j >= q[19] || d >= q[18])
+    k /= win->stride[2];
+    j /= win->stride[1];
+    d /= win->stride[0];
+    if (k >= win->out[2] || j >= win->out[1] || d >= win->out[0])
       continue;
     for (int c = 0; c < inputs; c++)
-      sum = MAC(vload8(c * taps + t, w), LOAD(c * size + (d * q[19] + j) * q[20] + k), sum);
+      sum = MAC(vload8(c * taps + t, w), LOAD(c * size + (d * win->out[1] + j) * win->out[2] + k), sum);
   }
   @A@ sums[8];
   vstore8(sum, 0, sums);

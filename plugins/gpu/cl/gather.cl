@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Gather: n = outer * indices * inner. Numbers: indices, inner, size of the axis. */
+/* Gather: n = outer * count * inner. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @S@ *x,
                      __global const @I@ *index, __global @S@ *y, __global int *status, int code)
 {
   int i = get_global_id(0);
-  int count = P[p], inner = P[p + 1], size = P[p + 2];
+  PARAMS(GpuGatherParams);
+  int count = q->count, inner = q->inner, size = q->length;
   if (i >= n)
     return;
   long k = index[i / inner % count];

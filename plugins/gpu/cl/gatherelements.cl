@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* GatherElements: numbers are rank, axis, size of the axis, sizes of y, steps in x. */
+/* GatherElements: sizes are of y. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @S@ *x,
                      __global const @I@ *index, __global @S@ *y, __global int *status, int code)
 {
   int i = get_global_id(0), rest = i, from = 0;
-  __global const int *q = P + p;
-  int rank = q[0], axis = q[1], size = q[2];
+  PARAMS(GpuGatherElementsParams);
+  int rank = q->rank, axis = q->axis, size = q->length;
   if (i >= n)
     return;
   long k = index[i];
@@ -16,9 +16,9 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @S@ *x,
     return;
   }
   for (int d = rank - 1; d >= 0; d--) {
-    int at = rest % q[3 + d];
-    rest /= q[3 + d];
-    from += (d == axis ? (int)k : at) * q[3 + rank + d];
+    int at = rest % q->size[d];
+    rest /= q->size[d];
+    from += (d == axis ? (int)k : at) * q->x_step[d];
   }
   y[i] = x[from];
 }

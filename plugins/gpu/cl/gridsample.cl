@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* GridSample over pictures: numbers are channels, rows and columns of x, rows and columns of y, padding
- * (0 zeros, 1 border, 2 reflection), whether corners are aligned. */
+/* GridSample over pictures. */
 inline float @NAME@_reflect(float c, float low, float high)
 {
   float range = high - low;
@@ -50,13 +49,15 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
                      __global const @G@ *grid, __global @T@ *y)
 {
   int i = get_global_id(0);
-  int channels = P[p], rows = P[p + 1], columns = P[p + 2], pixels = P[p + 3] * P[p + 4];
+  PARAMS(GpuGridSampleParams);
+  int channels = q->channels, rows = q->rows, columns = q->columns;
+  int pixels = q->out_rows * q->out_columns;
   if (i >= n)
     return;
   int from = (i / pixels / channels * pixels + i % pixels) * 2, ax[@TAPS@], ay[@TAPS@];
   float wx[@TAPS@], wy[@TAPS@], sum = 0;
-  @NAME@_taps(LD_@GN@(grid, from), columns, P[p + 5], P[p + 6], ax, wx);
-  @NAME@_taps(LD_@GN@(grid, from + 1), rows, P[p + 5], P[p + 6], ay, wy);
+  @NAME@_taps(LD_@GN@(grid, from), columns, q->padding, q->aligned, ax, wx);
+  @NAME@_taps(LD_@GN@(grid, from + 1), rows, q->padding, q->aligned, ay, wy);
   x += (size_t)(i / pixels) * rows * columns;
   for (int b = 0; b < @TAPS@; b++)
     for (int a = 0; a < @TAPS@; a++)

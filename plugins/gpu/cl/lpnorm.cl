@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* LpNormalization: numbers are inner, length, p. */
+/* LpNormalization. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global @T@ *y)
 {
   int i = get_global_id(0);
-  int inner = P[p], length = P[p + 1], square = P[p + 2] == 2;
+  PARAMS(GpuLpNormParams);
+  int inner = q->line.inner, length = q->line.length, square = q->p == 2;
   if (i >= n)
     return;
   int base = i / inner * length * inner + i % inner;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* LRN: numbers are channels, inner, size, alpha, beta, bias. */
+/* LRN. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global @T@ *y)
 {
   int i = get_global_id(0);
-  int channels = P[p], inner = P[p + 1], size = P[p + 2];
-  float alpha = as_float(P[p + 3]), beta = as_float(P[p + 4]), bias = as_float(P[p + 5]);
+  PARAMS(GpuLrnParams);
+  int channels = q->channels, inner = q->inner, size = q->size;
   if (i >= n)
     return;
   int c = i / inner % channels;
@@ -14,6 +14,6 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
     @C@ v = LD_@N@(x, i + (k - c) * inner);
     sum += v * v;
   }
-  @C@ base = bias + alpha / size * sum;
-  ST_@N@(y, i, LD_@N@(x, i) / pow(base, (@C@)beta));
+  @C@ base = q->bias + q->alpha / size * sum;
+  ST_@N@(y, i, LD_@N@(x, i) / pow(base, (@C@)q->beta));
 }

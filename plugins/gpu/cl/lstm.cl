@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One step of LSTM in one direction: an item makes one unit of one batch entry. g holds the products of
- * the inputs, gates in ONNX's order i, o, f, c; r is transposed, [hidden][4 * hidden]. Numbers: hidden,
- * batch, where h before lies, -1: nowhere, where h goes, whether the cell begins here. */
+ * the inputs, gates in ONNX's order i, o, f, c; r is transposed, [hidden][4 * hidden]; the h
+ * before begins at from, -1: nowhere, the new one at to. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const float *g,
                      __global const float *r, __global const float *bias,
                      __global const float *h0, __global const float *c0, __global float *y,
@@ -9,7 +9,8 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const float *
                      int state, int bias_at)
 {
   int i = get_global_id(0);
-  int hidden = P[p];
+  PARAMS(GpuLstmParams);
+  int hidden = q->hidden;
   if (i >= n)
     return;
   int k = i % hidden, b = i / hidden;

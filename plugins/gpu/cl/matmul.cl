@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Products: an item makes TILE rows by 8 columns; lines with a number in marks are
- * repeated for each. b is row-major. Numbers: rows, columns, depth, steps of
- * a along rows and depth, then per batch axis its size and steps in a and b; the product is scaled by
- * alpha, and c, scaled by beta, is added with its steps along rows and columns. */
+/* Products: an item makes TILE rows by 8 columns; lines with a number in marks are repeated for
+ * each. b is row-major. The product is scaled by alpha, and c, scaled by beta, is added. */
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *a,
                      __global const @T@ *b, __global const @T@ *c, __global @TY@ *restrict y, int has_c@MORE@)
 {
-  __global const int *q = P + p;
-  int rows = q[0], columns = q[1], depth = q[2], row_step = q[3], depth_step = q[4];
-  int batches = q[7];
+  PARAMS(GpuProductParams);
+  int rows = q->rows, columns = q->columns, depth = q->depth;
+  int row_step = q->a_row, depth_step = q->a_depth;
+  int batches = q->batches;
   int j = get_global_id(0) * 8, i = get_global_id(1) * @TILE@, z = get_global_id(2), rest = z;
   if (get_global_id(0) >= n)
     return;
   for (int d = batches - 1; d >= 0; d--) {
-    int at = rest % q[8 + 3 * d];
-    rest /= q[8 + 3 * d];
-    a += at * q[9 + 3 * d];
-    b += at * q[10 + 3 * d];
+    int at = rest % q->size[d];
+    rest /= q->size[d];
+    a += at * q->a_step[d];
+    b += at * q->b_step[d];
   }
   @C@ sum[@TILE@][8];
   if (j + 8 <= columns) {
@@ -45,7 +44,7 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *a,
     for (int s = 0; s < 8 && j + s < columns; s++) {
       @C@ v = sum[r][s] * (@C@)@ALPHA@;
       if (has_c)
-        v += (@C@)@BETA@ * LD_@N@(c, (i + r) * q[5] + (j + s) * q[6]);
+        v += (@C@)@BETA@ * LD_@N@(c, (i + r) * q->c_row + (j + s) * q->c_column);
       PUT((z * rows + i + r) * columns + j + s, 0, v);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Products in local memory: a group of 64 items makes 64 rows by 8 * TILE columns, 8 by TILE an item,
  * from 8 steps of depth at a time. Lines with a number in marks are repeated for each column of an
- * item. Numbers as in matmul.cl. */
+ * item. */
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
 @FUSED@
@@ -11,15 +11,16 @@ void @NAME@(__global const int *P, int p, int n, __global const @T@ *a, __global
 {
   __local @C@ left[8][64];
   __local @C@ right[8][8 * @TILE@];
-  __global const int *q = P + p;
-  int rows = q[0], columns = q[1], depth = q[2], row_step = q[3], depth_step = q[4];
-  int batches = q[7], l = get_local_id(0), z = get_global_id(2), rest = z;
+  PARAMS(GpuProductParams);
+  int rows = q->rows, columns = q->columns, depth = q->depth;
+  int row_step = q->a_row, depth_step = q->a_depth;
+  int batches = q->batches, l = get_local_id(0), z = get_global_id(2), rest = z;
   int i = get_global_id(1) * 64, j = get_group_id(0) * 8 * @TILE@;
   for (int d = batches - 1; d >= 0; d--) {
-    int at = rest % q[8 + 3 * d];
-    rest /= q[8 + 3 * d];
-    a += at * q[9 + 3 * d];
-    b += at * q[10 + 3 * d];
+    int at = rest % q->size[d];
+    rest /= q->size[d];
+    a += at * q->a_step[d];
+    b += at * q->b_step[d];
   }
   a += (size_t)min(i + l, rows - 1) * row_step;
   b += min(j + l % (8 * @TILE@), columns - 1);
@@ -43,7 +44,7 @@ void @NAME@(__global const int *P, int p, int n, __global const @T@ *a, __global
       int row = i + l / 8 * 8 + r, column = j + l % 8 + 8 * t;
       @C@ v = sum[t][r] * (@C@)@ALPHA@;
       if (has_c)
-        v += (@C@)@BETA@ * LD_@N@(c, row * q[5] + column * q[6]);
+        v += (@C@)@BETA@ * LD_@N@(c, row * q->c_row + column * q->c_column);
       PUT((z * rows + row) * columns + column, 0, v);
     }
 }

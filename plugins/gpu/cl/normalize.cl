@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A group normalises a line of elements: y = (x - mean) * inverse * scale + bias. Numbers: length,
- * epsilon, whether the mean is subtracted, and where scale and bias lie: line % a * b + element / c. */
+/* A group normalises a line of elements: y = (x - mean) * inverse * scale + bias. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
                      __global const @T@ *scale, __global const @T@ *bias, __global @T@ *y,
                      __global @M@ *means, __global @M@ *inverses, int has)
 {
   int line = get_group_id(0), l = get_local_id(0);
-  int length = P[p], centred = P[p + 2], a = P[p + 3], b = P[p + 4], c = P[p + 5];
-  float epsilon = as_float(P[p + 1]);
+  PARAMS(GpuNormalizeParams);
+  int length = q->length, centred = q->centred;
   __local @C@ part[64];
   __local @C@ total;
   @C@ mean = 0, sum = 0;
@@ -30,9 +29,9 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
     mean = pass == 0 ? sum : mean;
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  @C@ inverse = 1 / sqrt(sum + epsilon);
+  @C@ inverse = 1 / sqrt(sum + q->epsilon);
   for (int j = l; j < length; j += 64) {
-    int at = line % a * b + j / c;
+    int at = line % q->lines * q->line_step + j / q->elements;
     @C@ v = (LD_@N@(from, j) - mean) * inverse;
     v = has & 1 ? v * LD_@N@(scale, at) : v;
     v = has & 2 ? v + LD_@N@(bias, at) : v;

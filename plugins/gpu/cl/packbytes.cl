@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Four channels of a pixel as one number; what lacks is 0. Numbers: channels, fours of channels,
- * pixels. FLIP makes unsigned bytes signed ones, 128 less. */
+/* Four channels of a pixel as one number; what lacks is 0. FLIP makes unsigned bytes
+ * signed ones, 128 less. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global uint *y)
 {
-  int i = get_global_id(0), channels = P[p], quads = P[p + 1], pixels = P[p + 2];
+  PARAMS(GpuPackBytesParams);
+  int i = get_global_id(0), channels = q->channels, quads = q->quads, pixels = q->pixels;
   if (i >= n)
     return;
   int pixel = i % pixels, quad = i / pixels % quads, z = i / pixels / quads;

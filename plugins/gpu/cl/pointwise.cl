@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Convolution with a kernel of one pixel, without padding and strides: a product. An item makes 8
- * channels of TILE pixels; lines with a number in marks are repeated for each. Numbers: inputs and
- * outputs per group, blocks of 8 outputs, pixels, groups. */
+ * channels of TILE pixels; lines with a number in marks are repeated for each. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
@@ -11,7 +10,9 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
                      __global @TY@ *restrict y, int has_bias, int x_zero, int y_zero@MORE@)
 {
   int i = get_global_id(0), z = get_global_id(2);
-  int inputs = P[p], outputs = P[p + 1], blocks = P[p + 2], pixels = P[p + 3], groups = P[p + 4];
+  PARAMS(GpuPointwiseParams);
+  int inputs = q->inputs, outputs = q->outputs, blocks = q->blocks, groups = q->groups;
+  int pixels = q->pixels;
   int group = get_global_id(1) / blocks, block = get_global_id(1) % blocks;
   if (i >= n)
     return;

@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pooling: numbers 3 to 20 as in conv.cl, 21 whether padding counts, 22 p of LpPool, 23 to 25 the
- * padding behind. */
+/* Pooling. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global @T@ *y,
                      __global long *index, int has_index)
 {
-  __global const int *q = P + p;
+  PARAMS(GpuPoolParams);
+  __global const GpuWindow *win = &q->window;
   int i = get_global_id(0);
-  int size = q[3] * q[4] * q[5], pixels = q[18] * q[19] * q[20];
+  int size = win->in[0] * win->in[1] * win->in[2], pixels = win->out[0] * win->out[1] * win->out[2];
   if (i >= n)
     return;
-  int ox = i % q[20], oy = i / q[20] % q[19], oz = i / q[20] / q[19] % q[18], base = i / pixels * size;
+  int ox = i % win->out[2], oy = i / win->out[2] % win->out[1];
+  int oz = i / win->out[2] / win->out[1] % win->out[0], base = i / pixels * size;
   int count = 0, best = -1;
   @A@ a = 0;
-  for (int c = 0; c < q[6]; c++)
-    for (int b = 0; b < q[7]; b++)
-      for (int k = 0; k < q[8]; k++) {
-        int iz = oz * q[9] - q[15] + c * q[12], iy = oy * q[10] - q[16] + b * q[13];
-        int ix = ox * q[11] - q[17] + k * q[14];
-        bool inside = iz >= 0 && iz < q[3] && iy >= 0 && iy < q[4] && ix >= 0 && ix < q[5];
+  for (int c = 0; c < win->taps[0]; c++)
+    for (int b = 0; b < win->taps[1]; b++)
+      for (int k = 0; k < win->taps[2]; k++) {
+        int iz = oz * win->stride[0] - win->pad[0] + c * win->dilation[0];
+        int iy = oy * win->stride[1] - win->pad[1] + b * win->dilation[1];
+        int ix = ox * win->stride[2] - win->pad[2] + k * win->dilation[2];
+        bool inside = iz >= 0 && iz < win->in[0] && iy >= 0 && iy < win->in[1] && ix >= 0 &&
+                      ix < win->in[2];
         if (!inside) {
-          count += q[21] && iz < q[3] + q[23] && iy < q[4] + q[24] && ix < q[5] + q[25];
+          count += q->counts_padding && iz < win->in[0] + q->pad_end[0] &&
+                   iy < win->in[1] + q->pad_end[1] && ix < win->in[2] + q->pad_end[2];
           continue;
         }
-        int o = (iz * q[4] + iy) * q[5] + ix;
+        int o = (iz * win->in[1] + iy) * win->in[2] + ix;
         @A@ v = LD_@N@(x, base + o);
         count++;
         @BODY@
       }
   ST_@N@(y, i, @FIN@);
   if (has_index) {
-    int at = has_index == 1 ? best : (best % q[5]) * q[4] * q[3] + best / q[5] % q[4] * q[3] + best / q[5] / q[4];
+    int at = (best % win->in[2]) * win->in[1] * win->in[0] + best / win->in[2] % win->in[1] * win->in[0] +
+             best / win->in[2] / win->in[1];
+    at = has_index == 1 ? best : at;
     index[i] = (long)base + at;
   }
 }

@@ -2,6 +2,8 @@
 #ifdef cl_khr_integer_dot_product
 #pragma OPENCL EXTENSION cl_khr_integer_dot_product : enable
 #endif
+/* What the kernel was given, by the names of params.h. */
+#define PARAMS(type) __global const type *q = (__global const type *)(P + p)
 /* Element types: LD and ST are how one is read and written; half and bfloat16 are computed as float. */
 /* 8-bit results hang on ties: what is not said to be one operation is two. */
 #pragma OPENCL FP_CONTRACT OFF

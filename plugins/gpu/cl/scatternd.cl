@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* ScatterND into a copy: an item walks all indices for one element of the slices, so that equal ones
- * are reduced in order. Numbers: length of an index, tuples, then sizes and steps of the axes. */
+ * are reduced in order. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @I@ *index,
                      __global const @T@ *updates, __global @T@ *y, __global int *status, int code)
 {
   int i = get_global_id(0);
-  __global const int *q = P + p;
-  int length = q[0], tuples = q[1];
+  PARAMS(GpuScatterNdParams);
+  int length = q->length, tuples = q->tuples;
   if (i >= n)
     return;
   for (int t = 0; t < tuples; t++) {
@@ -14,9 +14,9 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @I@ *in
     bool inside = true;
     for (int d = 0; d < length; d++) {
       long k = index[t * length + d];
-      k = k < 0 ? k + q[2 + d] : k;
-      inside = inside && k >= 0 && k < q[2 + d];
-      o += (int)k * q[2 + length + d];
+      k = k < 0 ? k + q->size[d] : k;
+      inside = inside && k >= 0 && k < q->size[d];
+      o += (int)k * q->y_step[d];
     }
     if (!inside) {
       status[0] = code;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Softmax, LogSoftmax, Hardmax: an item does a line. Numbers: inner, length. */
+/* Softmax, LogSoftmax, Hardmax: an item does a line. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global @T@ *y)
 {
   int i = get_global_id(0);
-  int inner = P[p], length = P[p + 1];
+  PARAMS(GpuLineParams);
+  int inner = q->inner, length = q->length;
   if (i >= n)
     return;
   int base = i / inner * length * inner + i % inner, best = 0;

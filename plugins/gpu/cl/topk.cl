@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TopK: numbers are inner, length, k. An item finds one line's, each behind the one before; NaN is the
- * largest. */
+/* TopK: an item finds one line's, each behind the one before; NaN is the largest. */
 #define BEST(v, w) @BETTER@
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global @T@ *y,
                      __global long *index)
 {
   int i = get_global_id(0);
-  int inner = P[p], length = P[p + 1], k = P[p + 2];
+  PARAMS(GpuTopKParams);
+  int inner = q->line.inner, length = q->line.length, k = q->k;
   if (i >= n)
     return;
   int base = i / inner * length * inner + i % inner, to = i / inner * k * inner + i % inner;

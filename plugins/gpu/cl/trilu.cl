@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Trilu: numbers are rows, columns, upper. */
+/* Trilu. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @S@ *x,
                      __global const long *k, __global @S@ *y, int has_k)
 {
   int i = get_global_id(0);
-  int rows = P[p], columns = P[p + 1], upper = P[p + 2];
+  PARAMS(GpuTriluParams);
+  int rows = q->rows, columns = q->columns;
   if (i >= n)
     return;
   long diagonal = (long)(i % columns) - i / columns % rows - (has_k ? k[0] : 0);
-  y[i] = (upper ? diagonal >= 0 : diagonal <= 0) ? x[i] : (@S@)0;
+  y[i] = (q->upper ? diagonal >= 0 : diagonal <= 0) ? x[i] : (@S@)0;
 }

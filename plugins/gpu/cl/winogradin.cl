@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Every 4x4 part of x, two pixels apart, becomes 16 numbers: 16 matrices [channel][part]. Numbers:
- * channels, rows, columns, parts per column and row of the picture, padding above and left, parts. */
+/* Every 4x4 tile of x, two pixels apart, becomes 16 numbers: 16 matrices [channel][tile]. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x, __global @T@ *v)
 {
-  __global const int *q = P + p;
+  PARAMS(GpuWinogradInParams);
   int i = get_global_id(0);
   if (i >= n)
     return;
-  int parts = q[7], channel = i / parts, part = i % parts;
-  int column = part % q[4], row = part / q[4] % q[3], image = part / q[4] / q[3];
-  int x0 = column * 2 - q[6], y0 = row * 2 - q[5];
+  int tiles = q->n_tiles, channel = i / tiles, tile = i % tiles;
+  int column = tile % q->tile_columns, row = tile / q->tile_columns % q->tile_rows;
+  int image = tile / q->tile_columns / q->tile_rows;
+  int x0 = column * 2 - q->pad_left, y0 = row * 2 - q->pad_top;
   float d[4][4];
-  x += (size_t)(image * q[0] + channel) * q[1] * q[2];
+  x += (size_t)(image * q->channels + channel) * q->rows * q->columns;
   for (int r = 0; r < 4; r++)
     for (int k = 0; k < 4; k++) {
       int y = y0 + r, c = x0 + k;
-      d[r][k] = y >= 0 && y < q[1] && c >= 0 && c < q[2] ? LD_@N@(x, y * q[2] + c) : 0;
+      d[r][k] = y >= 0 && y < q->rows && c >= 0 && c < q->columns ? LD_@N@(x, y * q->columns + c) : 0;
     }
   for (int k = 0; k < 4; k++) {
     float a = d[0][k] - d[2][k], b = d[1][k] + d[2][k], c = d[2][k] - d[1][k], e = d[1][k] - d[3][k];

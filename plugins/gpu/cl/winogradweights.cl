@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* F(2x2, 3x3): weights [output][input][3][3] become 16 matrices [output][input]. Numbers: outputs * inputs. */
+/* F(2x2, 3x3): weights [output][input][3][3] become 16 matrices [output][input]. */
 __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *w, __global @T@ *u)
 {
   int i = get_global_id(0);

@@ -39,8 +39,13 @@ pack (GpuPlan *plan, const Weights *w, const GpuConvOperands *o)
   gint64 depth = w->inputs * w->taps, blocks = (w->outputs + 7) / 8;
   gint64 n = w->groups * blocks * depth * 8;
   const AxonShape shape = AXON_SHAPE (n);
-  const gint64 numbers[] = { w->outputs,     depth,         w->taps, w->group_step,
-                             w->output_step, w->input_step, 1 };
+  const GpuPackWeightsParams params = { .outputs = gpu_int (w->outputs),
+                                        .depth = gpu_int (depth),
+                                        .taps = gpu_int (w->taps),
+                                        .group_step = gpu_int (w->group_step),
+                                        .output_step = gpu_int (w->output_step),
+                                        .input_step = gpu_int (w->input_step),
+                                        .tap_step = 1 };
   AxonDType dtype = o->kind == GPU_CONV_REAL ? AXON_DTYPE_F32 : AXON_DTYPE_I32;
   const gchar *sum = kinds[o->kind].sum;
   GpuTensor *y;
@@ -50,8 +55,7 @@ pack (GpuPlan *plan, const Weights *w, const GpuConvOperands *o)
                                           : gpu_plan_scratch (plan, dtype, &shape);
   g_autofree gchar *base = g_strdup_printf ("packweights_%s", sum);
   g_autofree gchar *name = gpu_kernel_for (plan, base, "packweights", o->w->dtype, "A", sum, NULL);
-  GpuStep *step = gpu_plan_step (
-      plan, name, gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)), n, 1, 1);
+  GpuStep *step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), n, 1, 1);
   gpu_step_read (plan, step, o->w);
   gpu_step_write (plan, step, y);
   return y;
@@ -125,15 +129,14 @@ add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, gint pixels,
 }
 
 static gint32
-conv_numbers (GpuPlan *plan, const Weights *w, const AxonWindow *window)
+conv_params (GpuPlan *plan, const Weights *w, const AxonWindow *window)
 {
-  GpuNumbers numbers = { .n = 0 };
-  gpu_numbers_add (&numbers, w->inputs);
-  gpu_numbers_add (&numbers, w->outputs);
-  gpu_numbers_add (&numbers, (w->outputs + 7) / 8);
-  gpu_numbers_add_window (&numbers, window);
-  gpu_numbers_add (&numbers, w->groups);
-  return gpu_numbers_write (&numbers, plan);
+  const GpuConvParams params = { .inputs = gpu_int (w->inputs),
+                                 .outputs = gpu_int (w->outputs),
+                                 .blocks = gpu_int ((w->outputs + 7) / 8),
+                                 .groups = gpu_int (w->groups),
+                                 .window = gpu_window (window) };
+  return GPU_PARAMS_OF (plan, params);
 }
 
 static gint64
@@ -176,7 +179,7 @@ add_in_local (GpuPlan *plan, const AxonNode *node, const GpuConvOperands *o, con
   const gint64 items[] = { gpu_tiles (grid->row * grid->rows, pixels) * GPU_GROUP,
                            (grid->outputs + GPU_TILE_ROWS - 1) / GPU_TILE_ROWS * grid->groups,
                            grid->batch };
-  add_conv (plan, node, "convtile", pixels, o, pack (plan, w, o), conv_numbers (plan, w, window),
+  add_conv (plan, node, "convtile", pixels, o, pack (plan, w, o), conv_params (plan, w, window),
             items);
 }
 
@@ -185,13 +188,17 @@ add_pointwise (GpuPlan *plan, const AxonNode *node, const GpuConvOperands *o, co
                const AxonWindow *window, const Grid *grid, gint pixels)
 {
   gint64 n = grid->row * grid->rows;
-  const gint64 numbers[] = { w->inputs, w->outputs, blocks_of (grid), n, w->groups };
+  const GpuPointwiseParams params = { .inputs = gpu_int (w->inputs),
+                                      .outputs = gpu_int (w->outputs),
+                                      .blocks = gpu_int (blocks_of (grid)),
+                                      .groups = gpu_int (w->groups),
+                                      .pixels = gpu_int (n) };
   const gint64 items[] = { (n + pixels - 1) / pixels, blocks_of (grid) * grid->groups,
                            grid->batch };
   GpuConvOperands dense = *o;
   dense.x = read_pixels (plan, o->x, window);
   add_conv (plan, node, "pointwise", pixels, &dense, pack (plan, w, o),
-            gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)), items);
+            GPU_PARAMS_OF (plan, params), items);
 }
 
 gboolean
@@ -218,13 +225,13 @@ gpu_add_convolution (GpuPlan *plan, const AxonNode *node, const AxonShape *ws,
   gint64 per_row = (grid.row + pixels - 1) / pixels * grid.rows;
   const gint64 items[] = { per_row, blocks_of (&grid) * groups, grid.batch };
   if (depthwise)
-    add_conv (plan, node, "depthwise", pixels, o, o->w, conv_numbers (plan, &w, &window), items);
+    add_conv (plan, node, "depthwise", pixels, o, o->w, conv_params (plan, &w, &window), items);
   else if (tile > 0)
     add_in_local (plan, node, o, &w, &window, &grid, tile);
   else if (is_pointwise (&window))
     add_pointwise (plan, node, o, &w, &window, &grid, pixels);
   else
-    add_conv (plan, node, "conv", pixels, o, pack (plan, &w, o), conv_numbers (plan, &w, &window),
+    add_conv (plan, node, "conv", pixels, o, pack (plan, &w, o), conv_params (plan, &w, &window),
               items);
   return TRUE;
 }
@@ -238,8 +245,8 @@ real_operands (GpuPlan *plan, const AxonNode *node)
                             .bias = gpu_plan_input (plan, node, 2) };
 }
 
-gboolean
-gpu_build_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   GpuConvOperands o;
   if (!has_conv_type (node, why))
@@ -248,8 +255,8 @@ gpu_build_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
   return gpu_add_convolution (plan, node, &o.w->shape, &o);
 }
 
-gboolean
-gpu_build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *ws = &node->inputs[1]->type.shape, *xs = &node->inputs[0]->type.shape;
   gint64 groups = axon_node_get_int (node, "group");
@@ -264,7 +271,14 @@ gpu_build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
   w.input_step = w.outputs * w.taps;
   w.group_step = w.inputs * w.input_step;
   const gint64 items[] = { volume (window.in), groups * ((w.outputs + 7) / 8), xs->dims[0] };
-  add_conv (plan, node, "deconv", 1, &o, pack (plan, &w, &o), conv_numbers (plan, &w, &window),
+  add_conv (plan, node, "deconv", 1, &o, pack (plan, &w, &o), conv_params (plan, &w, &window),
             items);
   return TRUE;
 }
+
+static const GpuKernel rows[] = {
+  { .name = "Conv", .impl = "conv", .build = build_conv },
+  { .name = "ConvTranspose", .impl = "deconv", .build = build_deconv },
+};
+
+GPU_DEFINE_FAMILY (conv, rows)

@@ -4,20 +4,19 @@
 #include "../gpuframe.h"
 
 static gint32
-target_numbers (GpuPlan *plan, const AxonImageTarget *t)
+target_params (GpuPlan *plan, const AxonImageTarget *t)
 {
-  GpuNumbers numbers = { .n = 0 };
-  gpu_numbers_add (&numbers, t->width);
-  gpu_numbers_add (&numbers, t->height);
-  gpu_numbers_add (&numbers, t->channels);
-  gpu_numbers_add (&numbers, t->nhwc);
-  gpu_numbers_add (&numbers, t->bgr);
-  gpu_numbers_add_float (&numbers, (gdouble)t->pad);
+  GpuImageParams params = { .width = t->width,
+                            .height = t->height,
+                            .channels = t->channels,
+                            .channels_last = t->nhwc,
+                            .blue_first = t->bgr,
+                            .bars = (gfloat)t->pad };
   for (gint c = 0; c < t->channels; c++) {
-    gpu_numbers_add_float (&numbers, (gdouble)t->mean[c]);
-    gpu_numbers_add_float (&numbers, (gdouble)t->scale[c]);
+    params.mean[c] = (gfloat)t->mean[c];
+    params.scale[c] = (gfloat)t->scale[c];
   }
-  return gpu_numbers_write (&numbers, plan);
+  return GPU_PARAMS_OF (plan, params);
 }
 
 /* The frame's inputs; FALSE where one is made by another node. */
@@ -36,8 +35,8 @@ find_inputs (GpuPlan *plan, const AxonNode *node, GpuFrame *frame)
   return TRUE;
 }
 
-gboolean
-gpu_build_image (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_image (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   GpuFrame *frame = g_new0 (GpuFrame, 1);
   GpuTensor *numbers, *y;
@@ -57,7 +56,7 @@ gpu_build_image (GpuPlan *plan, const AxonNode *node, gchar **why)
                                          : g_strdup_printf ("convert_%s_sat(floor(value + 0.5f))",
                                                             gpu_type_computed (y->dtype));
   name = gpu_kernel_for (plan, "image", "image", y->dtype, "VALUE", value, NULL);
-  step = gpu_plan_step (plan, name, target_numbers (plan, &frame->target),
+  step = gpu_plan_step (plan, name, target_params (plan, &frame->target),
                         (gint64)frame->target.width * frame->target.height, 1, 1);
   gpu_step_read (plan, step, numbers);
   for (guint i = 1; i <= AXON_IMAGE_MAX_PLANES; i++)
@@ -65,3 +64,9 @@ gpu_build_image (GpuPlan *plan, const AxonNode *node, gchar **why)
   gpu_step_write (plan, step, y);
   return TRUE;
 }
+
+static const GpuKernel rows[] = {
+  { .domain = AXON_DOMAIN_AXON, .name = "ImageToTensor", .impl = "image", .build = build_image },
+};
+
+GPU_DEFINE_FAMILY (image, rows)

@@ -4,18 +4,18 @@
 
 #include "../gpuplan.h"
 #include "../gpuelement.h"
+#include "../cl/params.h"
 
-/* Numbers of one kernel, on their way to the plan's parameters. */
-typedef struct {
-  gint32 values[128];
-  guint n;
-} GpuNumbers;
+G_STATIC_ASSERT (GPU_MAX_RANK == AXON_MAX_RANK);
 
-void gpu_numbers_add (GpuNumbers *numbers, gint64 value);
-void gpu_numbers_add_float (GpuNumbers *numbers, gdouble value);
-/* Three of each: size, kernel, stride, dilation, pad, size of the result. */
-void gpu_numbers_add_window (GpuNumbers *numbers, const AxonWindow *w);
-gint32 gpu_numbers_write (const GpuNumbers *numbers, GpuPlan *plan);
+/* Adds a struct of params.h to the plan; returns where it begins. */
+#define GPU_PARAMS_OF(plan, params)                                                                \
+  gpu_plan_params (plan, (const gint32 *)(gconstpointer) & (params),                               \
+                   (guint)(sizeof (params) / sizeof (gint32)))
+/* A number of the graph as kernels take it, clamped. */
+gint32 gpu_int (gint64 value);
+void gpu_ints (const gint64 *values, gint n, gint32 *to);
+GpuWindow gpu_window (const AxonWindow *w);
 
 /* A kernel made of @family for the type of @t: words N, T, C and S; @name gets the suffix of the
  * type. More words follow, in pairs, ended by NULL. Returns its name (transfer full). */
@@ -42,6 +42,7 @@ typedef struct {
   gint64 outer, length, inner;
 } GpuLines;
 
+GpuLineParams gpu_line_params (const GpuLines *lines);
 GpuLines gpu_lines (const AxonShape *shape, gint axis);
 gint gpu_node_axis (const AxonNode *node, gint rank);
 void gpu_strides (const AxonShape *shape, gint64 *strides);
@@ -55,51 +56,21 @@ void gpu_products (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const 
                    gint64 n, gint64 rows, gint64 depth, gint64 columns);
 gboolean gpu_add_winograd (GpuPlan *plan, const AxonNode *node, const AxonWindow *w);
 
-/* A step with an item for each element of @y: parameters @numbers, then buffers @in and @y. */
-GpuStep *gpu_each_element (GpuPlan *plan, const gchar *name, const GpuNumbers *numbers,
-                           GpuTensor *const *in, guint n_in, GpuTensor *y);
+/* A step with an item for each element of @y: parameters at @p, then buffers @in and @y. */
+GpuStep *gpu_each_element (GpuPlan *plan, const gchar *name, gint32 p, GpuTensor *const *in,
+                           guint n_in, GpuTensor *y);
 
 /* TRUE for QLinearConv whose scales, zero points and weights are known. */
 gboolean gpu_has_integer_conv (const AxonNode *node);
 
-#define GPU_BUILDER(name) gboolean name (GpuPlan *plan, const AxonNode *node, gchar **why)
-GPU_BUILDER (gpu_build_known);
-GPU_BUILDER (gpu_build_dropout);
-GPU_BUILDER (gpu_build_view);
-GPU_BUILDER (gpu_build_transpose);
-GPU_BUILDER (gpu_build_slice);
-GPU_BUILDER (gpu_build_split);
-GPU_BUILDER (gpu_build_concat);
-GPU_BUILDER (gpu_build_expand);
-GPU_BUILDER (gpu_build_tile);
-GPU_BUILDER (gpu_build_depth_space);
-GPU_BUILDER (gpu_build_pad);
-GPU_BUILDER (gpu_build_gather);
-GPU_BUILDER (gpu_build_gather_elements);
-GPU_BUILDER (gpu_build_gather_nd);
-GPU_BUILDER (gpu_build_scatter_elements);
-GPU_BUILDER (gpu_build_scatter_nd);
-GPU_BUILDER (gpu_build_one_hot);
-GPU_BUILDER (gpu_build_trilu);
-GPU_BUILDER (gpu_build_reverse_sequence);
-GPU_BUILDER (gpu_build_reduce);
-GPU_BUILDER (gpu_build_global_pool);
-GPU_BUILDER (gpu_build_arg_reduce);
-GPU_BUILDER (gpu_build_top_k);
-GPU_BUILDER (gpu_build_cumulate);
-GPU_BUILDER (gpu_build_softmax);
-GPU_BUILDER (gpu_build_layer_norm);
-GPU_BUILDER (gpu_build_instance_norm);
-GPU_BUILDER (gpu_build_group_norm);
-GPU_BUILDER (gpu_build_lp_norm);
-GPU_BUILDER (gpu_build_lrn);
-GPU_BUILDER (gpu_build_matmul);
-GPU_BUILDER (gpu_build_gemm);
-GPU_BUILDER (gpu_build_conv);
-GPU_BUILDER (gpu_build_qlinear_conv);
-GPU_BUILDER (gpu_build_deconv);
-GPU_BUILDER (gpu_build_pool);
-GPU_BUILDER (gpu_build_resize);
-GPU_BUILDER (gpu_build_image);
-GPU_BUILDER (gpu_build_grid_sample);
-GPU_BUILDER (gpu_build_lstm);
+/* Views of the same elements. */
+gboolean gpu_build_view (GpuPlan *plan, const AxonNode *node, gchar **why);
+/* By the name of one of the operators Reduce*. */
+void gpu_reduce (GpuPlan *plan, const gchar *reduction, const GpuTensor *x, const GpuTensor *y,
+                 const gboolean *reduced);
+
+/* Each family has a table of its operators; meson.build lists the families. */
+#define GPU_DECLARE_FAMILY(name) extern const GpuFamily gpu_family_##name;
+#define GPU_DEFINE_FAMILY(name, rows)                                                              \
+  GPU_DECLARE_FAMILY (name)                                                                        \
+  const GpuFamily gpu_family_##name = { rows, G_N_ELEMENTS (rows) };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Layer, RMS, instance and group normalisation are one kernel: lines that are normalised, and where
- * scale and bias of an element lie. */
+ * scale and bias of an element lie. LpNormalization and LRN have their own. */
 #include "kernels.h"
 
 enum { HAS_SCALE = 1, HAS_BIAS = 2, HAS_MEAN = 4, HAS_INVERSE = 8 };
@@ -20,7 +20,7 @@ add_rows (GpuPlan *plan, const AxonNode *node, const Rows *rows, gchar **why)
   AxonDType stats = mean ? mean->dtype : inverse ? inverse->dtype : AXON_DTYPE_F32;
   g_autofree gchar *base = g_strdup_printf ("normalize_%s", gpu_type_name (stats));
   g_autofree gchar *name = NULL;
-  GpuNumbers numbers = { .n = 0 };
+  GpuNormalizeParams params;
   GpuStep *step;
   if (rows->lines * GPU_GROUP > G_MAXINT32 ||
       (stats != AXON_DTYPE_F32 && stats != AXON_DTYPE_F64) || !axon_dtype_is_float (x->dtype)) {
@@ -28,14 +28,13 @@ add_rows (GpuPlan *plan, const AxonNode *node, const Rows *rows, gchar **why)
     return FALSE;
   }
   name = gpu_kernel_for (plan, base, "normalize", x->dtype, "M", gpu_type_stored (stats), NULL);
-  gpu_numbers_add (&numbers, rows->length);
-  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "epsilon"));
-  gpu_numbers_add (&numbers, rows->centred);
-  gpu_numbers_add (&numbers, rows->a);
-  gpu_numbers_add (&numbers, rows->b);
-  gpu_numbers_add (&numbers, rows->c);
-  step =
-      gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan), rows->lines * GPU_GROUP, 1, 1);
+  params = (GpuNormalizeParams){ .length = gpu_int (rows->length),
+                                 .centred = rows->centred,
+                                 .epsilon = (gfloat)axon_node_get_float (node, "epsilon"),
+                                 .lines = gpu_int (rows->a),
+                                 .line_step = gpu_int (rows->b),
+                                 .elements = gpu_int (rows->c) };
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), rows->lines * GPU_GROUP, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_read (plan, step, scale);
   gpu_step_read (plan, step, bias);
@@ -55,8 +54,8 @@ is_as_long (const AxonNode *node, guint index, gint64 n)
                            value->type.dtype == node->inputs[0]->type.dtype);
 }
 
-gboolean
-gpu_build_layer_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_layer_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   gint axis = gpu_node_axis (node, x->rank);
@@ -70,8 +69,8 @@ gpu_build_layer_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
   return add_rows (plan, node, &rows, why);
 }
 
-gboolean
-gpu_build_instance_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_instance_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   GpuLines lines = gpu_lines (x, 1);
@@ -79,8 +78,8 @@ gpu_build_instance_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
   return add_rows (plan, node, &rows, why);
 }
 
-gboolean
-gpu_build_group_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_group_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   GpuLines lines = gpu_lines (x, 1);
@@ -95,22 +94,43 @@ gpu_build_group_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
   return add_rows (plan, node, &rows, why);
 }
 
-gboolean
-gpu_build_lrn (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
+static gboolean
+build_lrn (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
 {
   GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
   g_autofree gchar *name = gpu_kernel_for (plan, "lrn", "lrn", x->dtype, NULL);
-  GpuNumbers numbers = { .n = 0 };
-  GpuStep *step;
-  gpu_numbers_add (&numbers, x->shape.dims[1]);
-  gpu_numbers_add (&numbers, gpu_lines (&x->shape, 1).inner);
-  gpu_numbers_add (&numbers, axon_node_get_int (node, "size"));
-  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "alpha"));
-  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "beta"));
-  gpu_numbers_add_float (&numbers, axon_node_get_float (node, "bias"));
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
+  const GpuLrnParams params = { .channels = gpu_int (x->shape.dims[1]),
+                                .inner = gpu_int (gpu_lines (&x->shape, 1).inner),
+                                .size = gpu_int (axon_node_get_int (node, "size")),
+                                .alpha = (gfloat)axon_node_get_float (node, "alpha"),
+                                .beta = (gfloat)axon_node_get_float (node, "beta"),
+                                .bias = (gfloat)axon_node_get_float (node, "bias") };
+  gpu_each_element (plan, name, GPU_PARAMS_OF (plan, params), &x, 1, y);
+  return TRUE;
+}
+
+static gboolean
+build_lp_norm (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar **why)
+{
+  GpuTensor *x = gpu_plan_input (plan, node, 0), *y = gpu_plan_output (plan, node, 0);
+  GpuLines lines = gpu_lines (&x->shape, gpu_node_axis (node, x->shape.rank));
+  g_autofree gchar *name = gpu_kernel_for (plan, "lpnorm", "lpnorm", x->dtype, NULL);
+  const GpuLpNormParams params = { .line = gpu_line_params (&lines),
+                                   .p = gpu_int (axon_node_get_int (node, "p")) };
+  GpuStep *step =
+      gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), lines.outer * lines.inner, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   return TRUE;
 }
+
+static const GpuKernel rows[] = {
+  { .name = "LayerNormalization", .impl = "normalize", .build = build_layer_norm },
+  { .name = "RMSNormalization", .impl = "normalize", .build = build_layer_norm },
+  { .name = "InstanceNormalization", .impl = "normalize", .build = build_instance_norm },
+  { .name = "GroupNormalization", .impl = "normalize", .build = build_group_norm },
+  { .name = "LpNormalization", .impl = "normalize", .build = build_lp_norm },
+  { .name = "LRN", .impl = "normalize", .build = build_lrn },
+};
+
+GPU_DEFINE_FAMILY (normalize, rows)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pooling and resizing. */
+/* Pooling. */
 #include "kernels.h"
 
 static const struct {
@@ -7,20 +7,21 @@ static const struct {
 } pools[] = {
   { "MaxPool", "if (best < 0 || v > a) { a = v; best = o; }", "a" },
   { "AveragePool", "a += v;", "a / count" },
-  { "LpPool", "a += pow(fabs(v), (@A@)q[22]);", "pow(a, (@A@)1 / q[22])" },
+  { "LpPool", "a += pow(fabs(v), (@A@)q->p);", "pow(a, (@A@)1 / q->p)" },
 };
 
-gboolean
-gpu_build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   AxonDType dtype = node->inputs[0]->type.dtype;
   const gchar *type = gpu_type_computed (dtype);
   gboolean most = g_str_equal (node->op->name, "MaxPool");
+  gboolean has_p = g_str_equal (node->op->name, "LpPool");
   gboolean counts = axon_node_find_attr (node, "count_include_pad") != NULL &&
                     axon_node_get_int (node, "count_include_pad") != 0;
   gboolean by_column = axon_node_find_attr (node, "storage_order") != NULL &&
                        axon_node_get_int (node, "storage_order") != 0;
-  GpuNumbers numbers = { .n = 0 };
+  GpuPoolParams params;
   g_autofree gchar *name = NULL;
   GpuTensor *x, *y, *index;
   AxonWindow w;
@@ -37,15 +38,12 @@ gpu_build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
   index = gpu_plan_output (plan, node, 1);
   name = gpu_kernel_for (plan, pools[row].name, "pool", dtype, "BODY", pools[row].body, "FIN",
                          pools[row].result, "A", type, NULL);
-  for (guint i = 0; i < 3; i++)
-    gpu_numbers_add (&numbers, 0);
-  gpu_numbers_add_window (&numbers, &w);
-  gpu_numbers_add (&numbers, counts);
-  gpu_numbers_add (&numbers, row == 2 ? axon_node_get_int (node, "p") : 0);
-  for (guint d = 0; d < 3; d++)
-    gpu_numbers_add (&numbers, w.pad_end[d]);
-  step = gpu_plan_step (plan, name, gpu_numbers_write (&numbers, plan),
-                        axon_shape_get_numel (&y->shape), 1, 1);
+  params = (GpuPoolParams){ .window = gpu_window (&w),
+                            .counts_padding = counts,
+                            .p = has_p ? gpu_int (axon_node_get_int (node, "p")) : 0 };
+  gpu_ints (w.pad_end, 3, params.pad_end);
+  step = gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), axon_shape_get_numel (&y->shape),
+                        1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   gpu_step_read (plan, step, index);
@@ -53,59 +51,36 @@ gpu_build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
   return TRUE;
 }
 
-static gint32
-resize_numbers (GpuPlan *plan, const AxonResizeAxis *axis, gint64 inner, gdouble extrapolation)
+static gboolean
+build_global_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
-  GpuNumbers numbers = { .n = 0 };
-  gint32 p;
-  gpu_numbers_add (&numbers, inner);
-  gpu_numbers_add (&numbers, axis->n_in);
-  gpu_numbers_add (&numbers, axis->n_out);
-  gpu_numbers_add (&numbers, axis->n);
-  gpu_numbers_add_float (&numbers, extrapolation);
-  p = gpu_numbers_write (&numbers, plan);
-  gpu_plan_params (plan, axis->index, (guint)axis->n_out * (guint)axis->n);
-  gpu_plan_floats (plan, axis->weight, (guint)axis->n_out * (guint)axis->n);
-  return p;
+  static const gchar *const names[][2] = { { "GlobalAveragePool", "ReduceMean" },
+                                           { "GlobalMaxPool", "ReduceMax" },
+                                           { "GlobalLpPool", "ReduceL2" } };
+  const gchar *reduction = NULL;
+  gint rank = node->inputs[0]->type.shape.rank;
+  gboolean reduced[AXON_MAX_RANK] = { FALSE };
+  for (gint d = 2; d < rank; d++)
+    reduced[d] = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (g_str_equal (names[i][0], node->op->name))
+      reduction = names[i][1];
+  if (!g_str_equal (node->op->name, "GlobalLpPool") || axon_node_get_int (node, "p") == 2) {
+    gpu_reduce (plan, reduction, gpu_plan_input (plan, node, 0), gpu_plan_output (plan, node, 0),
+                reduced);
+    return TRUE;
+  }
+  *why = g_strdup ("only p = 2");
+  return FALSE;
 }
 
-/* Axis by axis; between them the type of the tensor. */
-gboolean
-gpu_build_resize (GpuPlan *plan, const AxonNode *node, gchar **why)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GArray) axes = axon_resize_axes (node, &error);
-  gboolean whole = !axon_dtype_is_float (node->inputs[0]->type.dtype);
-  gdouble outside = axon_node_find_attr (node, "extrapolation_value") != NULL
-                        ? axon_node_get_float (node, "extrapolation_value")
-                        : 0;
-  g_autofree gchar *name = NULL;
-  GpuTensor *x;
-  for (guint i = 0; axes != NULL && i < axes->len; i++)
-    if (whole && g_array_index (axes, AxonResizeAxis, i).n > 1)
-      error = g_error_new (AXON_ERROR, AXON_ERROR_UNSUPPORTED, "whole numbers are interpolated");
-  if (error != NULL || axes == NULL) {
-    *why = g_strdup (error ? error->message : "scales or sizes are " GPU_NOT_CONSTANT);
-    return FALSE;
-  }
-  if (axes->len == 0)
-    return gpu_build_view (plan, node, why);
-  x = gpu_plan_input (plan, node, 0);
-  name = gpu_kernel_for (plan, "resize", "resize", x->dtype, NULL);
-  for (guint i = 0; i < axes->len; i++) {
-    const AxonResizeAxis *axis = &g_array_index (axes, AxonResizeAxis, i);
-    AxonShape shape = x->shape;
-    GpuTensor *y;
-    GpuStep *step;
-    shape.dims[axis->axis] = axis->n_out;
-    y = i + 1 == axes->len ? gpu_plan_output (plan, node, 0)
-                           : gpu_plan_scratch (plan, x->dtype, &shape);
-    step = gpu_plan_step (
-        plan, name, resize_numbers (plan, axis, gpu_lines (&shape, axis->axis).inner, outside),
-        axon_shape_get_numel (&shape), 1, 1);
-    gpu_step_read (plan, step, x);
-    gpu_step_write (plan, step, y);
-    x = y;
-  }
-  return TRUE;
-}
+static const GpuKernel rows[] = {
+  { .name = "GlobalAveragePool", .impl = "reduce", .build = build_global_pool },
+  { .name = "GlobalMaxPool", .impl = "reduce", .build = build_global_pool },
+  { .name = "GlobalLpPool", .impl = "reduce", .build = build_global_pool },
+  { .name = "MaxPool", .impl = "pool", .build = build_pool },
+  { .name = "AveragePool", .impl = "pool", .build = build_pool },
+  { .name = "LpPool", .impl = "pool", .build = build_pool },
+};
+
+GPU_DEFINE_FAMILY (pool, rows)

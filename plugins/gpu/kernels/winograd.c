@@ -5,10 +5,10 @@
 #include "kernels.h"
 
 #define LEAST_CHANNELS 16 /* below, moving numbers costs more than is won */
-#define LEAST_PARTS 16
+#define LEAST_TILES 16
 
 typedef struct {
-  gint64 inputs, outputs, rows, columns, parts;
+  gint64 inputs, outputs, rows, columns, n;
 } Tiles;
 
 static gboolean
@@ -24,18 +24,18 @@ fits (const AxonNode *node, const AxonWindow *w, Tiles *t)
                 .outputs = y->dims[1],
                 .rows = (y->dims[2] + 1) / 2,
                 .columns = (y->dims[3] + 1) / 2 };
-  t->parts = x->dims[0] * t->rows * t->columns;
-  return t->inputs >= LEAST_CHANNELS && t->outputs >= LEAST_CHANNELS && t->parts >= LEAST_PARTS &&
-         16 * MAX (t->inputs, t->outputs) * t->parts < G_MAXINT32;
+  t->n = x->dims[0] * t->rows * t->columns;
+  return t->inputs >= LEAST_CHANNELS && t->outputs >= LEAST_CHANNELS && t->n >= LEAST_TILES &&
+         16 * MAX (t->inputs, t->outputs) * t->n < G_MAXINT32;
 }
 
 /* @family makes @y of @x, an item for each of @n. */
 static void
-add_transform (GpuPlan *plan, const gchar *family, const GpuTensor *x, const GpuTensor *y,
-               const gint64 *numbers, guint n_numbers, gint64 n)
+add_transform (GpuPlan *plan, const gchar *family, const GpuTensor *x, const GpuTensor *y, gint32 p,
+               gint64 n)
 {
   g_autofree gchar *name = gpu_kernel_for (plan, family, family, x->dtype, NULL);
-  GpuStep *step = gpu_plan_step (plan, name, gpu_plan_params64 (plan, numbers, n_numbers), n, 1, 1);
+  GpuStep *step = gpu_plan_step (plan, name, p, n, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
 }
@@ -44,10 +44,10 @@ static GpuTensor *
 transform_weights (GpuPlan *plan, GpuTensor *w, const Tiles *t)
 {
   const AxonShape shape = AXON_SHAPE (16, t->outputs, t->inputs);
-  const gint64 numbers[] = { t->outputs * t->inputs };
   GpuTensor *u = w->buffer->place == GPU_CONSTANT ? gpu_plan_prepared (plan, w->dtype, &shape)
                                                   : gpu_plan_scratch (plan, w->dtype, &shape);
-  add_transform (plan, "winogradweights", w, u, numbers, 1, numbers[0]);
+  add_transform (plan, "winogradweights", w, u, gpu_plan_params (plan, NULL, 0),
+                 t->outputs * t->inputs);
   return u;
 }
 
@@ -63,21 +63,31 @@ gpu_add_winograd (GpuPlan *plan, const AxonNode *node, const AxonWindow *w)
   x = gpu_plan_input (plan, node, 0);
   bias = gpu_plan_input (plan, node, 2);
   y = gpu_plan_output (plan, node, 0);
-  const AxonShape in = AXON_SHAPE (16, t.inputs, t.parts),
-                  out = AXON_SHAPE (16, t.outputs, t.parts);
-  const gint64 from[] = { t.inputs,  xs->dims[2], xs->dims[3], t.rows,
-                          t.columns, w->pad[1],   w->pad[2],   t.parts };
-  const gint64 to[] = { t.outputs, y->shape.dims[2], y->shape.dims[3], t.rows, t.columns, t.parts };
-  const gint64 items[] = { t.outputs * t.parts, 1, 1 };
+  const AxonShape in = AXON_SHAPE (16, t.inputs, t.n), out = AXON_SHAPE (16, t.outputs, t.n);
+  const GpuWinogradInParams from = { .channels = gpu_int (t.inputs),
+                                     .rows = gpu_int (xs->dims[2]),
+                                     .columns = gpu_int (xs->dims[3]),
+                                     .tile_rows = gpu_int (t.rows),
+                                     .tile_columns = gpu_int (t.columns),
+                                     .pad_top = gpu_int (w->pad[1]),
+                                     .pad_left = gpu_int (w->pad[2]),
+                                     .n_tiles = gpu_int (t.n) };
+  const GpuWinogradOutParams to = { .channels = gpu_int (t.outputs),
+                                    .rows = gpu_int (y->shape.dims[2]),
+                                    .columns = gpu_int (y->shape.dims[3]),
+                                    .tile_rows = gpu_int (t.rows),
+                                    .tile_columns = gpu_int (t.columns),
+                                    .n_tiles = gpu_int (t.n) };
+  const gint64 items[] = { t.outputs * t.n, 1, 1 };
   g_autofree gchar *name = g_strdup_printf ("winograd_%s", gpu_type_name (x->dtype));
   GpuStep *step;
   v = gpu_plan_scratch (plan, x->dtype, &in);
   m = gpu_plan_scratch (plan, x->dtype, &out);
-  add_transform (plan, "winogradin", x, v, from, G_N_ELEMENTS (from), t.inputs * t.parts);
+  add_transform (plan, "winogradin", x, v, GPU_PARAMS_OF (plan, from), t.inputs * t.n);
   gpu_products (plan, transform_weights (plan, gpu_plan_input (plan, node, 1), &t), v, m, 16,
-                t.outputs, t.inputs, t.parts);
+                t.outputs, t.inputs, t.n);
   step = gpu_plan_draft (plan, name, "winogradout", gpu_words_for (x->dtype, NULL), NULL,
-                         gpu_plan_params64 (plan, to, G_N_ELEMENTS (to)), items);
+                         GPU_PARAMS_OF (plan, to), items);
   gpu_step_read (plan, step, m);
   gpu_step_read (plan, step, bias);
   gpu_step_write (plan, step, y);

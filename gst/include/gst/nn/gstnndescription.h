@@ -4,6 +4,8 @@
 #include <axon/axon.h>
 #include <gst/gst.h>
 
+#include <gst/nn/nn-prelude.h>
+
 G_BEGIN_DECLS
 
 /**
@@ -48,17 +50,18 @@ typedef struct {
 } GstNnDescription;
 
 #define GST_TYPE_NN_DESCRIPTION (gst_nn_description_get_type ())
-GType gst_nn_description_get_type (void);
+GST_NN_API GType gst_nn_description_get_type (void);
 
-GstNnDescription *gst_nn_description_new (void);
-GstNnDescription *gst_nn_description_ref (GstNnDescription *description);
-void gst_nn_description_unref (GstNnDescription *description);
-gboolean gst_nn_description_set (GstNnDescription *description, const gchar *key,
-                                 const gchar *value, GError **error);
-const gchar *gst_nn_description_get_key (guint index, const gchar **blurb);
-gboolean gst_nn_description_load (GstNnDescription *description, const gchar *model_path,
-                                  AxonModel *model, GError **error);
-const gchar *gst_nn_description_get_label (const GstNnDescription *description, gint class_id);
+GST_NN_API GstNnDescription *gst_nn_description_new (void);
+GST_NN_API GstNnDescription *gst_nn_description_ref (GstNnDescription *description);
+GST_NN_API void gst_nn_description_unref (GstNnDescription *description);
+GST_NN_API gboolean gst_nn_description_set (GstNnDescription *description, const gchar *key,
+                                            const gchar *value, GError **error);
+GST_NN_API const gchar *gst_nn_description_get_key (guint index, const gchar **blurb);
+GST_NN_API gboolean gst_nn_description_load (GstNnDescription *description, const gchar *model_path,
+                                             AxonModel *model, GError **error);
+GST_NN_API const gchar *gst_nn_description_get_label (const GstNnDescription *description,
+                                                      gint class_id);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstNnDescription, gst_nn_description_unref)
 

@@ -3,6 +3,8 @@
 
 #include <gst/gst.h>
 
+#include <gst/nn/nn-prelude.h>
+
 G_BEGIN_DECLS
 
 /**
@@ -68,13 +70,14 @@ typedef struct {
 #define GST_NN_RESULT_META_API_TYPE (gst_nn_result_meta_api_get_type ())
 #define GST_NN_RESULT_META_INFO (gst_nn_result_meta_get_info ())
 
-GType gst_nn_result_meta_api_get_type (void);
-const GstMetaInfo *gst_nn_result_meta_get_info (void);
-GstNnResultMeta *gst_buffer_add_nn_result_meta (GstBuffer *buffer, gint width, gint height);
-GstNnResultMeta *gst_buffer_get_nn_result_meta (GstBuffer *buffer);
-guint gst_nn_result_meta_get_n_objects (GstNnResultMeta *meta);
-const GstNnObject *gst_nn_result_meta_get_object (GstNnResultMeta *meta, guint index);
-guint gst_nn_result_meta_get_n_classes (GstNnResultMeta *meta);
-const GstNnClass *gst_nn_result_meta_get_class (GstNnResultMeta *meta, guint index);
+GST_NN_API GType gst_nn_result_meta_api_get_type (void);
+GST_NN_API const GstMetaInfo *gst_nn_result_meta_get_info (void);
+GST_NN_API GstNnResultMeta *gst_buffer_add_nn_result_meta (GstBuffer *buffer, gint width,
+                                                           gint height);
+GST_NN_API GstNnResultMeta *gst_buffer_get_nn_result_meta (GstBuffer *buffer);
+GST_NN_API guint gst_nn_result_meta_get_n_objects (GstNnResultMeta *meta);
+GST_NN_API const GstNnObject *gst_nn_result_meta_get_object (GstNnResultMeta *meta, guint index);
+GST_NN_API guint gst_nn_result_meta_get_n_classes (GstNnResultMeta *meta);
+GST_NN_API const GstNnClass *gst_nn_result_meta_get_class (GstNnResultMeta *meta, guint index);
 
 G_END_DECLS

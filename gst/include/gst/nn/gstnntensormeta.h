@@ -32,9 +32,9 @@ typedef struct {
 #define GST_NN_TENSOR_META_API_TYPE (gst_nn_tensor_meta_api_get_type ())
 #define GST_NN_TENSOR_META_INFO (gst_nn_tensor_meta_get_info ())
 
-GType gst_nn_tensor_meta_api_get_type (void);
-const GstMetaInfo *gst_nn_tensor_meta_get_info (void);
-GstNnTensorMeta *gst_buffer_add_nn_tensor_meta (GstBuffer *buffer);
-GstNnTensorMeta *gst_buffer_get_nn_tensor_meta (GstBuffer *buffer);
+GST_NN_API GType gst_nn_tensor_meta_api_get_type (void);
+GST_NN_API const GstMetaInfo *gst_nn_tensor_meta_get_info (void);
+GST_NN_API GstNnTensorMeta *gst_buffer_add_nn_tensor_meta (GstBuffer *buffer);
+GST_NN_API GstNnTensorMeta *gst_buffer_get_nn_tensor_meta (GstBuffer *buffer);
 
 G_END_DECLS

@@ -7,9 +7,9 @@
 G_BEGIN_DECLS
 
 /* All built-in rows (transfer full). */
-AxonOpSet *axon_op_set_new (void);
+AXON_API AxonOpSet *axon_op_set_new (void);
 
 /* A built-in row, for passes that make nodes. The tables are immutable and shared. Any thread. */
-const AxonOp *axon_builtin_op (const gchar *domain, const gchar *name, gint opset);
+AXON_API const AxonOp *axon_builtin_op (const gchar *domain, const gchar *name, gint opset);
 
 G_END_DECLS

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Device expressions: `NAME[.id]`, `VIRTUAL:device,device(2),-device`. */
+/* What tools, and devices that stand for others, ask about devices. Device expressions:
+ * `NAME[.id]`, `VIRTUAL:device,device(2),-device`. */
 #pragma once
 
+#include <axon/axoncore.h>
 #include <axon/plugin/axonproperty.h>
 
 G_BEGIN_DECLS
@@ -14,22 +16,15 @@ typedef struct {
   gboolean excluded;
 } AxonDeviceRef;
 
-typedef struct {
-  gchar *name, *id;
-  gchar *members; /* behind the colon, or NULL */
-} AxonDeviceExpr;
-
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
-AxonDeviceExpr *axon_device_expr_parse (const gchar *text, GError **error);
-void axon_device_expr_free (AxonDeviceExpr *expr);
-GVariant *axon_device_properties_flatten (GVariant *values, const gchar *device);
-GVariant *axon_config_for_device (const AxonConfig *config, const gchar *device);
-GVariant *axon_variant_with (GVariant *config, const gchar *key, GVariant *value);
-void axon_device_ref_free (gpointer ref);
+AXON_API GVariant *axon_config_for_device (const AxonConfig *config, const gchar *device);
+AXON_API GVariant *axon_variant_with (GVariant *config, const gchar *key, GVariant *value);
 /* AxonDeviceRef, in order */
-GPtrArray *axon_device_list_parse (const gchar *text, GError **error);
+AXON_API GPtrArray *axon_device_list_parse (const gchar *text, GError **error);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonDeviceExpr, axon_device_expr_free)
-#endif
+AXON_API gchar **axon_core_list_all_devices (AxonCore *core);
+AXON_API gboolean axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device,
+                                       GVariant *config);
+AXON_API const AxonPropertySpec *axon_core_get_property_specs (AxonCore *core, const gchar *device,
+                                                               guint *n_specs, GError **error);
 
 G_END_DECLS

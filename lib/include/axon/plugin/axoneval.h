@@ -10,12 +10,13 @@ G_BEGIN_DECLS
 typedef gboolean (*AxonEvalHook) (const AxonNode *node, guint index, gdouble microseconds,
                                   gpointer user_data, GError **error);
 
-gboolean axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
-                         GError **error);
-gboolean axon_eval_model (AxonModel *model, AxonTensor *const *inputs, AxonTensor **outputs,
-                          AxonEvalHook hook, gpointer user_data, GError **error);
+AXON_API gboolean axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out,
+                                  GError **error);
+AXON_API gboolean axon_eval_model (AxonModel *model, AxonTensor *const *inputs,
+                                   AxonTensor **outputs, AxonEvalHook hook, gpointer user_data,
+                                   GError **error);
 
 /* For kernels that run long: FALSE with @error set if the run that they are part of is to stop. */
-gboolean axon_eval_check (GError **error);
+AXON_API gboolean axon_eval_check (GError **error);
 
 G_END_DECLS

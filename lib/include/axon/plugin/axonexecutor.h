@@ -4,24 +4,25 @@
 
 #include <glib.h>
 
+#include <axon/axonapi.h>
+
 G_BEGIN_DECLS
 
 typedef struct _AxonExecutor AxonExecutor;
 typedef void (*AxonTask) (guint stream, gpointer user_data);
 
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* @n_streams 0: immediate, tasks run in the caller's thread. */
-AxonExecutor *axon_executor_new (const gchar *name, guint n_streams);
-AxonExecutor *axon_executor_ref (AxonExecutor *executor);
-void axon_executor_unref (AxonExecutor *executor);
-guint axon_executor_get_n_streams (AxonExecutor *executor);
-void axon_executor_run (AxonExecutor *executor, AxonTask task, gpointer user_data);
-void axon_executor_run_and_wait (AxonExecutor *executor, AxonTask task, gpointer user_data);
+AXON_API AxonExecutor *axon_executor_new (const gchar *name, guint n_streams);
+AXON_API AxonExecutor *axon_executor_ref (AxonExecutor *executor);
+AXON_API void axon_executor_unref (AxonExecutor *executor);
+AXON_API guint axon_executor_get_n_streams (AxonExecutor *executor);
+AXON_API void axon_executor_run (AxonExecutor *executor, AxonTask task, gpointer user_data);
+AXON_API void axon_executor_run_and_wait (AxonExecutor *executor, AxonTask task,
+                                          gpointer user_data);
 
 /* Process-wide: executors by name and number of streams, shared while anybody holds one. */
-AxonExecutor *axon_executor_manager_get (const gchar *name, guint n_streams);
+AXON_API AxonExecutor *axon_executor_manager_get (const gchar *name, guint n_streams);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonExecutor, axon_executor_unref)
-#endif
 
 G_END_DECLS

@@ -97,24 +97,24 @@ typedef struct {
     return &info;                                                                                  \
   }
 
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
-void axon_response_set (AxonResponse *response, const gchar *format, ...) G_GNUC_PRINTF (2, 3);
-gint64 axon_div_up (gint64 a, gint64 b);
-void axon_tensor_desc_init_planar (AxonTensorDesc *desc, AxonDType dtype, const AxonShape *shape);
-void axon_tensor_desc_init_channel_blocks (AxonTensorDesc *desc, AxonDType dtype,
-                                           const AxonShape *shape, gint64 block);
-gsize axon_tensor_desc_get_n_elements (const AxonTensorDesc *desc);
-gboolean axon_tensor_desc_is_planar (const AxonTensorDesc *desc);
+AXON_API void axon_response_set (AxonResponse *response, const gchar *format, ...)
+    G_GNUC_PRINTF (2, 3);
+AXON_API gint64 axon_div_up (gint64 a, gint64 b);
+AXON_API void axon_tensor_desc_init_planar (AxonTensorDesc *desc, AxonDType dtype,
+                                            const AxonShape *shape);
+AXON_API void axon_tensor_desc_init_channel_blocks (AxonTensorDesc *desc, AxonDType dtype,
+                                                    const AxonShape *shape, gint64 block);
+AXON_API gsize axon_tensor_desc_get_n_elements (const AxonTensorDesc *desc);
+AXON_API gboolean axon_tensor_desc_is_planar (const AxonTensorDesc *desc);
 
 /* For devices */
-AxonExtension *axon_extension_open (const gchar *path, GError **error);
-AxonExtension *axon_extension_ref (AxonExtension *extension);
-void axon_extension_unref (AxonExtension *extension);
-const AxonExtensionInfo *axon_extension_get_info (AxonExtension *extension);
-AxonLayerImpl *axon_extensions_find_impl (GPtrArray *extensions, const AxonNode *node,
-                                          const gchar *type);
+AXON_API AxonExtension *axon_extension_open (const gchar *path, GError **error);
+AXON_API AxonExtension *axon_extension_ref (AxonExtension *extension);
+AXON_API void axon_extension_unref (AxonExtension *extension);
+AXON_API const AxonExtensionInfo *axon_extension_get_info (AxonExtension *extension);
+AXON_API AxonLayerImpl *axon_extensions_find_impl (GPtrArray *extensions, const AxonNode *node,
+                                                   const gchar *type);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonExtension, axon_extension_unref)
-#endif
 
 G_END_DECLS

@@ -2,7 +2,7 @@
 /* The inside of AxonModel, for rooms of the library and for device plugins. */
 #pragma once
 
-#include <axon/axonmodel.h>
+#include <axon/plugin/axonop.h>
 
 G_BEGIN_DECLS
 
@@ -63,55 +63,57 @@ struct _AxonModel {
 };
 
 /* Values and nodes */
-AxonValue *axon_model_add_value (AxonModel *model, const gchar *name);
-AxonValue *axon_model_add_constant (AxonModel *model, const gchar *name, AxonTensor *tensor);
-AxonValue *axon_model_find_value (AxonModel *model, const gchar *name);
-AxonValue *axon_model_add_input (AxonModel *model, const gchar *name, AxonDType dtype,
-                                 const AxonShape *shape);
-void axon_model_add_output (AxonModel *model, AxonValue *value);
-AxonNode *axon_model_add_node (AxonModel *model, const AxonOp *op, gint opset, const gchar *name,
-                               AxonValue *const *inputs, guint n_inputs, AxonValue *const *outputs,
-                               guint n_outputs);
-AxonNode *axon_model_copy_node (AxonModel *copy, const AxonNode *node, AxonValue *const *in,
-                                AxonValue *const *out);
-void axon_model_remove_node (AxonModel *model, AxonNode *node);
-void axon_model_replace_value (AxonModel *model, AxonValue *from, AxonValue *to);
-void axon_model_set_output (AxonModel *model, guint index, AxonValue *value);
-gboolean axon_model_sort (AxonModel *model, GError **error);
-void axon_model_prune (AxonModel *model);
-void axon_node_set_input (AxonNode *node, guint index, AxonValue *value);
-void axon_node_append_input (AxonNode *node, AxonValue *value);
-void axon_node_set_output (AxonNode *node, guint index, AxonValue *value);
-void axon_node_add_origins (AxonNode *node, AxonNode *from);
-void axon_node_set_affinity (AxonNode *node, const gchar *device);
-void axon_node_set_exec_type (AxonNode *node, const gchar *exec_type);
-AxonValue *axon_node_get_input (const AxonNode *node, guint index);
-const gchar *axon_node_get_domain (const AxonNode *node);
+AXON_API AxonValue *axon_model_add_value (AxonModel *model, const gchar *name);
+AXON_API AxonValue *axon_model_add_constant (AxonModel *model, const gchar *name,
+                                             AxonTensor *tensor);
+AXON_API AxonValue *axon_model_find_value (AxonModel *model, const gchar *name);
+AXON_API AxonValue *axon_model_add_input (AxonModel *model, const gchar *name, AxonDType dtype,
+                                          const AxonShape *shape);
+AXON_API void axon_model_add_output (AxonModel *model, AxonValue *value);
+AXON_API AxonNode *axon_model_add_node (AxonModel *model, const AxonOp *op, gint opset,
+                                        const gchar *name, AxonValue *const *inputs, guint n_inputs,
+                                        AxonValue *const *outputs, guint n_outputs);
+AXON_API AxonNode *axon_model_copy_node (AxonModel *copy, const AxonNode *node,
+                                         AxonValue *const *in, AxonValue *const *out);
+AXON_API void axon_model_remove_node (AxonModel *model, AxonNode *node);
+AXON_API void axon_model_replace_value (AxonModel *model, AxonValue *from, AxonValue *to);
+AXON_API void axon_model_set_output (AxonModel *model, guint index, AxonValue *value);
+AXON_API gboolean axon_model_sort (AxonModel *model, GError **error);
+AXON_API void axon_model_prune (AxonModel *model);
+AXON_API void axon_node_set_input (AxonNode *node, guint index, AxonValue *value);
+AXON_API void axon_node_append_input (AxonNode *node, AxonValue *value);
+AXON_API void axon_node_set_output (AxonNode *node, guint index, AxonValue *value);
+AXON_API void axon_node_add_origins (AxonNode *node, AxonNode *from);
+AXON_API void axon_node_set_affinity (AxonNode *node, const gchar *device);
+AXON_API void axon_node_set_exec_type (AxonNode *node, const gchar *exec_type);
+AXON_API AxonValue *axon_node_get_input (const AxonNode *node, guint index);
+AXON_API const gchar *axon_node_get_domain (const AxonNode *node);
 /* What @node means where it is not what its operator means today. */
-gboolean axon_node_has_form (const AxonNode *node, AxonOpForm form);
-gchar *axon_node_describe (const AxonNode *node);
-gboolean axon_value_is_constant (const AxonValue *value);
-AxonNode *axon_value_get_only_user (const AxonValue *value);
+AXON_API gboolean axon_node_has_form (const AxonNode *node, AxonOpForm form);
+AXON_API gchar *axon_node_describe (const AxonNode *node);
+AXON_API gboolean axon_value_is_constant (const AxonValue *value);
+AXON_API AxonNode *axon_value_get_only_user (const AxonValue *value);
 
 /* Attributes: value given, else the row's default */
-AxonAttr *axon_node_add_attr (AxonNode *node, const gchar *name, AxonAttrType type);
-void axon_node_set_int (AxonNode *node, const gchar *name, gint64 value);
-void axon_node_set_float (AxonNode *node, const gchar *name, gdouble value);
-void axon_node_set_string (AxonNode *node, const gchar *name, const gchar *value);
-void axon_node_set_ints (AxonNode *node, const gchar *name, const gint64 *values, guint n);
-void axon_node_set_floats (AxonNode *node, const gchar *name, const gfloat *values, guint n);
-const AxonAttr *axon_node_find_attr (const AxonNode *node, const gchar *name);
-gint64 axon_node_get_int (const AxonNode *node, const gchar *name);
-gdouble axon_node_get_float (const AxonNode *node, const gchar *name);
-const gchar *axon_node_get_string (const AxonNode *node, const gchar *name);
-const gint64 *axon_node_get_ints (const AxonNode *node, const gchar *name, guint *n);
-const gfloat *axon_node_get_floats (const AxonNode *node, const gchar *name, guint *n);
+AXON_API AxonAttr *axon_node_add_attr (AxonNode *node, const gchar *name, AxonAttrType type);
+AXON_API void axon_node_set_int (AxonNode *node, const gchar *name, gint64 value);
+AXON_API void axon_node_set_float (AxonNode *node, const gchar *name, gdouble value);
+AXON_API void axon_node_set_string (AxonNode *node, const gchar *name, const gchar *value);
+AXON_API void axon_node_set_ints (AxonNode *node, const gchar *name, const gint64 *values, guint n);
+AXON_API void axon_node_set_floats (AxonNode *node, const gchar *name, const gfloat *values,
+                                    guint n);
+AXON_API const AxonAttr *axon_node_find_attr (const AxonNode *node, const gchar *name);
+AXON_API gint64 axon_node_get_int (const AxonNode *node, const gchar *name);
+AXON_API gdouble axon_node_get_float (const AxonNode *node, const gchar *name);
+AXON_API const gchar *axon_node_get_string (const AxonNode *node, const gchar *name);
+AXON_API const gint64 *axon_node_get_ints (const AxonNode *node, const gchar *name, guint *n);
+AXON_API const gfloat *axon_node_get_floats (const AxonNode *node, const gchar *name, guint *n);
 
 /* Inference over one node and over the graph */
-gboolean axon_node_check (const AxonNode *node, GError **error);
-gboolean axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
-                          GError **error);
-gboolean axon_model_infer_node (AxonModel *model, AxonNode *node, GError **error);
-gboolean axon_model_infer_shapes (AxonModel *model, GError **error);
+AXON_API gboolean axon_node_check (const AxonNode *node, GError **error);
+AXON_API gboolean axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
+                                   GError **error);
+AXON_API gboolean axon_model_infer_node (AxonModel *model, AxonNode *node, GError **error);
+AXON_API gboolean axon_model_infer_shapes (AxonModel *model, GError **error);
 
 G_END_DECLS

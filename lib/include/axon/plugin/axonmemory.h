@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include <glib-object.h>
+#include <axon/axontensor.h>
 
 G_BEGIN_DECLS
 
@@ -28,17 +28,20 @@ struct _AxonMemory {
   GObject *context; /* remote memory: the AxonRemoteContext that made it; a reference */
 };
 
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
-AxonMemory *axon_memory_new_host (gsize n_bytes);
-AxonMemory *axon_memory_new_wrapped (gpointer data, gsize n_bytes, GDestroyNotify notify,
-                                     gpointer user_data);
-AxonMemory *axon_memory_ref (AxonMemory *memory);
-void axon_memory_unref (AxonMemory *memory);
-gboolean axon_memory_is_shared (AxonMemory *memory);
-gboolean axon_memory_is_remote (const AxonMemory *memory);
+AXON_API AxonMemory *axon_memory_new_host (gsize n_bytes);
+AXON_API AxonMemory *axon_memory_new_wrapped (gpointer data, gsize n_bytes, GDestroyNotify notify,
+                                              gpointer user_data);
+AXON_API AxonMemory *axon_memory_ref (AxonMemory *memory);
+AXON_API void axon_memory_unref (AxonMemory *memory);
+AXON_API gboolean axon_memory_is_shared (AxonMemory *memory);
+AXON_API gboolean axon_memory_is_remote (const AxonMemory *memory);
 /* For read and write of a memory class. */
-gboolean axon_memory_check_range (const AxonMemory *memory, gsize offset, gsize n_bytes,
-                                  GError **error);
-#endif
+AXON_API gboolean axon_memory_check_range (const AxonMemory *memory, gsize offset, gsize n_bytes,
+                                           GError **error);
+
+/* Tensors on it */
+AXON_API AxonTensor *axon_tensor_new_with_memory (AxonDType dtype, const AxonShape *shape,
+                                                  AxonMemory *memory, GError **error);
+AXON_API AxonMemory *axon_tensor_get_memory (const AxonTensor *tensor, gsize *offset);
 
 G_END_DECLS

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
 
-#include <axon/axontensor.h>
+#include <axon/axonmodel.h>
 
 G_BEGIN_DECLS
 
-typedef struct _AxonModel AxonModel;
 typedef struct _AxonNode AxonNode;
 typedef struct _AxonValue AxonValue;
 

@@ -12,12 +12,11 @@ typedef struct {
   AxonModel *model; /* ports are named after the values of the whole model */
 } AxonPart;
 
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* AxonPart, in order. Every node must have an affinity. Constants are copied to where they are
  * used; outputs that no node makes (inputs, constants) belong to no part. */
-GPtrArray *axon_partition (AxonModel *model, GError **error);
+AXON_API GPtrArray *axon_partition (AxonModel *model, GError **error);
 /* A model of @node alone. */
-AxonModel *axon_partition_node (const AxonModel *model, const AxonNode *node, GError **error);
-#endif
+AXON_API AxonModel *axon_partition_node (const AxonModel *model, const AxonNode *node,
+                                         GError **error);
 
 G_END_DECLS

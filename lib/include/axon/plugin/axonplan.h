@@ -13,13 +13,14 @@ typedef struct {
   gsize offset; /* result */
 } AxonArenaItem;
 
-gsize axon_plan_arena (AxonArenaItem *items, guint n_items, gsize alignment);
+AXON_API gsize axon_plan_arena (AxonArenaItem *items, guint n_items, gsize alignment);
 
 /* A clone with the inputs' shapes set and everything that follows folded. Inputs whose size does
  * not matter (frames) keep their free dimensions. */
-AxonModel *axon_model_specialize (AxonModel *model, const AxonShape *shapes, GError **error);
+AXON_API AxonModel *axon_model_specialize (AxonModel *model, const AxonShape *shapes,
+                                           GError **error);
 
 /* TRUE if only operators that ignore its size use input @index. */
-gboolean axon_model_input_is_any_size (AxonModel *model, guint index);
+AXON_API gboolean axon_model_input_is_any_size (AxonModel *model, guint index);
 
 G_END_DECLS

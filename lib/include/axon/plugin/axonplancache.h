@@ -6,6 +6,8 @@
 
 #include <glib-object.h>
 
+#include <axon/axonapi.h>
+
 G_BEGIN_DECLS
 
 typedef struct _AxonPlanCache AxonPlanCache;
@@ -32,8 +34,8 @@ typedef gboolean (*AxonPlanFits) (gconstpointer plan, gconstpointer key);
  * Returns: (transfer full): an empty cache; free it with axon_plan_cache_free()
  * Since: 0.2
  */
-AxonPlanCache *axon_plan_cache_new (guint capacity, AxonPlanFits fits, GBoxedCopyFunc ref,
-                                    GDestroyNotify unref);
+AXON_API AxonPlanCache *axon_plan_cache_new (guint capacity, AxonPlanFits fits, GBoxedCopyFunc ref,
+                                             GDestroyNotify unref);
 
 /**
  * axon_plan_cache_free: (skip)
@@ -43,7 +45,7 @@ AxonPlanCache *axon_plan_cache_new (guint capacity, AxonPlanFits fits, GBoxedCop
  *
  * Since: 0.2
  */
-void axon_plan_cache_free (AxonPlanCache *cache);
+AXON_API void axon_plan_cache_free (AxonPlanCache *cache);
 
 /**
  * axon_plan_cache_find: (skip)
@@ -53,7 +55,7 @@ void axon_plan_cache_free (AxonPlanCache *cache);
  * Returns: (transfer full) (nullable): the plan that fits, which now is the latest one used
  * Since: 0.2
  */
-gpointer axon_plan_cache_find (AxonPlanCache *cache, gconstpointer key);
+AXON_API gpointer axon_plan_cache_find (AxonPlanCache *cache, gconstpointer key);
 
 /**
  * axon_plan_cache_add: (skip)
@@ -66,7 +68,7 @@ gpointer axon_plan_cache_find (AxonPlanCache *cache, gconstpointer key);
  * Returns: (transfer full): the plan to run
  * Since: 0.2
  */
-gpointer axon_plan_cache_add (AxonPlanCache *cache, gpointer plan, gconstpointer key);
+AXON_API gpointer axon_plan_cache_add (AxonPlanCache *cache, gpointer plan, gconstpointer key);
 
 /**
  * axon_plan_cache_get_latest: (skip)
@@ -75,7 +77,7 @@ gpointer axon_plan_cache_add (AxonPlanCache *cache, gpointer plan, gconstpointer
  * Returns: (transfer full) (nullable): the plan that was used last; %NULL in an empty cache
  * Since: 0.2
  */
-gpointer axon_plan_cache_get_latest (AxonPlanCache *cache);
+AXON_API gpointer axon_plan_cache_get_latest (AxonPlanCache *cache);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonPlanCache, axon_plan_cache_free)
 

@@ -3,31 +3,17 @@
  * include <axon/axon-plugin.h>. */
 #pragma once
 
+#include <axon/axoncore.h>
+#include <axon/plugin/axonblob.h>
+#include <axon/plugin/axonextension.h>
 #include <axon/plugin/axongraph.h>
 #include <axon/plugin/axonproperty.h>
 
 G_BEGIN_DECLS
 
-typedef struct _AxonCore AxonCore;
-typedef struct _AxonCompiledModel AxonCompiledModel;
-typedef struct _AxonRemoteContext AxonRemoteContext;
-typedef struct _AxonExtension AxonExtension;
-typedef struct _AxonBlob AxonBlob;
-
 #define AXON_TYPE_PLUGIN (axon_plugin_get_type ())
+AXON_API
 G_DECLARE_DERIVABLE_TYPE (AxonPlugin, axon_plugin, AXON, PLUGIN, GObject)
-
-/**
- * AxonProgressFunc:
- * @fraction: 0 to 1
- * @stage: what is being done
- * @user_data: as given
- *
- * Reports progress of a long call, in the thread of that call or in one that it waits for.
- *
- * Since: 1.0
- */
-typedef void (*AxonProgressFunc) (gdouble fraction, const gchar *stage, gpointer user_data);
 
 /* Result of query_model: what becomes of each node, by original name. */
 typedef struct {
@@ -38,14 +24,12 @@ typedef struct {
 /* Why a node of the transformed model cannot run (transfer full); NULL if it can. */
 typedef gchar *(*AxonRefuseFunc) (const AxonNode *node, gpointer user_data);
 
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
-AxonSupportedOps *axon_supported_ops_new (void);
-void axon_supported_ops_free (AxonSupportedOps *ops);
-void axon_supported_ops_collect (AxonSupportedOps *ops, AxonModel *original, AxonModel *transformed,
-                                 const gchar *device, gdouble ratio, AxonRefuseFunc refuse,
-                                 gpointer user_data);
+AXON_API AxonSupportedOps *axon_supported_ops_new (void);
+AXON_API void axon_supported_ops_free (AxonSupportedOps *ops);
+AXON_API void axon_supported_ops_collect (AxonSupportedOps *ops, AxonModel *original,
+                                          AxonModel *transformed, const gchar *device,
+                                          gdouble ratio, AxonRefuseFunc refuse, gpointer user_data);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonSupportedOps, axon_supported_ops_free)
-#endif
 
 /**
  * AxonPluginClass:
@@ -95,39 +79,16 @@ struct _AxonPluginClass {
   gpointer padding[18];
 };
 
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* A subclass calls this in its instance init, once. */
-void axon_plugin_set_properties_table (AxonPlugin *plugin, const AxonPropertySpec *specs,
-                                       guint n_specs);
-const gchar *axon_plugin_get_name (AxonPlugin *plugin);
-AxonCore *axon_plugin_get_core (AxonPlugin *plugin, GError **error);
-const AxonPropertySpec *axon_plugin_get_properties_table (AxonPlugin *plugin, guint *n_specs);
-gboolean axon_plugin_set_property (AxonPlugin *plugin, const gchar *key, GVariant *value,
-                                   GError **error);
-GVariant *axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error);
-/* As that, of the device that @id (nullable) names. */
-GVariant *axon_plugin_get_property_of (AxonPlugin *plugin, const gchar *id, const gchar *key,
-                                       GError **error);
-gboolean axon_plugin_has_property (AxonPlugin *plugin, const gchar *key);
-gboolean axon_plugin_has_capability (AxonPlugin *plugin, const gchar *capability);
-void axon_plugin_log (AxonPlugin *plugin, const AxonConfig *config, const gchar *level,
-                      const gchar *format, ...) G_GNUC_PRINTF (4, 5);
-AxonConfig *axon_plugin_effective_config (AxonPlugin *plugin, GVariant *overlay,
-                                          AxonUnknownKeys unknown, GError **error);
-AxonCompiledModel *axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
-                                              AxonRemoteContext *context, GVariant *config,
-                                              GCancellable *cancellable, AxonProgressFunc progress,
-                                              gpointer user_data, GError **error);
-AxonCompiledModel *axon_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob,
-                                             AxonRemoteContext *context, GVariant *config,
-                                             GCancellable *cancellable, AxonProgressFunc progress,
-                                             gpointer user_data, GError **error);
-gboolean axon_plugin_query_model (AxonPlugin *plugin, AxonModel *model, GVariant *config,
-                                  AxonSupportedOps *result, GCancellable *cancellable,
-                                  GError **error);
-GVariant *axon_property_list (const gchar *first, ...) G_GNUC_NULL_TERMINATED;
-GVariant *axon_property_ids (guint n);
-#endif
+AXON_API void axon_plugin_set_properties_table (AxonPlugin *plugin, const AxonPropertySpec *specs,
+                                                guint n_specs);
+AXON_API const gchar *axon_plugin_get_name (AxonPlugin *plugin);
+AXON_API AxonCore *axon_plugin_get_core (AxonPlugin *plugin, GError **error);
+AXON_API GVariant *axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error);
+AXON_API void axon_plugin_log (AxonPlugin *plugin, const AxonConfig *config, const gchar *level,
+                               const gchar *format, ...) G_GNUC_PRINTF (4, 5);
+AXON_API GVariant *axon_property_list (const gchar *first, ...) G_GNUC_NULL_TERMINATED;
+AXON_API GVariant *axon_property_ids (guint n);
 
 #define AXON_PLUGIN_ABI 1u
 

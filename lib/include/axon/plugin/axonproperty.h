@@ -83,44 +83,19 @@ typedef struct {
 #define AXON_RW_PROCESS (AXON_PROPERTY_READ_WRITE | AXON_PROPERTY_PROCESS)
 #define AXON_MODEL (AXON_PROPERTY_COMPILED | AXON_PROPERTY_MODEL_ONLY)
 
-/* What becomes of keys that the table does not have. */
-typedef enum {
-  AXON_UNKNOWN_KEYS_FAIL,
-  AXON_UNKNOWN_KEYS_IGNORE, /* queries */
-  AXON_UNKNOWN_KEYS_KEEP,   /* virtual devices forward them */
-} AxonUnknownKeys;
+/* Values of the writable rows of a table. Copied for every compile. */
+typedef struct _AxonConfig AxonConfig;
 
-/* Values of the writable rows of a table. A value type: copied for every compile. */
-typedef struct {
-  const AxonPropertySpec *specs;
-  guint n_specs;
-  GVariant **values;
-  GHashTable *others; /* key -> GVariant, what AXON_UNKNOWN_KEYS_KEEP kept; may be NULL */
-} AxonConfig;
-
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
-AxonConfig *axon_config_new (const AxonPropertySpec *specs, guint n_specs);
-AxonConfig *axon_config_copy (const AxonConfig *config);
-void axon_config_free (AxonConfig *config);
-GVariant *axon_config_parse (const AxonConfig *config, const gchar *key, GVariant *value,
-                             GError **error);
-gboolean axon_config_set (AxonConfig *config, const gchar *key, GVariant *value, GError **error);
-gboolean axon_config_overlay (AxonConfig *config, GVariant *values, AxonUnknownKeys unknown,
-                              GError **error);
-GVariant *axon_config_get (const AxonConfig *config, const gchar *key);
-gint axon_config_get_int (const AxonConfig *config, const gchar *key);
-gdouble axon_config_get_float (const AxonConfig *config, const gchar *key);
-gboolean axon_config_get_bool (const AxonConfig *config, const gchar *key);
-const gchar *axon_config_get_string (const AxonConfig *config, const gchar *key);
-const AxonPropertySpec *axon_config_find_spec (const AxonConfig *config, const gchar *key);
-GVariant *axon_config_to_variant (const AxonConfig *config);
-void axon_config_set_unknown_key_error (const AxonConfig *config, const gchar *key, GError **error);
-gchar *axon_property_value_to_text (const AxonPropertySpec *spec, GVariant *value);
-gchar *axon_property_describe_accepted (const AxonPropertySpec *spec, const gchar *got);
-gboolean axon_property_is_standard (const gchar *key, GError **error);
-AxonPropertySpec *axon_property_resolve (const AxonPropertySpec *specs, guint n_specs);
+AXON_API AxonConfig *axon_config_copy (const AxonConfig *config);
+AXON_API void axon_config_free (AxonConfig *config);
+AXON_API GVariant *axon_config_get (const AxonConfig *config, const gchar *key);
+AXON_API gint axon_config_get_int (const AxonConfig *config, const gchar *key);
+AXON_API gdouble axon_config_get_float (const AxonConfig *config, const gchar *key);
+AXON_API gboolean axon_config_get_bool (const AxonConfig *config, const gchar *key);
+AXON_API const gchar *axon_config_get_string (const AxonConfig *config, const gchar *key);
+AXON_API gchar *axon_property_value_to_text (const AxonPropertySpec *spec, GVariant *value);
+AXON_API gchar *axon_property_describe_accepted (const AxonPropertySpec *spec, const gchar *got);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonConfig, axon_config_free)
-#endif
 
 G_END_DECLS

@@ -15,12 +15,12 @@ typedef struct {
 } AxonQuant;
 
 /* FALSE where a parameter is no constant. */
-gboolean axon_quant_init (AxonQuant *q, const AxonNode *node);
-void axon_quant_clear (AxonQuant *q);
+AXON_API gboolean axon_quant_init (AxonQuant *q, const AxonNode *node);
+AXON_API void axon_quant_clear (AxonQuant *q);
 /* Weights minus zero point as s8, or NULL where they do not fit. */
-gint8 *axon_quant_weights (const AxonNode *node);
+AXON_API gint8 *axon_quant_weights (const AxonNode *node);
 /* A missing optional input counts as 0. */
-gboolean axon_quant_scalar (const AxonNode *node, guint index, gdouble *value);
+AXON_API gboolean axon_quant_scalar (const AxonNode *node, guint index, gdouble *value);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AxonQuant, axon_quant_clear)
 

@@ -2,9 +2,9 @@
 /* What devices that stand for several have in common: lists of devices, compiling on each. */
 #pragma once
 
-#include <axon/plugin/axonscheduler.h>
-#include <axon/axoncore.h>
 #include <axon/plugin/axondevices.h>
+#include <axon/plugin/axonplugin.h>
+#include <axon/plugin/axonscheduler.h>
 
 G_BEGIN_DECLS
 
@@ -39,25 +39,25 @@ G_BEGIN_DECLS
     .key = "AVAILABLE_DEVICES", .flags = AXON_RO_HIDDEN                                            \
   }
 
-#ifndef __GI_SCANNER__ /* for plugins, which are C */
 /* AxonDeviceRef of MULTI_DEVICE_PRIORITIES: names expanded to ids (GPU: every GPU.i), excluded ones
  * taken out; without a list, every device that may be chosen automatically, best first. */
-GPtrArray *axon_spread_candidates (AxonPlugin *plugin, AxonCore *core, const AxonConfig *config,
-                                   GError **error);
+AXON_API GPtrArray *axon_spread_candidates (AxonPlugin *plugin, AxonCore *core,
+                                            const AxonConfig *config, GError **error);
 /* The device's own configuration: what was forwarded to it, and @hint unless the user decided. */
-GVariant *axon_spread_config (AxonCore *core, const AxonConfig *config, const gchar *device,
-                              const gchar *hint);
+AXON_API GVariant *axon_spread_config (AxonCore *core, const AxonConfig *config,
+                                       const gchar *device, const gchar *hint);
 /* Compiles on every device, side by side but for CPU, which comes last; those that fail are left
  * out. FALSE, with every device's message, where none is left. */
-gboolean axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *scheduler,
-                                  AxonModel *model, GPtrArray *devices, const AxonConfig *config,
-                                  GCancellable *cancellable, AxonProgressFunc progress,
-                                  gpointer user_data, GError **error);
+AXON_API gboolean axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core,
+                                           AxonScheduler *scheduler, AxonModel *model,
+                                           GPtrArray *devices, const AxonConfig *config,
+                                           GCancellable *cancellable, AxonProgressFunc progress,
+                                           gpointer user_data, GError **error);
 /* query_model for them: a node is taken if any device takes it. */
-gboolean axon_spread_query (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
-                            AxonSupportedOps *result, GCancellable *cancellable, GError **error);
+AXON_API gboolean axon_spread_query (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
+                                     AxonSupportedOps *result, GCancellable *cancellable,
+                                     GError **error);
 /* Their metrics; OPTIMIZATION_CAPABILITIES: of all candidates, without EXPORT_IMPORT */
-GVariant *axon_spread_get_metric (AxonPlugin *plugin, const gchar *key, GError **error);
-#endif
+AXON_API GVariant *axon_spread_get_metric (AxonPlugin *plugin, const gchar *key, GError **error);
 
 G_END_DECLS

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Geometry that kernels of every device need, said once: sliding windows, and what an axis of
- * Resize reads. For plugins. */
+/* Geometry that kernels of every device need, said once: sliding windows, what an axis of Resize
+ * reads, and what a node says that makes a tensor of a picture. */
 #pragma once
 
+#include <axon/axonimage.h>
 #include <axon/plugin/axongraph.h>
 
 G_BEGIN_DECLS
@@ -14,13 +15,13 @@ typedef struct {
   gint64 in[3], kernel[3], stride[3], dilation[3], pad[3], pad_end[3], out[3];
 } AxonWindow;
 
-gboolean axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x,
-                           const gint64 *kernel, gboolean ceil_mode, GError **error);
-void axon_window_shape (const AxonWindow *w, AxonShape *shape);
+AXON_API gboolean axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x,
+                                    const gint64 *kernel, gboolean ceil_mode, GError **error);
+AXON_API void axon_window_shape (const AxonWindow *w, AxonShape *shape);
 
 /* Of a convolution or pooling node that was inferred; its kernel's size is known. */
-gboolean axon_window_of_node (AxonWindow *w, const AxonNode *node, GError **error);
-gboolean axon_window_of_transposed (AxonWindow *w, const AxonNode *node, GError **error);
+AXON_API gboolean axon_window_of_node (AxonWindow *w, const AxonNode *node, GError **error);
+AXON_API gboolean axon_window_of_transposed (AxonWindow *w, const AxonNode *node, GError **error);
 
 /* One axis of Resize: output i is the sum of weight[i * n + t] * input[index[i * n + t]], or a
  * constant where index is negative. */
@@ -33,6 +34,19 @@ typedef struct {
 } AxonResizeAxis;
 
 /* AxonResizeAxis, those that change something; NULL with @error. Scales and sizes are constants. */
-GArray *axon_resize_axes (const AxonNode *node, GError **error);
+AXON_API GArray *axon_resize_axes (const AxonNode *node, GError **error);
+
+/* What an axon.ImageToTensor node says, read once. */
+typedef struct {
+  gint width, height, channels;
+  gboolean nhwc, bgr;
+  AxonImageFit fit;
+  AxonDType dtype;
+  gfloat mean[4], scale[4]; /* (v - mean) * scale, per output channel */
+  gfloat pad;
+} AxonImageTarget;
+
+AXON_API gboolean axon_image_target_init (AxonImageTarget *target, const AxonNode *node,
+                                          GError **error);
 
 G_END_DECLS

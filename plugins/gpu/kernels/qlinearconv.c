@@ -81,13 +81,14 @@ dot_pixels (GpuPlan *plan, GpuTensor *x)
   gint64 channels = x->shape.dims[1], quads = (channels + BYTES - 1) / BYTES;
   gint64 pixels = axon_shape_get_numel (&x->shape) / (x->shape.dims[0] * channels);
   const AxonShape shape = AXON_SHAPE (x->shape.dims[0], quads, pixels);
-  const gint64 numbers[] = { channels, quads, pixels };
+  const GpuPackBytesParams params = { .channels = gpu_int (channels),
+                                      .quads = gpu_int (quads),
+                                      .pixels = gpu_int (pixels) };
   GpuTensor *y = gpu_plan_scratch (plan, AXON_DTYPE_U32, &shape);
   g_autofree gchar *name = gpu_kernel_for (plan, "packbytes", "packbytes", x->dtype, "FLIP",
                                            x->dtype == AXON_DTYPE_U8 ? "0x80808080u" : "0", NULL);
   GpuStep *step =
-      gpu_plan_step (plan, name, gpu_plan_params64 (plan, numbers, G_N_ELEMENTS (numbers)),
-                     axon_shape_get_numel (&shape), 1, 1);
+      gpu_plan_step (plan, name, GPU_PARAMS_OF (plan, params), axon_shape_get_numel (&shape), 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
   return y;
@@ -136,8 +137,8 @@ whole_operands (GpuPlan *plan, const AxonNode *node, const AxonQuant *q)
                             .y_zero = q->y_zero };
 }
 
-gboolean
-gpu_build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   g_auto (AxonQuant) q = { 0 };
   g_autofree gint8 *w = NULL;
@@ -159,3 +160,9 @@ gpu_build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
   }
   return gpu_add_convolution (plan, node, &ws, &o);
 }
+
+static const GpuKernel rows[] = {
+  { .name = "QLinearConv", .impl = "conv", .build = build_qlinear_conv },
+};
+
+GPU_DEFINE_FAMILY (qlinearconv, rows)

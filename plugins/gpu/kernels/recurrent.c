@@ -42,8 +42,8 @@ add_direction (GpuPlan *plan, const Net *l, GpuTensor *w, gint64 d, gboolean bac
   GpuTensor *r = turned_part (plan, l->r, d);
   g_autofree gchar *name = gpu_kernel_for (plan, "lstm", "lstm", AXON_DTYPE_F32, NULL);
   gint64 size = l->batch * l->hidden, from = -1;
-  const gint64 hidden[] = { l->hidden };
-  gint32 p = gpu_plan_params64 (plan, hidden, 1);
+  const GpuLstmParams params = { .hidden = gpu_int (l->hidden) };
+  gint32 p = GPU_PARAMS_OF (plan, params);
   gpu_products (plan, l->x, turned_part (plan, w, d), gates, 1, l->steps * l->batch, l->input,
                 4 * l->hidden);
   for (gint64 s = 0; s < l->steps; s++) {
@@ -64,8 +64,8 @@ add_direction (GpuPlan *plan, const Net *l, GpuTensor *w, gint64 d, gboolean bac
   }
 }
 
-gboolean
-gpu_build_lstm (GpuPlan *plan, const AxonNode *node, gchar **why)
+static gboolean
+build_lstm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
   const AxonShape *xs = &node->inputs[0]->type.shape, *rs = &node->inputs[2]->type.shape;
   gboolean reverse = g_str_equal (axon_node_get_string (node, "direction"), "reverse");
@@ -102,3 +102,9 @@ gpu_build_lstm (GpuPlan *plan, const AxonNode *node, gchar **why)
   }
   return TRUE;
 }
+
+static const GpuKernel rows[] = {
+  { .name = "LSTM", .impl = "lstm", .build = build_lstm },
+};
+
+GPU_DEFINE_FAMILY (recurrent, rows)

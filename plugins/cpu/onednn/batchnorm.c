@@ -31,7 +31,7 @@ build_batch_norm (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   return TRUE;
 }
 
-const CpuKernel cpu_dnn_normalize_kernels[] = {
+const CpuKernel cpu_dnn_batchnorm_kernels[] = {
   { .name = "BatchNormalization", .impl = "onednn", .build = build_batch_norm },
   { 0 },
 };

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+/**
+ * GST_NN_API:
+ *
+ * Marks what the library exports; everything else is hidden.
+ *
+ * Since: 1.0
+ */
+#define GST_NN_API __attribute__ ((visibility ("default")))
