@@ -346,12 +346,26 @@ add_inputs (CpuPlan *plan)
   }
 }
 
+/* Before a step uses @tensor: its elements begin @n_bytes later in its memory. */
+void
+cpu_plan_shift (CpuTensor *tensor, gsize n_bytes)
+{
+  tensor->offset += n_bytes;
+  tensor->buffer->n_bytes += n_bytes;
+}
+
 static void
 copy_bytes (const CpuStep *step, const CpuInstance *instance)
 {
   memcpy (cpu_tensor_data (instance, step->out[0]), cpu_tensor_data (instance, step->in[0]),
-          (gsize)axon_shape_get_numel (&step->out[0]->shape) *
-              axon_dtype_get_size (step->out[0]->dtype));
+          bytes_of (step->out[0]->dtype, &step->out[0]->shape, step->out[0]->md));
+}
+
+/* @from and @to: of one type and layout */
+void
+cpu_plan_add_copy (CpuPlan *plan, CpuTensor *from, CpuTensor *to)
+{
+  cpu_plan_add_step (plan, copy_bytes, NULL, NULL, "copy", &from, 1, &to, 1);
 }
 
 /* Outputs are row-major in the caller's memory. What a step writes last goes there directly. */
@@ -374,7 +388,7 @@ add_outputs (CpuPlan *plan)
     if (t->md != NULL)
       cpu_dnn_add_reorder (plan, t, out);
     else
-      cpu_plan_add_step (plan, copy_bytes, NULL, NULL, "copy", &t, 1, &out, 1);
+      cpu_plan_add_copy (plan, t, out);
   }
 }
 

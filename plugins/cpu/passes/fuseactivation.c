@@ -130,9 +130,8 @@ fuse_sum (AxonModel *model, AxonNode *conv)
       other == y || !axon_shape_is_static (&y->type.shape) || !is_made_before (model, other, conv))
     return FALSE;
   append_post (conv, "sum", 0, 0);
-  conv->inputs = g_renew (AxonValue *, conv->inputs, 5);
   while (conv->n_inputs < 4)
-    conv->inputs[conv->n_inputs++] = NULL;
+    axon_node_append_input (conv, NULL);
   axon_node_set_input (conv, 3, other);
   if (add->inputs[0] != y) { /* bypass keeps input 0 */
     axon_node_set_input (add, 1, NULL);

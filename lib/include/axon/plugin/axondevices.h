@@ -22,6 +22,7 @@ AXON_API GVariant *axon_variant_with (GVariant *config, const gchar *key, GVaria
 AXON_API GPtrArray *axon_device_list_parse (const gchar *text, GError **error);
 
 AXON_API gchar **axon_core_list_all_devices (AxonCore *core);
+AXON_API gchar **axon_core_list_unusable_devices (AxonCore *core);
 AXON_API gboolean axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device,
                                        GVariant *config);
 AXON_API const AxonPropertySpec *axon_core_get_property_specs (AxonCore *core, const gchar *device,

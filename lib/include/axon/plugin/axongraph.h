@@ -43,6 +43,7 @@ struct _AxonNode {
   guint n_outputs;
   GPtrArray *origins; /* names of the original nodes this one stands for */
   gchar *affinity;    /* device, or NULL */
+  GHashTable *info;   /* notes: key -> text; or NULL */
   gchar *exec_type;   /* in a runtime model: what runs it, else NULL */
   gdouble exec_time;  /* in a runtime model: microseconds, mean of profiled runs; 0: not measured */
   guint index;
@@ -85,6 +86,8 @@ AXON_API void axon_node_append_input (AxonNode *node, AxonValue *value);
 AXON_API void axon_node_set_output (AxonNode *node, guint index, AxonValue *value);
 AXON_API void axon_node_add_origins (AxonNode *node, AxonNode *from);
 AXON_API void axon_node_set_affinity (AxonNode *node, const gchar *device);
+AXON_API void axon_node_set_info (AxonNode *node, const gchar *key, const gchar *text);
+AXON_API void axon_node_merge_info (AxonNode *node, const AxonNode *from);
 AXON_API void axon_node_set_exec_type (AxonNode *node, const gchar *exec_type);
 AXON_API AxonValue *axon_node_get_input (const AxonNode *node, guint index);
 AXON_API const gchar *axon_node_get_domain (const AxonNode *node);

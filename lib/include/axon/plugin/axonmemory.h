@@ -26,6 +26,7 @@ struct _AxonMemory {
   gatomicrefcount ref_count;
   gsize n_bytes;
   GObject *context; /* remote memory: the AxonRemoteContext that made it; a reference */
+  gpointer padding[2];
 };
 
 AXON_API AxonMemory *axon_memory_new_host (gsize n_bytes);

@@ -34,6 +34,7 @@ typedef struct {
   gint64 i;
   gdouble f;
   const gchar *s;
+  gpointer padding[2];
 } AxonAttrSpec;
 
 /* Shape inference: fills out[] (all of node->n_outputs, zeroed before). May set out[].value (a new
@@ -102,6 +103,7 @@ typedef struct {
   AxonEvalFunc eval;
   AxonRunFunc run; /* instead of eval */
   AxonOpFlags flags;
+  gpointer padding[4];
 } AxonOp;
 
 #define AXON_VARIADIC G_MAXUINT

@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 typedef struct {
   const gchar *name;
   gboolean (*run) (AxonModel *model, GError **error);
+  gpointer padding[2];
 } AxonPass;
 
 AXON_API gboolean axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,

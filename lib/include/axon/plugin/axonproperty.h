@@ -71,6 +71,7 @@ typedef struct {
   gint min, max;
   const gchar *choices; /* separated by spaces */
   const gchar *blurb;
+  gpointer padding[2];
 } AxonPropertySpec;
 
 /* Shorthand for the rows of a plugin's table. */

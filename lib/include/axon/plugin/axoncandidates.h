@@ -9,7 +9,7 @@
 G_BEGIN_DECLS
 
 /* The rows that MULTI and AUTO have in common. */
-#define AXON_SPREAD_PROPERTIES(default_hint)                                                       \
+#define AXON_CANDIDATES_PROPERTIES(default_hint)                                                   \
   { .key = "SUPPORTED_PROPERTIES", .flags = AXON_RO_COMPILED },                                    \
       { .key = "FULL_DEVICE_NAME", .flags = AXON_RO },                                             \
       { .key = "OPTIMIZATION_CAPABILITIES", .flags = AXON_RO },                                    \
@@ -39,25 +39,33 @@ G_BEGIN_DECLS
     .key = "AVAILABLE_DEVICES", .flags = AXON_RO_HIDDEN                                            \
   }
 
+/* DEVICE_RANK of devices that do not tell: before the processor (AXON_DEVICE_RANK_CPU), behind
+ * graphics. */
+#define AXON_DEVICE_RANK_DISCRETE_GPU 100
+#define AXON_DEVICE_RANK_INTEGRATED_GPU 200
+#define AXON_DEVICE_RANK_DEFAULT 300
+#define AXON_DEVICE_RANK_CPU 400
+
 /* AxonDeviceRef of MULTI_DEVICE_PRIORITIES: names expanded to ids (GPU: every GPU.i), excluded ones
  * taken out; without a list, every device that may be chosen automatically, best first. */
-AXON_API GPtrArray *axon_spread_candidates (AxonPlugin *plugin, AxonCore *core,
-                                            const AxonConfig *config, GError **error);
+AXON_API GPtrArray *axon_candidates_list (AxonPlugin *plugin, AxonCore *core,
+                                          const AxonConfig *config, GError **error);
 /* The device's own configuration: what was forwarded to it, and @hint unless the user decided. */
-AXON_API GVariant *axon_spread_config (AxonCore *core, const AxonConfig *config,
-                                       const gchar *device, const gchar *hint);
+AXON_API GVariant *axon_candidates_config (AxonCore *core, const AxonConfig *config,
+                                           const gchar *device, const gchar *hint);
 /* Compiles on every device, side by side but for CPU, which comes last; those that fail are left
  * out. FALSE, with every device's message, where none is left. */
-AXON_API gboolean axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core,
-                                           AxonScheduler *scheduler, AxonModel *model,
-                                           GPtrArray *devices, const AxonConfig *config,
-                                           GCancellable *cancellable, AxonProgressFunc progress,
-                                           gpointer user_data, GError **error);
+AXON_API gboolean axon_candidates_compile_all (AxonPlugin *plugin, AxonCore *core,
+                                               AxonScheduler *scheduler, AxonModel *model,
+                                               GPtrArray *devices, const AxonConfig *config,
+                                               GCancellable *cancellable, AxonProgressFunc progress,
+                                               gpointer user_data, GError **error);
 /* query_model for them: a node is taken if any device takes it. */
-AXON_API gboolean axon_spread_query (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
-                                     AxonSupportedOps *result, GCancellable *cancellable,
-                                     GError **error);
+AXON_API gboolean axon_candidates_query (AxonPlugin *plugin, AxonModel *model,
+                                         const AxonConfig *config, AxonSupportedOps *result,
+                                         GCancellable *cancellable, GError **error);
 /* Their metrics; OPTIMIZATION_CAPABILITIES: of all candidates, without EXPORT_IMPORT */
-AXON_API GVariant *axon_spread_get_metric (AxonPlugin *plugin, const gchar *key, GError **error);
+AXON_API GVariant *axon_candidates_get_metric (AxonPlugin *plugin, const gchar *key,
+                                               GError **error);
 
 G_END_DECLS
