@@ -111,15 +111,6 @@ adopt (State *state, const AxonDeviceRef *ref, AxonCompiledModel *compiled)
   g_mutex_unlock (&state->lock);
 }
 
-static void
-ref_free (AxonDeviceRef *ref)
-{
-  g_free (ref->device);
-  g_free (ref->name);
-  g_free (ref->id);
-  g_free (ref);
-}
-
 /* TRUE if a device compiled the model. */
 static gboolean
 search (State *state, AxonProgressFunc progress, gpointer user_data)
@@ -136,7 +127,7 @@ search (State *state, AxonProgressFunc progress, gpointer user_data)
     else
       note_failure (state, ref->device, error);
     found = compiled != NULL;
-    ref_free (ref);
+    axon_device_ref_free (ref);
   }
   return found;
 }
@@ -427,7 +418,7 @@ GPtrArray *
 auto_filter (AxonCore *core, AxonModel *model, GPtrArray *devices)
 {
   const gchar *precision = model_precision (model);
-  GPtrArray *sorted = g_ptr_array_new_with_free_func ((GDestroyNotify)ref_free);
+  GPtrArray *sorted = g_ptr_array_new_with_free_func (axon_device_ref_free);
   for (guint capable = 2; capable-- > 0;)
     for (guint i = 0; i < devices->len; i++) {
       AxonDeviceRef *ref = g_ptr_array_index (devices, i);

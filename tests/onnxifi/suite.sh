@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The ONNX backend suite and shared models through the standard ONNXIFI loader: every case whose compatibility call
+# The ONNX backend suite and shared models through a loader of ONNXIFI libraries: every case whose compatibility call
 # says yes passes, and at least so many do. usage: suite.sh CLIENT LIBRARY FLOOR SHARED
 set -u
 client=$1 library=$2 floor=$3 shared=${AXON_TEST_DATA:-$4} here=$(dirname "$0")

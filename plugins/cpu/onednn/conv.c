@@ -72,9 +72,8 @@ conv_shape (ConvShape *c, const CpuPlan *plan, const AxonNode *node, guint weigh
     return FALSE;
   weight_dims (c);
   c->small = products (c) < SMALL * plan->n_threads;
-  dnn_window_init (&c->window, node, c->transposed ? &c->y : &c->x, c->transposed ? &c->x : &c->y,
-                   c->w.dims + 2);
-  return TRUE;
+  return dnn_window_init (&c->window, node, c->transposed ? &c->y : &c->x,
+                          c->transposed ? &c->x : &c->y, c->w.dims + 2);
 }
 
 static DnnPd *

@@ -128,8 +128,8 @@ CpuTensor *dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const
 /* A constant in row-major order, as it is. */
 CpuTensor *dnn_copy_constant (CpuPlan *plan, const AxonTensor *tensor, const AxonShape *shape);
 
-void dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x, const AxonShape *y,
-                      const gint64 *kernel);
+gboolean dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x,
+                          const AxonShape *y, const gint64 *kernel);
 
 /* ---- posts.c ---- */
 

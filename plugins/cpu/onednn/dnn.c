@@ -403,32 +403,25 @@ dnn_copy_constant (CpuPlan *plan, const AxonTensor *tensor, const AxonShape *sha
       g_memdup2 (axon_tensor_get_data (tensor), axon_tensor_get_n_bytes (tensor)));
 }
 
-void
+gboolean
 dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x, const AxonShape *y,
                  const gint64 *kernel)
 {
-  guint n_pads, n_strides, n_dilations;
-  const gint64 *pads = axon_node_get_ints (node, "pads", &n_pads);
-  const gint64 *strides = axon_node_get_ints (node, "strides", &n_strides);
-  const gint64 *dilations = axon_node_get_ints (node, "dilations", &n_dilations);
-  const gchar *auto_pad = axon_node_get_string (node, "auto_pad");
-  gboolean same = auto_pad != NULL && g_str_has_prefix (auto_pad, "SAME");
-  w->n = x->rank - 2;
+  AxonWindow own;
+  if (!axon_window_init (&own, node, x, kernel, FALSE, NULL))
+    return FALSE;
+  w->n = own.rank;
   for (int i = 0; i < w->n; i++) {
-    gint64 extent, total;
+    int d = 3 - w->n + i;
     w->kernel[i] = kernel[i];
-    w->stride[i] = strides ? strides[i] : 1;
-    w->dilation[i] = dilations ? dilations[i] - 1 : 0;
-    extent = (kernel[i] - 1) * (w->dilation[i] + 1) + 1;
-    total = (y->dims[2 + i] - 1) * w->stride[i] + extent - x->dims[2 + i];
-    if (same) {
-      total = MAX (total, 0);
-      w->pad[i] = g_str_equal (auto_pad, "SAME_UPPER") ? total / 2 : total - total / 2;
-    } else {
-      w->pad[i] = pads ? pads[i] : 0;
-    }
-    w->pad_end[i] = total - w->pad[i]; /* what the output size needs; may be negative */
+    w->stride[i] = own.stride[d];
+    w->dilation[i] = own.dilation[d] - 1;
+    w->pad[i] = own.pad[d];
+    /* what the output size needs; may be negative */
+    w->pad_end[i] = (y->dims[2 + i] - 1) * own.stride[d] + (kernel[i] - 1) * own.dilation[d] + 1 -
+                    own.in[d] - own.pad[d];
   }
+  return TRUE;
 }
 
 CpuTensor *

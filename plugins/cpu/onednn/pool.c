@@ -11,7 +11,8 @@ build_pool (CpuPlan *plan, const AxonNode *node, dnnl_alg_kind_t alg, const gint
   g_autoptr (CpuMd) in = dnn_md_of (src), out = dnn_md_any (dtype, y), last = NULL;
   DnnWindow w;
   DnnPd *pd;
-  dnn_window_init (&w, node, x, y, kernel);
+  if (!dnn_window_init (&w, node, x, y, kernel))
+    return FALSE;
   pd = dnn_pd_if_fast (dnn_pd_new_pool (alg, in, out, &w));
   if (pd == NULL) {
     last = cpu_md_channels_last (dtype, x);

@@ -17,6 +17,16 @@ typedef struct {
 } AxonDeviceRef;
 
 /**
+ * axon_device_ref_free:
+ * @ref: (transfer full) (type gpointer): an AxonDeviceRef
+ *
+ * Frees one item of a list of devices.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_device_ref_free (gpointer ref);
+
+/**
  * axon_config_for_device:
  * @config: a configuration
  * @device: the device behind, such as `GPU.1`
