@@ -1,45 +1,75 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnndecoder.h"
+#include "gstnnlists.h"
 
 #include <math.h>
-#include <string.h>
 
-/* Probed in order: the more particular first. */
-const GstNnDecoder gst_nn_decoders[] = {
-  { "boxes-scores", "boxes [1,N,4] and class scores [1,N,C] (UltraFace, SSD)",
-    gst_nn_probe_boxes_scores, gst_nn_decode_boxes_scores },
-  { "yolox", "grid cells [1,N,5+C] at strides 8, 16, 32 (YOLOX)", gst_nn_probe_yolox,
-    gst_nn_decode_yolox },
-  { "yolov5", "three anchors a cell, decoded, [1,N,5+C] (YOLOv5, v7)", gst_nn_probe_yolov5,
-    gst_nn_decode_yolov5 },
-  { "yolov8", "boxes and scores, transposed, [1,4+C,N] (YOLOv8, v9, v11)", gst_nn_probe_yolov8,
-    gst_nn_decode_yolov8 },
-  { "nanodet", "grid cells with distance distributions [1,N,C+32] (NanoDet)", gst_nn_probe_nanodet,
-    gst_nn_decode_nanodet },
-  { "classification", "one score per class", gst_nn_probe_classification,
-    gst_nn_decode_classification },
-};
-const guint gst_nn_n_decoders = G_N_ELEMENTS (gst_nn_decoders);
+#define DECLARE(name) extern const GstNnDecoder gst_nn_decoder_##name;
+GST_NN_DECODERS (DECLARE)
+
+#define ROW(name) &gst_nn_decoder_##name,
+static const GstNnDecoder *const decoders[] = { GST_NN_DECODERS (ROW) };
 
 const GstNnDecoder *
 gst_nn_decoder_find (const gchar *name)
 {
-  for (guint i = 0; i < gst_nn_n_decoders; i++)
-    if (g_str_equal (gst_nn_decoders[i].name, name))
-      return &gst_nn_decoders[i];
+  for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
+    if (g_str_equal (decoders[i]->name, name))
+      return decoders[i];
   return NULL;
 }
 
 const GstNnDecoder *
 gst_nn_decoder_probe (const GstNnDecodeInput *in)
 {
-  for (guint i = 0; i < gst_nn_n_decoders; i++)
-    if (gst_nn_decoders[i].probe (in))
-      return &gst_nn_decoders[i];
+  for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
+    if (decoders[i]->fits (in))
+      return decoders[i];
   return NULL;
 }
 
-/* Cells of the grids at strides 8, 16 and 32. */
+gchar *
+gst_nn_decoder_list (void)
+{
+  g_autoptr (GString) s = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
+    g_string_append_printf (s, "%s%s", i > 0 ? ", " : "", decoders[i]->name);
+  return g_string_free (g_steal_pointer (&s), FALSE);
+}
+
+const AxonTensor *
+gst_nn_tensor_at (const GstNnDecodeInput *in, guint index)
+{
+  return g_ptr_array_index (in->tensors, index);
+}
+
+const AxonShape *
+gst_nn_shape_at (const GstNnDecodeInput *in, guint index)
+{
+  return axon_tensor_get_shape (gst_nn_tensor_at (in, index));
+}
+
+gboolean
+gst_nn_is_table (const AxonShape *shape, gint64 *rows, gint64 *columns)
+{
+  gint rank = shape->rank;
+  if (rank < 2 || axon_shape_get_numel (shape) != shape->dims[rank - 2] * shape->dims[rank - 1])
+    return FALSE;
+  *rows = shape->dims[rank - 2];
+  *columns = shape->dims[rank - 1];
+  return TRUE;
+}
+
+gint64
+gst_nn_best_class (const gfloat *scores, gint64 n, gint64 stride)
+{
+  gint64 best = 0;
+  for (gint64 k = 1; k < n; k++)
+    if (scores[k * stride] > scores[best * stride])
+      best = k;
+  return best;
+}
+
 gint64
 gst_nn_count_cells (gint width, gint height)
 {
@@ -56,7 +86,8 @@ gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width, gdouble
   GstNnObject object = {
     .x = x, .y = y, .width = width, .height = height, .score = score, .class_id = class_id
   };
-  if (isfinite (x) && isfinite (y) && width > 0 && height > 0 && isfinite (width + height))
+  if (isfinite (x) && isfinite (y) && width > 0 && height > 0 && isfinite (width + height) &&
+      isfinite (score))
     g_array_append_val (objects, object);
 }
 

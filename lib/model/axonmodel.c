@@ -38,6 +38,7 @@ node_free (gpointer data)
   g_free (node->inputs);
   g_free (node->outputs);
   g_free (node->affinity);
+  g_clear_pointer (&node->info, g_hash_table_unref);
   g_free (node->exec_type);
   g_ptr_array_unref (node->attrs);
   g_ptr_array_unref (node->origins);
@@ -243,9 +244,11 @@ axon_model_set_output (AxonModel *model, guint index, AxonValue *value)
   model->outputs->pdata[index] = value;
 }
 
+/* @node stands for what @from stood for; it has its notes, too. */
 void
 axon_node_add_origins (AxonNode *node, AxonNode *from)
 {
+  axon_node_merge_info (node, from);
   for (guint i = 0; i < from->origins->len; i++) {
     const gchar *name = g_ptr_array_index (from->origins, i);
     if (!g_ptr_array_find_with_equal_func (node->origins, name, g_str_equal, NULL))

@@ -155,7 +155,7 @@ static onnxStatus
 take_context (Backend *self, guint64 handle)
 {
   GError *error = NULL;
-  if (!backend_id_is_gpu (self->id))
+  if (!backend_id_has_opencl (self->id))
     return ONNXIFI_STATUS_UNSUPPORTED_PROPERTY;
   if (handle == 0 || self->context != NULL)
     return ONNXIFI_STATUS_INVALID_PROPERTY;

@@ -26,7 +26,7 @@ AxonCore *onnxifi_core (void);
 
 /* The device behind a handle that was given (transfer full); NULL: it is none. */
 BackendID *backend_id_find (onnxBackendID id);
-gboolean backend_id_is_gpu (const BackendID *id);
+gboolean backend_id_has_opencl (const BackendID *id);
 
 /* FALSE: a part runs in reference kernels or in pieces. */
 gboolean backend_runs_in_own_kernels (const BackendID *id, AxonModel *model);

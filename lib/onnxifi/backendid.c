@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static GMutex lock;
 static GPtrArray *ids; /* lock; once found, the list does not change */
@@ -13,10 +12,15 @@ static GPtrArray *ids; /* lock; once found, the list does not change */
 AxonCore *
 onnxifi_core (void)
 {
-  static gsize core;
-  if (g_once_init_enter (&core))
-    g_once_init_leave (&core, GPOINTER_TO_SIZE (axon_core_new ()));
-  return GSIZE_TO_POINTER (core);
+  static gsize once;
+  if (g_once_init_enter (&once)) {
+    AxonCore *core = axon_core_new ();
+    g_autoptr (GError) error = NULL;
+    if (!axon_core_load_environment (core, &error))
+      g_message ("%s", error->message);
+    g_once_init_leave (&once, GPOINTER_TO_SIZE (core));
+  }
+  return GSIZE_TO_POINTER (once);
 }
 
 /* lock held. IDs live as long as the process: unplugging a device does not change them. */
@@ -88,10 +92,14 @@ onnxReleaseBackendID (onnxBackendID backendID)
   return given ? ONNXIFI_STATUS_SUCCESS : ONNXIFI_STATUS_INVALID_ID;
 }
 
+/* TRUE if the device shares memory of OpenCL. */
 gboolean
-backend_id_is_gpu (const BackendID *id)
+backend_id_has_opencl (const BackendID *id)
 {
-  return g_str_has_prefix (id->device, "GPU");
+  g_autoptr (GVariant) value =
+      axon_core_get_property (onnxifi_core (), id->device, "DEVICE_MEMORY_TYPES", NULL);
+  g_autofree const gchar **types = value ? g_variant_get_strv (value, NULL) : NULL;
+  return types != NULL && g_strv_contains (types, "OPENCL_BUFFER");
 }
 
 /* 0: the device does not say. */
@@ -177,31 +185,43 @@ get_opset_versions (G_GNUC_UNUSED const BackendID *id)
   return g_string_free (text, FALSE);
 }
 
+/* A device that does not say what it is, is taken for an accelerator. */
 static guint64
 get_device_type (const BackendID *id)
 {
-  return backend_id_is_gpu (id) ? ONNXIFI_DEVICE_TYPE_GPU : ONNXIFI_DEVICE_TYPE_CPU;
+  static const struct {
+    const gchar *kind;
+    guint64 type;
+  } kinds[] = {
+    { "CPU", ONNXIFI_DEVICE_TYPE_CPU },   { "GPU", ONNXIFI_DEVICE_TYPE_GPU },
+    { "NPU", ONNXIFI_DEVICE_TYPE_NPU },   { "DSP", ONNXIFI_DEVICE_TYPE_DSP },
+    { "FPGA", ONNXIFI_DEVICE_TYPE_FPGA }, { "HETEROGENEOUS", ONNXIFI_DEVICE_TYPE_HETEROGENEOUS }
+  };
+  g_autofree gchar *kind = device_text (id, "DEVICE_KIND");
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (g_str_equal (kinds[i].kind, kind))
+      return kinds[i].type;
+  return ONNXIFI_DEVICE_TYPE_NPU;
 }
 
 static guint64
 get_init_properties (const BackendID *id)
 {
   return ONNXIFI_BACKEND_PROPERTY_OPTIMIZATION | ONNXIFI_BACKEND_PROPERTY_LOG_LEVEL |
-         (backend_id_is_gpu (id) ? ONNXIFI_BACKEND_OPENCL_CONTEXT : 0);
+         (backend_id_has_opencl (id) ? ONNXIFI_BACKEND_OPENCL_CONTEXT : 0);
 }
 
 static guint64
 get_memory_types (const BackendID *id)
 {
-  return ONNXIFI_MEMORY_TYPE_CPU | (backend_id_is_gpu (id) ? ONNXIFI_MEMORY_TYPE_OPENCL_BUFFER : 0);
+  return ONNXIFI_MEMORY_TYPE_CPU |
+         (backend_id_has_opencl (id) ? ONNXIFI_MEMORY_TYPE_OPENCL_BUFFER : 0);
 }
 
 static guint64
 get_memory_size (const BackendID *id)
 {
-  return backend_id_is_gpu (id)
-             ? device_number (id, "GPU_DEVICE_TOTAL_MEM_SIZE")
-             : (guint64)sysconf (_SC_PHYS_PAGES) * (guint64)sysconf (_SC_PAGESIZE);
+  return device_number (id, "DEVICE_TOTAL_MEM_SIZE");
 }
 
 /* A row is a text, or a number of the device, or one for all. */

@@ -5,6 +5,9 @@
 
 #include <float.h>
 
+#undef G_LOG_DOMAIN
+#define G_LOG_DOMAIN "Axon-passes"
+
 static const AxonPass COMMON[] = {
   { "expand-contrib", axon_pass_expand_contrib },
   { "fold-constants", axon_pass_fold_constants },
@@ -18,6 +21,7 @@ axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
                  GCancellable *cancellable, GError **error)
 {
   for (guint i = 0; i < n_passes; i++) {
+    guint before = model->nodes->len;
     if (g_cancellable_set_error_if_cancelled (cancellable, error))
       return FALSE;
     if (!passes[i].run (model, error)) {
@@ -25,6 +29,9 @@ axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
       return FALSE;
     }
     g_assert (axon_model_verify (model, NULL));
+    if (model->nodes->len != before)
+      g_debug ("%s: %s: %u nodes, were %u", axon_model_get_name (model), passes[i].name,
+               model->nodes->len, before);
   }
   return TRUE;
 }

@@ -20,6 +20,9 @@ gboolean axon_blob_writer_write (AxonBlobWriter *writer, GVariant *header, GVari
 gchar *axon_blob_writer_digest (AxonBlobWriter *writer, GVariant *payload);
 
 AxonBlob *axon_blob_new (GBytes *bytes, AxonOpSet *opset, GError **error);
+gboolean axon_blob_has_magic (GBytes *bytes);
+/* The operators of graphs in it; before axon_blob_read_model(). */
+void axon_blob_set_op_set (AxonBlob *blob, AxonOpSet *opset);
 void axon_blob_set_origin (AxonBlob *blob, GBytes *origin);
 void axon_blob_free (AxonBlob *blob);
 GVariant *axon_blob_get_header (AxonBlob *blob);

@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #define MAGIC "AXONBLOB"
-#define FORMAT 1u
+#define FORMAT 2u
 #define HEADER_BYTES 64
 #define IN_ORIGIN (G_GUINT64_CONSTANT (1) << 63) /* offset counts in the model's file */
 #define MIN_SHARED 4096                          /* smaller constants are stored anyway */
@@ -285,6 +285,19 @@ axon_blob_get_payload (AxonBlob *blob)
 {
   g_autoptr (GVariant) boxed = g_variant_get_child_value (blob->meta, 1);
   return g_variant_get_variant (boxed);
+}
+
+gboolean
+axon_blob_has_magic (GBytes *bytes)
+{
+  return g_bytes_get_size (bytes) >= strlen (MAGIC) &&
+         memcmp (g_bytes_get_data (bytes, NULL), MAGIC, strlen (MAGIC)) == 0;
+}
+
+void
+axon_blob_set_op_set (AxonBlob *blob, AxonOpSet *opset)
+{
+  blob->opset = opset;
 }
 
 AxonOpSet *

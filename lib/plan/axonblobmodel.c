@@ -6,8 +6,8 @@
 
 #define VALUE_TYPE "(ayayiiaxaaym(tt))" /* name, layout, dtype, rank, dims, symbols, constant */
 #define NODE_TYPE                                                                                  \
-  "(ayayiayaiaiaaymaya(ayv))" /* domain, op, opset, name, inputs, outputs, origins,                \
-                                 affinity, attributes */
+  "(ayayiayaiaiaaymaya{ss}a(ayv))" /* domain, op, opset, name, inputs, outputs, origins,           \
+                                      affinity, notes, attributes */
 #define MODEL_TYPE "(ayba{ss}a" VALUE_TYPE "a" NODE_TYPE "aiai)"
 
 static GVariant *
@@ -105,6 +105,22 @@ pack_uses (AxonValue *const *values, guint n)
   return g_variant_builder_end (&b);
 }
 
+/* @texts (nullable), sorted, so that equal models give equal blobs. */
+static GVariant *
+pack_texts (GHashTable *texts)
+{
+  GVariantBuilder b;
+  g_autoptr (GList) keys =
+      texts ? g_list_sort (g_hash_table_get_keys (texts), (GCompareFunc)g_strcmp0) : NULL;
+  g_variant_builder_init (&b, G_VARIANT_TYPE ("a{ss}"));
+  for (GList *l = keys; l != NULL; l = l->next) {
+    const gchar *value = g_hash_table_lookup (texts, l->data);
+    if (g_utf8_validate (l->data, -1, NULL) && g_utf8_validate (value, -1, NULL))
+      g_variant_builder_add (&b, "{ss}", l->data, value);
+  }
+  return g_variant_builder_end (&b);
+}
+
 static GVariant *
 pack_node (AxonBlobWriter *w, const AxonNode *node)
 {
@@ -115,28 +131,12 @@ pack_node (AxonBlobWriter *w, const AxonNode *node)
     const AxonAttr *a = g_ptr_array_index (node->attrs, i);
     g_variant_builder_add (&attrs, "(^ayv)", a->name, pack_attr (w, a));
   }
-  return g_variant_new ("(^ay^ayi^ay@ai@ai@aay@maya(ayv))",
-                        node->op->domain ? node->op->domain : "", node->op->name, node->opset,
-                        node->name ? node->name : "", pack_uses (node->inputs, node->n_inputs),
-                        pack_uses (node->outputs, node->n_outputs),
-                        pack_strings ((gchar **)node->origins->pdata, node->origins->len),
-                        g_variant_new_maybe (G_VARIANT_TYPE_BYTESTRING, affinity), &attrs);
-}
-
-/* Sorted, so that equal models give equal blobs. */
-static GVariant *
-pack_metadata (AxonModel *model)
-{
-  GVariantBuilder b;
-  g_autoptr (GList) keys =
-      g_list_sort (g_hash_table_get_keys (model->metadata), (GCompareFunc)g_strcmp0);
-  g_variant_builder_init (&b, G_VARIANT_TYPE ("a{ss}"));
-  for (GList *l = keys; l != NULL; l = l->next) {
-    const gchar *value = g_hash_table_lookup (model->metadata, l->data);
-    if (g_utf8_validate (l->data, -1, NULL) && g_utf8_validate (value, -1, NULL))
-      g_variant_builder_add (&b, "{ss}", l->data, value);
-  }
-  return g_variant_builder_end (&b);
+  return g_variant_new (
+      "(^ay^ayi^ay@ai@ai@aay@may@a{ss}a(ayv))", node->op->domain ? node->op->domain : "",
+      node->op->name, node->opset, node->name ? node->name : "",
+      pack_uses (node->inputs, node->n_inputs), pack_uses (node->outputs, node->n_outputs),
+      pack_strings ((gchar **)node->origins->pdata, node->origins->len),
+      g_variant_new_maybe (G_VARIANT_TYPE_BYTESTRING, affinity), pack_texts (node->info), &attrs);
 }
 
 GVariant *
@@ -154,7 +154,7 @@ axon_blob_writer_add_model (AxonBlobWriter *writer, AxonModel *model)
   for (guint i = 0; i < m->nodes->len; i++)
     g_variant_builder_add_value (&nodes, pack_node (writer, g_ptr_array_index (m->nodes, i)));
   return g_variant_new ("(^ayb@a{ss}a" VALUE_TYPE "a" NODE_TYPE "@ai@ai)", m->name ? m->name : "",
-                        m->quantized, pack_metadata (m), &values, &nodes,
+                        m->quantized, pack_texts (m->metadata), &values, &nodes,
                         pack_uses ((AxonValue **)m->inputs->pdata, m->inputs->len),
                         pack_uses ((AxonValue **)m->outputs->pdata, m->outputs->len));
 }
@@ -360,45 +360,39 @@ check_outputs (GPtrArray *out, GError **error)
   return TRUE;
 }
 
-static gboolean
-unpack_node (AxonBlob *blob, AxonModel *model, GVariant *packed, guint n_values, GError **error)
+static const AxonOp *
+find_op (AxonBlob *blob, const gchar *domain, const gchar *name, gint opset, GError **error)
 {
-  g_autofree gchar *domain = NULL;
-  g_autofree gchar *op_name = NULL;
-  g_autofree gchar *name = NULL;
-  g_autoptr (GVariant) in_ids = NULL;
-  g_autoptr (GVariant) out_ids = NULL;
-  g_autoptr (GVariant) maybe = NULL;
-  g_autoptr (GVariant) affinity = NULL;
-  g_autoptr (GVariant) attrs = NULL;
-  g_auto (GStrv) origins = NULL;
-  g_autoptr (GPtrArray) in = g_ptr_array_new ();
-  g_autoptr (GPtrArray) out = g_ptr_array_new ();
-  gint opset;
-  const AxonOp *op;
-  AxonNode *node;
-  g_variant_get (packed, "(^ay^ayi^ay@ai@ai^aay@may@a(ayv))", &domain, &op_name, &opset, &name,
-                 &in_ids, &out_ids, &origins, &maybe, &attrs);
-  op = axon_op_set_lookup (axon_blob_get_op_set (blob), domain, op_name, opset);
-  if (op == NULL) {
+  const AxonOp *op = axon_op_set_lookup (axon_blob_get_op_set (blob), domain, name, opset);
+  if (op == NULL)
     g_set_error (
         error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
         "the compiled model uses operator %s%s%s (opset %d), which is not known here: load "
         "the extension that defines it",
-        domain, *domain ? "." : "", op_name, opset);
-    return FALSE;
-  }
-  if (!unpack_uses (model, in_ids, n_values, in, error) ||
-      !unpack_uses (model, out_ids, n_values, out, error) || !check_outputs (out, error))
-    return FALSE;
-  node = axon_model_add_node (model, op, opset, name, (AxonValue **)in->pdata, in->len,
-                              (AxonValue **)out->pdata, out->len);
+        domain, *domain ? "." : "", name, opset);
+  return op;
+}
+
+/* What is said of a node besides what it computes. */
+static void
+unpack_notes (AxonNode *node, gchar *const *origins, GVariant *maybe_affinity, GVariant *info)
+{
+  g_autoptr (GVariant) affinity = g_variant_get_maybe (maybe_affinity);
+  GVariantIter iter;
+  const gchar *key, *text;
   g_ptr_array_set_size (node->origins, 0);
   for (guint i = 0; origins[i] != NULL; i++)
     g_ptr_array_add (node->origins, g_strdup (origins[i]));
-  affinity = g_variant_get_maybe (maybe);
   if (affinity != NULL)
     axon_node_set_affinity (node, g_variant_get_bytestring (affinity));
+  g_variant_iter_init (&iter, info);
+  while (g_variant_iter_next (&iter, "{&s&s}", &key, &text))
+    axon_node_set_info (node, key, text);
+}
+
+static gboolean
+unpack_attrs (AxonBlob *blob, AxonNode *node, GVariant *attrs, GError **error)
+{
   for (gsize i = 0; i < g_variant_n_children (attrs); i++) {
     g_autofree gchar *attr = NULL;
     g_autoptr (GVariant) v = NULL;
@@ -407,6 +401,35 @@ unpack_node (AxonBlob *blob, AxonModel *model, GVariant *packed, guint n_values,
       return FALSE;
   }
   return axon_node_check (node, error);
+}
+
+static gboolean
+unpack_node (AxonBlob *blob, AxonModel *model, GVariant *packed, guint n_values, GError **error)
+{
+  g_autofree gchar *domain = NULL;
+  g_autofree gchar *op_name = NULL;
+  g_autofree gchar *name = NULL;
+  g_autoptr (GVariant) in_ids = NULL;
+  g_autoptr (GVariant) out_ids = NULL;
+  g_autoptr (GVariant) affinity = NULL;
+  g_autoptr (GVariant) info = NULL;
+  g_autoptr (GVariant) attrs = NULL;
+  g_auto (GStrv) origins = NULL;
+  g_autoptr (GPtrArray) in = g_ptr_array_new ();
+  g_autoptr (GPtrArray) out = g_ptr_array_new ();
+  gint opset;
+  const AxonOp *op;
+  AxonNode *node;
+  g_variant_get (packed, "(^ay^ayi^ay@ai@ai^aay@may@a{ss}@a(ayv))", &domain, &op_name, &opset,
+                 &name, &in_ids, &out_ids, &origins, &affinity, &info, &attrs);
+  op = find_op (blob, domain, op_name, opset, error);
+  if (op == NULL || !unpack_uses (model, in_ids, n_values, in, error) ||
+      !unpack_uses (model, out_ids, n_values, out, error) || !check_outputs (out, error))
+    return FALSE;
+  node = axon_model_add_node (model, op, opset, name, (AxonValue **)in->pdata, in->len,
+                              (AxonValue **)out->pdata, out->len);
+  unpack_notes (node, origins, affinity, info);
+  return unpack_attrs (blob, node, attrs, error);
 }
 
 static gboolean

@@ -2,6 +2,9 @@
 #include <axon/plugin/axonplan.h>
 #include <axon/plugin/axonpass.h>
 
+#undef G_LOG_DOMAIN
+#define G_LOG_DOMAIN "Axon-plan"
+
 static int
 compare_size (const void *a, const void *b)
 {
@@ -25,9 +28,11 @@ axon_plan_arena (AxonArenaItem *items, guint n_items, gsize alignment)
 {
   g_autofree AxonArenaItem **order = g_new (AxonArenaItem *, n_items + 1);
   g_autofree AxonArenaItem **live = g_new (AxonArenaItem *, n_items + 1);
-  gsize total = 0;
-  for (guint i = 0; i < n_items; i++)
+  gsize total = 0, sum = 0;
+  for (guint i = 0; i < n_items; i++) {
     order[i] = &items[i];
+    sum += items[i].size;
+  }
   qsort (order, n_items, sizeof *order, compare_size);
   for (guint i = 0; i < n_items; i++) {
     AxonArenaItem *item = order[i];
@@ -46,6 +51,7 @@ axon_plan_arena (AxonArenaItem *items, guint n_items, gsize alignment)
     item->offset = at;
     total = MAX (total, at + size);
   }
+  g_debug ("%u buffers of %" G_GSIZE_FORMAT " bytes share %" G_GSIZE_FORMAT, n_items, sum, total);
   return total;
 }
 

@@ -181,25 +181,58 @@ frame_inputs (AxonModel *model, AxonValue **in)
   return axon_model_add_value (model, "axon.image.tensor");
 }
 
+/**
+ * axon_picture_shape_init:
+ * @picture: (out caller-allocates): what @shape means
+ * @shape: of a tensor; leading ones may be left out
+ * @color: `rgb`, `bgr` or `gray`
+ * @layout: (nullable): `nchw` or `nhwc`; %NULL: channels are last only where they fit there and do
+ *   not fit first
+ *
+ * Returns: %TRUE if a tensor of that shape holds one picture
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_picture_shape_init (AxonPictureShape *picture, const AxonShape *shape, const gchar *color,
+                         const gchar *layout)
+{
+  gint64 d[4] = { 1, 1, 1, 1 };
+  gint channels = g_str_equal (color, "gray") ? 1 : 3;
+  gint64 found;
+  *picture = (AxonPictureShape){ -1, -1, channels, FALSE };
+  for (gint i = 0; i < shape->rank; i++) {
+    gint at = 4 - shape->rank + i;
+    if (at >= 0)
+      d[at] = shape->dims[i];
+    else if (shape->dims[i] != 1)
+      return FALSE;
+  }
+  picture->channels_last =
+      layout ? g_str_equal (layout, "nhwc") : d[1] != channels && d[3] == channels;
+  picture->height = (gint)d[picture->channels_last ? 1 : 2];
+  picture->width = (gint)d[picture->channels_last ? 2 : 3];
+  found = d[picture->channels_last ? 3 : 1];
+  return shape->rank >= 2 && d[0] <= 1 && (found < 0 || found == channels);
+}
+
 /* Takes size, layout and type from the input they are for. */
 static gboolean
-adopt_input (AxonPreprocess *self, const AxonValue *value, gboolean *nhwc, gint *width,
-             gint *height, AxonDType *dtype, GError **error)
+adopt_input (AxonPreprocess *self, const AxonValue *value, AxonPictureShape *picture,
+             AxonDType *dtype, GError **error)
 {
   const AxonShape *s = &value->type.shape;
-  gint64 want = g_str_equal (self->color, "gray") ? 1 : 3;
   g_autofree gchar *text = axon_shape_to_string (s);
-  *nhwc = self->layout ? g_str_equal (self->layout, "nhwc")
-                       : s->rank == 4 && s->dims[1] != want && s->dims[3] == want;
-  if (s->rank != 4 || (s->dims[*nhwc ? 3 : 1] >= 0 && s->dims[*nhwc ? 3 : 1] != want) ||
-      s->dims[0] > 1) {
+  gint w, h;
+  if (!axon_picture_shape_init (picture, s, self->color, self->layout) || s->rank != 4) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
                  "input \"%s\" has shape %s: expected one picture, [1,%d,height,width] or "
                  "[1,height,width,%d] for color %s",
-                 value->name, text, (gint)want, (gint)want, self->color);
+                 value->name, text, picture->channels, picture->channels, self->color);
     return FALSE;
   }
-  gint64 h = s->dims[*nhwc ? 1 : 2], w = s->dims[*nhwc ? 2 : 3];
+  w = picture->width;
+  h = picture->height;
   if ((w >= 0 && self->width > 0 && self->width != w) ||
       (h >= 0 && self->height > 0 && self->height != h) || (w < 0 && self->width < 1) ||
       (h < 0 && self->height < 1)) {
@@ -209,22 +242,22 @@ adopt_input (AxonPreprocess *self, const AxonValue *value, gboolean *nhwc, gint 
                                 : "another width or height was set");
     return FALSE;
   }
-  *width = w >= 0 ? (gint)w : self->width;
-  *height = h >= 0 ? (gint)h : self->height;
+  picture->width = w >= 0 ? w : self->width;
+  picture->height = h >= 0 ? h : self->height;
   *dtype = value->type.dtype;
   return TRUE;
 }
 
 static void
-set_attributes (AxonPreprocess *self, AxonNode *node, gboolean nhwc, gint width, gint height,
+set_attributes (AxonPreprocess *self, AxonNode *node, const AxonPictureShape *picture,
                 AxonDType dtype)
 {
-  axon_node_set_int (node, "width", width);
-  axon_node_set_int (node, "height", height);
+  axon_node_set_int (node, "width", picture->width);
+  axon_node_set_int (node, "height", picture->height);
   axon_node_set_int (node, "dtype", dtype);
   axon_node_set_int (node, "fit", self->fit);
   axon_node_set_string (node, "color", self->color);
-  axon_node_set_string (node, "layout", nhwc ? "nhwc" : "nchw");
+  axon_node_set_string (node, "layout", picture->channels_last ? "nhwc" : "nchw");
   axon_node_set_float (node, "pad_value", self->pad_value);
   axon_node_set_floats (node, "mean", self->mean, self->n_mean);
   axon_node_set_floats (node, "scale", self->scale, self->n_scale);
@@ -263,8 +296,9 @@ AxonModel *
 axon_preprocess_build (AxonPreprocess *self, AxonModel *model, guint input, GError **error)
 {
   g_autoptr (AxonModel) result = model ? axon_model_clone (model) : axon_model_new ("preprocess");
-  gboolean nhwc = g_strcmp0 (self->layout, "nhwc") == 0;
-  gint width = self->width, height = self->height;
+  AxonPictureShape picture = { .width = self->width,
+                               .height = self->height,
+                               .channels_last = g_strcmp0 (self->layout, "nhwc") == 0 };
   AxonDType dtype = self->dtype;
   guint n_old = result->inputs->len;
   AxonValue *in[4], *tensor;
@@ -273,14 +307,14 @@ axon_preprocess_build (AxonPreprocess *self, AxonModel *model, guint input, GErr
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the model has no input %u", input);
     return NULL;
   }
-  if (model != NULL && !adopt_input (self, g_ptr_array_index (result->inputs, input), &nhwc, &width,
-                                     &height, &dtype, error))
+  if (model != NULL &&
+      !adopt_input (self, g_ptr_array_index (result->inputs, input), &picture, &dtype, error))
     return NULL;
   tensor = frame_inputs (result, in);
   node = axon_model_add_node (result, axon_builtin_op (AXON_DOMAIN_AXON, "ImageToTensor", 1), 1,
                               "axon.image", in, 4, &tensor, 1);
   g_ptr_array_add (node->origins, g_strdup (node->name));
-  set_attributes (self, node, nhwc, width, height, dtype);
+  set_attributes (self, node, &picture, dtype);
   if (model != NULL)
     connect_to_model (result, input, tensor, n_old);
   else

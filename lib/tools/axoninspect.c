@@ -62,14 +62,20 @@ static int
 show_devices (void)
 {
   g_auto (GStrv) devices = axon_core_list_all_devices (axon_core_get_default ());
+  g_auto (GStrv) unusable = NULL;
   GError *error = NULL;
   if (opt.device != NULL)
     return show_properties (opt.device, &error) ? 0 : tool_fail (error);
   for (guint i = 0; devices[i] != NULL; i++)
-    if (!show_properties (devices[i], &error))
-      return tool_fail (error);
+    if (!show_properties (devices[i], &error)) {
+      g_printerr ("%s\n", error->message);
+      g_clear_error (&error);
+    }
   if (devices[0] == NULL)
     g_print ("%s\n", _ ("No device was found; AXON_PLUGIN_PATH names directories to search."));
+  unusable = axon_core_list_unusable_devices (axon_core_get_default ());
+  for (guint i = 0; unusable[i] != NULL; i++)
+    g_printerr ("%s\n", unusable[i]);
   return 0;
 }
 

@@ -181,11 +181,19 @@ find_input (AxonModel *model, const gchar *name, gsize length)
   return -1;
 }
 
+/* Of a list that has gaps until all inputs are given. */
+static void
+tensor_free (gpointer tensor)
+{
+  if (tensor != NULL)
+    axon_tensor_unref (tensor);
+}
+
 static GPtrArray *
 load_inputs (AxonModel *model, GError **error)
 {
   guint n = axon_model_get_n_inputs (model), next = 0;
-  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (tensor_free);
   g_autoptr (AxonPreprocess) pp = make_preprocess ();
   g_ptr_array_set_size (list, (gint)n);
   for (guint i = 0; opt.inputs != NULL && opt.inputs[i] != NULL; i++) {
@@ -271,7 +279,9 @@ main (int argc, char **argv)
     g_printerr ("%s", help);
     return 1;
   }
-  model = axon_core_read_model (axon_core_get_default (), opt.files[0], NULL, &error);
+  model = g_str_has_suffix (opt.files[0], ".axon")
+              ? axon_core_read_exported_model (axon_core_get_default (), opt.files[0], &error)
+              : axon_core_read_model (axon_core_get_default (), opt.files[0], NULL, &error);
   if (model == NULL)
     return tool_fail (error);
   options.tolerance.quantized = axon_model_is_quantized (model);

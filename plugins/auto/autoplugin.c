@@ -49,4 +49,4 @@ create (const gchar *name, G_GNUC_UNUSED GError **error)
 }
 
 AXON_DEFINE_PLUGIN_WITH_FLAGS ("AUTO", "The best device that runs a model", create,
-                               AXON_PLUGIN_VIRTUAL)
+                               AXON_PLUGIN_VIRTUAL | AXON_PLUGIN_SPREADING)

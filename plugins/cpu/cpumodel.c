@@ -163,7 +163,7 @@ cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_
 {
   CpuModel *self = (CpuModel *)compiled;
   const CpuCompile call = { NULL, NULL, NULL };
-  AxonShape shapes[self->model->inputs->len + 1];
+  g_autofree AxonShape *shapes = g_new (AxonShape, self->model->inputs->len + 1);
   Entry *entry;
   gboolean ok;
   cpu_threads_use (&self->threads);

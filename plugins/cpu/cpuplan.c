@@ -4,6 +4,9 @@
 #include "kernels/kernels.h"
 #include "onednn/cpudnn.h"
 
+#undef G_LOG_DOMAIN
+#define G_LOG_DOMAIN "Axon-CPU"
+
 #define ALIGNMENT 64
 
 static void
@@ -291,8 +294,11 @@ build_with_family (CpuPlan *plan, const AxonNode *node, const CpuKernel *rows, G
     GError *refusal = NULL;
     if (!matches (plan->row, node))
       continue;
-    if (plan->row->build (plan, node, &refusal))
+    if (plan->row->build (plan, node, &refusal)) {
+      if (plan->row->name == NULL)
+        g_debug ("%s \"%s\": no kernel takes it, the reference runs", node->op->name, node->name);
       return TRUE;
+    }
     if (refusal != NULL) {
       g_propagate_error (error, refusal);
       return FALSE;
@@ -340,12 +346,26 @@ add_inputs (CpuPlan *plan)
   }
 }
 
+/* Before a step uses @tensor: its elements begin @n_bytes later in its memory. */
+void
+cpu_plan_shift (CpuTensor *tensor, gsize n_bytes)
+{
+  tensor->offset += n_bytes;
+  tensor->buffer->n_bytes += n_bytes;
+}
+
 static void
 copy_bytes (const CpuStep *step, const CpuInstance *instance)
 {
   memcpy (cpu_tensor_data (instance, step->out[0]), cpu_tensor_data (instance, step->in[0]),
-          (gsize)axon_shape_get_numel (&step->out[0]->shape) *
-              axon_dtype_get_size (step->out[0]->dtype));
+          bytes_of (step->out[0]->dtype, &step->out[0]->shape, step->out[0]->md));
+}
+
+/* @from and @to: of one type and layout */
+void
+cpu_plan_add_copy (CpuPlan *plan, CpuTensor *from, CpuTensor *to)
+{
+  cpu_plan_add_step (plan, copy_bytes, NULL, NULL, "copy", &from, 1, &to, 1);
 }
 
 /* Outputs are row-major in the caller's memory. What a step writes last goes there directly. */
@@ -368,7 +388,7 @@ add_outputs (CpuPlan *plan)
     if (t->md != NULL)
       cpu_dnn_add_reorder (plan, t, out);
     else
-      cpu_plan_add_step (plan, copy_bytes, NULL, NULL, "copy", &t, 1, &out, 1);
+      cpu_plan_add_copy (plan, t, out);
   }
 }
 
@@ -418,6 +438,8 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancell
   }
   add_outputs (plan);
   plan_memory (plan);
+  g_debug ("%s: %u nodes, %u steps, %u threads", axon_model_get_name (model), model->nodes->len,
+           plan->steps->len, n_threads);
   return plan;
 }
 

@@ -106,6 +106,8 @@ CpuTensor *cpu_plan_constant (CpuPlan *plan, AxonDType dtype, const AxonShape *s
                               gpointer data);
 CpuTensor *cpu_plan_constant_md (CpuPlan *plan, AxonDType dtype, const AxonShape *shape,
                                  const CpuMd *md, gpointer data);
+void cpu_plan_shift (CpuTensor *tensor, gsize n_bytes);
+void cpu_plan_add_copy (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
 CpuTensor *cpu_plan_convert (CpuPlan *plan, CpuTensor *tensor, const CpuMd *md);
 gboolean cpu_plan_is_last_use (CpuPlan *plan, const CpuTensor *tensor);
 CpuStep *cpu_plan_add_step (CpuPlan *plan, CpuStepFunc run, gpointer data, GDestroyNotify destroy,

@@ -4,6 +4,7 @@
 #include "cpumodel.h"
 #include "cpuproperties.h"
 #include "cputhreads.h"
+#include "kernels/extensionconfig.h"
 #include "passes/cpupasses.h"
 
 typedef struct {
@@ -119,15 +120,7 @@ axon_cpu_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, GVariant *payl
 static gchar *
 refuse_node (const AxonNode *node, gpointer user_data)
 {
-  GPtrArray *extensions = user_data;
-  AxonLayerImpl *impl;
-  if (axon_op_has_kernel (node->op))
-    return NULL;
-  impl = axon_extensions_find_impl (extensions, node, "CPU");
-  if (impl == NULL)
-    return g_strdup_printf ("%s has no kernel for CPU and no reference kernel", node->op->name);
-  impl->klass->free (impl);
-  return NULL;
+  return axon_op_has_kernel (node->op) ? NULL : cpu_layer_refuse (user_data, node);
 }
 
 static gboolean

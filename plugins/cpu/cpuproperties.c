@@ -5,6 +5,7 @@
 #include "cpulimits.h"
 #include "cpuplan.h"
 #include "onednn/cpudnn.h"
+#include <unistd.h>
 
 #include <axon/axon-cpu.h>
 #include <string.h>
@@ -66,6 +67,9 @@ const AxonPropertySpec cpu_properties[] = {
   { .key = "OPTIMAL_NUMBER_OF_INFER_REQUESTS", .flags = AXON_MODEL },
   { .key = "LOADED_FROM_CACHE", .flags = AXON_MODEL },
   { .key = "CACHING_PROPERTIES", .flags = AXON_RO_HIDDEN },
+  { .key = "DEVICE_KIND", .flags = AXON_RO_HIDDEN },
+  { .key = "DEVICE_RANK", .flags = AXON_RO_HIDDEN },
+  { .key = "DEVICE_TOTAL_MEM_SIZE", .flags = AXON_RO_HIDDEN },
   { .key = "COMPILED_MODEL_RUNTIME_PROPERTIES", .flags = AXON_RO_HIDDEN },
   { .key = AXON_CPU_ISA, .flags = AXON_RW_PROCESS },
   { AXON_CPU_ISA_AVAILABLE, AXON_PROPERTY_STRINGS, AXON_RO, NULL, 0, 0, NULL,
@@ -135,12 +139,6 @@ tell_streams (G_GNUC_UNUSED GError **error)
 }
 
 static GVariant *
-tell_devices (G_GNUC_UNUSED GError **error)
-{
-  return axon_property_list ("CPU", NULL);
-}
-
-static GVariant *
 tell_kernels (G_GNUC_UNUSED GError **error)
 {
   g_autoptr (AxonOpSet) set = axon_op_set_new ();
@@ -204,6 +202,24 @@ tell_version (G_GNUC_UNUSED GError **error)
   return g_variant_new_string ("AXON_VERSION:" AXON_PLUGIN_VERSION);
 }
 
+static GVariant *
+tell_kind (G_GNUC_UNUSED GError **error)
+{
+  return g_variant_new_string ("CPU");
+}
+
+static GVariant *
+tell_rank (G_GNUC_UNUSED GError **error)
+{
+  return g_variant_new_int32 (AXON_DEVICE_RANK_CPU);
+}
+
+static GVariant *
+tell_memory (G_GNUC_UNUSED GError **error)
+{
+  return g_variant_new_uint64 ((guint64)sysconf (_SC_PHYS_PAGES) * (guint64)sysconf (_SC_PAGESIZE));
+}
+
 static const struct {
   const gchar *key;
   GVariant *(*tell) (GError **error);
@@ -215,8 +231,10 @@ static const struct {
   { "OPTIMIZATION_CAPABILITIES", tell_capabilities },
   { "RANGE_FOR_ASYNC_INFER_REQUESTS", tell_requests },
   { "RANGE_FOR_STREAMS", tell_streams },
-  { "EXECUTION_DEVICES", tell_devices },
   { "CACHING_PROPERTIES", tell_caching },
+  { "DEVICE_KIND", tell_kind },
+  { "DEVICE_RANK", tell_rank },
+  { "DEVICE_TOTAL_MEM_SIZE", tell_memory },
   { "COMPILED_MODEL_RUNTIME_PROPERTIES", tell_version },
   { AXON_CPU_OPERATOR_KERNELS, tell_kernels },
   { AXON_CPU_ISA, tell_asked_isa },
@@ -227,8 +245,10 @@ static const struct {
 };
 
 GVariant *
-cpu_properties_get (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, GError **error)
+cpu_properties_get (AxonPlugin *plugin, const gchar *key, GError **error)
 {
+  if (g_str_equal (key, "EXECUTION_DEVICES"))
+    return axon_property_list (axon_plugin_get_name (plugin), NULL);
   for (guint i = 0; i < G_N_ELEMENTS (metrics); i++)
     if (g_str_equal (metrics[i].key, key))
       return metrics[i].tell (error);

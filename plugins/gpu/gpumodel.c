@@ -78,8 +78,8 @@ gpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, guint s
   GpuModel *self = (GpuModel *)compiled;
   GpuRun *run = axon_infer_request_get_data (request);
   guint n = self->model->inputs->len;
-  AxonShape shapes[n + 1];
-  AxonTensor *inputs[n + 1];
+  g_autofree AxonShape *shapes = g_new (AxonShape, n + 1);
+  g_autofree AxonTensor **inputs = g_new (AxonTensor *, n + 1);
   static const AxonShape any = { .rank = 0 };
   GError *own = NULL;
   gboolean ok;

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#undef G_LOG_DOMAIN
+#define G_LOG_DOMAIN "Axon-GPU"
+
 #define MOST_ELEMENTS G_MAXINT32
 #define DYNAMIC "a shape is " GPU_NOT_CONSTANT
 
@@ -299,6 +302,7 @@ refuse (GpuPlan *plan, const AxonNode *node, gchar *why, GHashTable *refused)
   for (guint i = 0; i < node->n_outputs; i++)
     if (node->outputs[i] != NULL)
       gpu_plan_output (plan, node, i);
+  g_debug ("%s \"%s\" is refused: %s", node->op->name, node->name, why);
   g_hash_table_insert (refused, (gpointer)node, why);
 }
 

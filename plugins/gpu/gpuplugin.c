@@ -60,6 +60,10 @@ static const AxonPropertySpec properties[] = {
   { .key = "OPTIMAL_NUMBER_OF_INFER_REQUESTS", .flags = AXON_MODEL },
   { .key = "LOADED_FROM_CACHE", .flags = AXON_MODEL },
   { .key = "CACHING_PROPERTIES", .flags = AXON_RO_HIDDEN },
+  { .key = "DEVICE_KIND", .flags = AXON_RO_HIDDEN },
+  { .key = "DEVICE_RANK", .flags = AXON_RO_HIDDEN },
+  { .key = "DEVICE_TOTAL_MEM_SIZE", .flags = AXON_RO_HIDDEN },
+  { .key = "DEVICE_MEMORY_TYPES", .flags = AXON_RO_HIDDEN },
   { .key = "COMPILED_MODEL_RUNTIME_PROPERTIES", .flags = AXON_RO_HIDDEN },
   { AXON_GPU_OPERATOR_KERNELS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
     "Operators with kernels of this device, as domain:name=implementation" },
@@ -121,7 +125,11 @@ device_metric (const GpuDevice *device, const gchar *key)
     return g_variant_new_string (device->uuid ? device->uuid : "");
   if (g_str_equal (key, "DEVICE_TYPE"))
     return g_variant_new_string (device->unified ? "integrated" : "discrete");
-  if (g_str_equal (key, AXON_GPU_DEVICE_TOTAL_MEM_SIZE))
+  if (g_str_equal (key, "DEVICE_RANK"))
+    return g_variant_new_int32 (device->unified ? AXON_DEVICE_RANK_INTEGRATED_GPU
+                                                : AXON_DEVICE_RANK_DISCRETE_GPU);
+  if (g_str_equal (key, AXON_GPU_DEVICE_TOTAL_MEM_SIZE) ||
+      g_str_equal (key, "DEVICE_TOTAL_MEM_SIZE"))
     return g_variant_new_uint64 (device->memory);
   if (g_str_equal (key, AXON_GPU_EXECUTION_UNITS_COUNT))
     return g_variant_new_int32 ((gint)device->units);
@@ -138,6 +146,10 @@ plugin_metric (AxonGpuPlugin *self, const gchar *key, guint id)
     return axon_property_ids (self->devices->len);
   if (g_str_equal (key, "RANGE_FOR_ASYNC_INFER_REQUESTS"))
     return g_variant_new ("(iii)", 1, 2, 1);
+  if (g_str_equal (key, "DEVICE_KIND"))
+    return g_variant_new_string ("GPU");
+  if (g_str_equal (key, "DEVICE_MEMORY_TYPES"))
+    return axon_property_list ("OPENCL_BUFFER", NULL);
   if (g_str_equal (key, "RANGE_FOR_STREAMS"))
     return g_variant_new ("(ii)", 1, 2);
   if (g_str_equal (key, "EXECUTION_DEVICES"))

@@ -33,7 +33,7 @@ query_config (AxonCore *core, AxonModel *model, const AxonConfig *config, const 
   g_autoptr (GVariant) own = axon_config_for_device (config, device);
   g_autoptr (GVariant) memory =
       g_str_equal (policy, "PIPELINE_PARALLEL")
-          ? axon_core_get_property (core, device, "GPU_DEVICE_TOTAL_MEM_SIZE", NULL)
+          ? axon_core_get_property (core, device, "DEVICE_TOTAL_MEM_SIZE", NULL)
           : NULL;
   gdouble bytes = 0;
   if (memory == NULL || !g_variant_is_of_type (memory, G_VARIANT_TYPE_UINT64))

@@ -131,4 +131,4 @@ create (const gchar *name, G_GNUC_UNUSED GError **error)
 }
 
 AXON_DEFINE_PLUGIN_WITH_FLAGS ("MULTI", "Requests spread over several devices", create,
-                               AXON_PLUGIN_VIRTUAL)
+                               AXON_PLUGIN_VIRTUAL | AXON_PLUGIN_SPREADING)

@@ -156,7 +156,14 @@ static const AxonPropertySpec properties[] = {
 };
 
 static GVariant *
-axon_template_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, GError **error)
+execution_devices (AxonPlugin *plugin)
+{
+  g_autofree gchar *name = g_strconcat (axon_plugin_get_name (plugin), ".0", NULL);
+  return axon_property_list (name, NULL);
+}
+
+static GVariant *
+axon_template_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
 {
   if (g_str_equal (key, "AVAILABLE_DEVICES"))
     return axon_property_list ("", NULL);
@@ -171,7 +178,7 @@ axon_template_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *
   if (g_str_equal (key, "RANGE_FOR_ASYNC_INFER_REQUESTS"))
     return g_variant_new ("(iii)", 1, 1, 1);
   if (g_str_equal (key, "EXECUTION_DEVICES"))
-    return axon_property_list ("TEMPLATE.0", NULL);
+    return execution_devices (plugin);
   if (g_str_equal (key, "CACHING_PROPERTIES"))
     return axon_property_list ("DEVICE_ARCHITECTURE", NULL);
   if (g_str_equal (key, "COMPILED_MODEL_RUNTIME_PROPERTIES"))

@@ -137,8 +137,10 @@ behaviour_dynamic_model (void)
   AxonShape in = AXON_SHAPE (-1, 4), one = AXON_SHAPE (1);
   AxonValue *x = axon_model_add_input (m, "x", AXON_DTYPE_F32, &in);
   AxonNode *s = add (m, "Sigmoid", "sigmoid", 1, &x, NULL);
+  AxonNode *scaled =
+      add (m, "Mul", "scaled", 2, (AxonValue *[]){ s->outputs[0], constant (m, &one, 3) }, NULL);
   AxonNode *y =
-      add (m, "Mul", "twice", 2, (AxonValue *[]){ s->outputs[0], constant (m, &one, 3) }, "y");
+      add (m, "Add", "moved", 2, (AxonValue *[]){ scaled->outputs[0], constant (m, &one, 4) }, "y");
   axon_model_add_output (m, y->outputs[0]);
   return finish (m);
 }
@@ -271,6 +273,24 @@ behaviour_assert_result (AxonInferRequest *request, AxonModel *model, guint32 se
   }
   for (guint i = 0; i < n; i++)
     axon_tensor_unref (in[i]);
+}
+
+gchar **
+behaviour_ids (void)
+{
+  g_autoptr (GVariant) value =
+      axon_core_get_property (behaviour_core (), behaviour_name, "AVAILABLE_DEVICES", NULL);
+  g_autofree const gchar **ids = value ? g_variant_get_strv (value, NULL) : NULL;
+  guint n = ids ? g_strv_length ((gchar **)ids) : 0;
+  gchar **devices;
+  if (n < 2) {
+    g_test_skip ("the plugin has one device");
+    return NULL;
+  }
+  devices = g_new0 (gchar *, n + 1);
+  for (guint i = 0; i < n; i++)
+    devices[i] = g_strdup_printf ("%s.%s", behaviour_name, ids[i]);
+  return devices;
 }
 
 gboolean

@@ -19,7 +19,7 @@ GVariant *behaviour_config (void); /* a{sv}, floating */
 /* Models. Shapes begin with 1, so that batching devices run them too. */
 AxonModel *behaviour_dense_model (void);      /* x f32[1,8] -> Relu(x W + b) "y" f32[1,4] */
 AxonModel *behaviour_conv_model (guint n);    /* x f32[1,3,16,16] -> n times Conv and Relu */
-AxonModel *behaviour_dynamic_model (void);    /* x f32[-1,4] -> Sigmoid(x) * 2 */
+AxonModel *behaviour_dynamic_model (void);    /* x f32[-1,4] -> Sigmoid(x) * a + b */
 AxonModel *behaviour_two_port_model (void);   /* a, b f32[1,4] -> "sum", "product" */
 AxonModel *behaviour_any_model (guint index); /* one of BEHAVIOUR_N_MODELS of them */
 #define BEHAVIOUR_N_MODELS 3
@@ -38,6 +38,8 @@ void behaviour_bind (AxonInferRequest *request, AxonCompiledModel *compiled, gui
 void behaviour_assert_result (AxonInferRequest *request, AxonModel *model, guint32 seed);
 void behaviour_assert_close (const AxonTensor *got, const AxonTensor *expected);
 AxonTensor **behaviour_reference (AxonModel *model, AxonTensor *const *inputs);
+/* NAME.ID of each of the plugin's devices; NULL after skipping the test where it has one only. */
+gchar **behaviour_ids (void);
 gboolean behaviour_can_export (void); /* skips the test where not */
 
 #define BEHAVIOUR_ADD(group, name) g_test_add_func ("/behaviour/" group "/" #name, name)

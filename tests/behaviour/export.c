@@ -73,6 +73,51 @@ a_shape_that_was_set_is_kept (void)
   g_assert_true (axon_shape_equal (axon_compiled_model_get_input_shape (imported, 0), &shape));
 }
 
+/* TRUE where @compiled says that it measures every step; -1: it does not say. */
+static gint
+measures (AxonCompiledModel *compiled)
+{
+  g_autoptr (GVariant) value = axon_compiled_model_get_property (compiled, "PERF_COUNT", NULL);
+  return value ? g_variant_get_boolean (value) : -1;
+}
+
+static void
+set_perf_count (const gchar *value)
+{
+  g_autoptr (GError) error = NULL;
+  axon_core_set_property (behaviour_core (), behaviour_name, "PERF_COUNT",
+                          g_variant_new_string (value), &error);
+  g_assert_no_error (error);
+}
+
+/* I5: the device's values and over them the call's, whatever the model was exported with. */
+static void
+an_imported_model_is_configured_by_the_device_and_the_call (void)
+{
+  g_autoptr (AxonModel) model = behaviour_dense_model ();
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonCompiledModel) by_device = NULL;
+  g_autoptr (AxonCompiledModel) by_call = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  if (!behaviour_can_export ())
+    return;
+  compiled = behaviour_compile (model, NULL);
+  if (measures (compiled) < 0) {
+    g_test_skip ("compiled models do not tell PERF_COUNT");
+    return;
+  }
+  g_assert_cmpint (measures (compiled), ==, FALSE);
+  bytes = export_model (compiled);
+  set_perf_count ("YES");
+  by_device = import_bytes (bytes, NULL);
+  by_call = axon_core_import_model (behaviour_core (), bytes, behaviour_device, NULL,
+                                    g_variant_new_parsed ("{'PERF_COUNT': <'NO'>}"), NULL, NULL,
+                                    NULL, NULL);
+  set_perf_count ("NO");
+  g_assert_cmpint (measures (by_device), ==, TRUE);
+  g_assert_cmpint (measures (by_call), ==, FALSE);
+}
+
 /* I3 */
 static void
 damaged_and_foreign_files_are_refused (void)
@@ -100,6 +145,43 @@ damaged_and_foreign_files_are_refused (void)
     g_clear_error (&error);
     wrong = import_bytes (flipped, &error); /* bytes of the header that mean nothing may differ */
     g_assert_true (wrong == NULL || at < 64);
+  }
+}
+
+static gboolean
+same_architecture (const gchar *a, const gchar *b)
+{
+  g_autoptr (GVariant) x =
+      axon_core_get_property (behaviour_core (), a, "DEVICE_ARCHITECTURE", NULL);
+  g_autoptr (GVariant) y =
+      axon_core_get_property (behaviour_core (), b, "DEVICE_ARCHITECTURE", NULL);
+  return x == NULL || y == NULL || g_variant_equal (x, y);
+}
+
+/* I2, I3: each file says which of the plugin's devices it is for, and goes there. */
+static void
+a_file_for_one_device_of_several_goes_to_that_one (void)
+{
+  g_auto (GStrv) devices = behaviour_can_export () ? behaviour_ids () : NULL;
+  for (guint i = 0; devices != NULL && devices[i] != NULL; i++) {
+    g_autoptr (AxonModel) model = behaviour_dense_model ();
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+        behaviour_core (), model, devices[i], NULL, NULL, NULL, NULL, &error);
+    g_autoptr (GBytes) bytes = export_model (compiled);
+    for (guint k = 0; devices[k] != NULL; k++) {
+      g_autoptr (AxonCompiledModel) there = axon_core_import_model (
+          behaviour_core (), bytes, devices[k], NULL, NULL, NULL, NULL, NULL, NULL);
+      g_assert_true (there != NULL || i != k);
+      g_assert_true (there == NULL || same_architecture (devices[i], devices[k]));
+    }
+    g_autoptr (AxonCompiledModel) unnamed = axon_core_import_model (
+        behaviour_core (), bytes, NULL, NULL, NULL, NULL, NULL, NULL, &error);
+    g_assert_no_error (error);
+    g_autoptr (GVariant) where =
+        axon_compiled_model_get_property (unnamed, "EXECUTION_DEVICES", NULL);
+    g_autofree const gchar **names = g_variant_get_strv (where, NULL);
+    g_assert_true (g_strv_contains (names, devices[i]));
   }
 }
 
@@ -179,7 +261,9 @@ behaviour_add_export (void)
 {
   BEHAVIOUR_ADD ("import-export", an_imported_model_is_the_exported_one);
   BEHAVIOUR_ADD ("import-export", a_shape_that_was_set_is_kept);
+  BEHAVIOUR_ADD ("import-export", an_imported_model_is_configured_by_the_device_and_the_call);
   BEHAVIOUR_ADD ("import-export", damaged_and_foreign_files_are_refused);
+  BEHAVIOUR_ADD ("import-export", a_file_for_one_device_of_several_goes_to_that_one);
   BEHAVIOUR_ADD ("cache", the_second_compile_comes_from_the_cache);
   BEHAVIOUR_ADD ("cache", another_model_is_another_entry);
 }

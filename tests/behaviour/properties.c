@@ -147,6 +147,7 @@ a_compile_calls_value_wins_and_leaves_the_devices_own (void)
       axon_core_get_property (behaviour_core (), behaviour_name, "PERF_COUNT", NULL);
   g_autoptr (GVariant) after = NULL;
   g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonInferRequest) r = NULL;
   if (before == NULL) {
     g_test_skip ("the device has no PERF_COUNT");
     return;
@@ -155,6 +156,9 @@ a_compile_calls_value_wins_and_leaves_the_devices_own (void)
   compiled = behaviour_compile_with (model, "PERF_COUNT", "YES", NULL);
   after = get ("PERF_COUNT");
   g_assert_false (g_variant_get_boolean (after));
+  r = behaviour_request (compiled, 1);
+  g_assert_true (axon_infer_request_infer (r, NULL));
+  g_assert_cmpuint (axon_infer_request_get_n_profiling (r), >, 0); /* the call's value won */
 }
 
 /* Q3 */
@@ -221,6 +225,52 @@ a_device_id_that_does_not_exist_is_refused (void)
   }
 }
 
+/* P7: properties, and what a compiled model says of itself, are those of one of several devices. */
+static void
+what_is_set_for_one_device_leaves_the_others (void)
+{
+  g_auto (GStrv) devices = behaviour_ids ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GVariant) first = NULL;
+  g_autoptr (GVariant) second = NULL;
+  if (devices == NULL)
+    return;
+  axon_core_set_property (behaviour_core (), devices[1], "PERF_COUNT", g_variant_new_string ("YES"),
+                          &error);
+  g_assert_no_error (error);
+  first = axon_core_get_property (behaviour_core (), devices[0], "PERF_COUNT", &error);
+  g_assert_no_error (error);
+  g_assert_false (g_variant_get_boolean (first));
+  second = axon_core_get_property (behaviour_core (), devices[1], "PERF_COUNT", &error);
+  g_assert_no_error (error);
+  g_assert_true (g_variant_get_boolean (second));
+  axon_core_set_property (behaviour_core (), behaviour_name, "PERF_COUNT",
+                          g_variant_new_string ("NO"), &error);
+  g_assert_no_error (error);
+  g_clear_pointer (&second, g_variant_unref);
+  second = axon_core_get_property (behaviour_core (), devices[1], "PERF_COUNT", &error);
+  g_assert_false (g_variant_get_boolean (second)); /* said later, of all */
+}
+
+static void
+a_compiled_model_names_which_of_several_devices_runs_it (void)
+{
+  g_autoptr (AxonModel) model = behaviour_dense_model ();
+  g_auto (GStrv) devices = behaviour_ids ();
+  for (guint i = 0; devices != NULL && devices[i] != NULL; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+        behaviour_core (), model, devices[i], behaviour_config (), NULL, NULL, NULL, &error);
+    g_autoptr (GVariant) where = NULL;
+    g_autofree const gchar **names = NULL;
+    g_assert_no_error (error);
+    where = axon_compiled_model_get_property (compiled, "EXECUTION_DEVICES", &error);
+    g_assert_no_error (error);
+    names = g_variant_get_strv (where, NULL);
+    g_assert_true (g_strv_contains (names, devices[i]));
+  }
+}
+
 void
 behaviour_add_properties (void)
 {
@@ -233,6 +283,8 @@ behaviour_add_properties (void)
   BEHAVIOUR_ADD ("properties", a_compile_calls_value_wins_and_leaves_the_devices_own);
   BEHAVIOUR_ADD ("properties", an_unknown_key_fails_a_compile_and_is_ignored_by_a_query);
   BEHAVIOUR_ADD ("properties", every_property_of_a_compiled_model_can_be_read_and_most_are_fixed);
+  BEHAVIOUR_ADD ("properties", what_is_set_for_one_device_leaves_the_others);
+  BEHAVIOUR_ADD ("properties", a_compiled_model_names_which_of_several_devices_runs_it);
   if (!behaviour_is_virtual)
     BEHAVIOUR_ADD ("properties", a_device_id_that_does_not_exist_is_refused);
 }

@@ -166,24 +166,77 @@ a_compile_is_cancelled_on_the_way_down (void)
   gst_object_unref (element);
 }
 
+/* Every change succeeds, and each time the stream runs anew. */
 static void
 states_go_up_and_down_many_times (void)
 {
   g_autofree gchar *model = test_ball_model ();
-  GstElement *element = gst_element_factory_make ("nninfer", NULL);
-  g_object_set (element, "model", model, "device", "MOCK", NULL);
+  g_autofree gchar *launch = g_strdup_printf (
+      "videotestsrc num-buffers=3 ! " CAPS " ! nninfer model=%s device=MOCK ! fakesink name=sink "
+      "sync=false",
+      model);
+  GstElement *pipeline = gst_parse_launch (launch, NULL);
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  GstBus *bus = gst_element_get_bus (pipeline);
   for (guint i = 0; i < 20; i++) {
-    gst_element_set_state (element, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
-    gst_element_set_state (element, i % 3 ? GST_STATE_READY : GST_STATE_NULL);
+    GstState up = i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED;
+    GstState down = i % 3 ? GST_STATE_READY : GST_STATE_NULL;
+    GstState now;
+    GstMessage *end;
+    g_assert_cmpint (gst_element_set_state (pipeline, up), !=, GST_STATE_CHANGE_FAILURE);
+    g_assert_cmpint (gst_element_get_state (pipeline, &now, NULL, 10 * GST_SECOND), ==,
+                     GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (now, ==, up);
+    if (up == GST_STATE_PLAYING) { /* all three frames came */
+      end = gst_bus_timed_pop_filtered (bus, 10 * GST_SECOND, GST_MESSAGE_EOS);
+      g_assert_nonnull (end);
+      gst_message_unref (end);
+    }
+    g_assert_cmpint (gst_element_set_state (pipeline, down), ==, GST_STATE_CHANGE_SUCCESS);
   }
-  gst_element_set_state (element, GST_STATE_NULL);
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING));
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (sink);
+  gst_object_unref (pipeline);
+}
+
+/* Of a compile every element posts one START. */
+static guint
+count_compiles (GstBus *bus)
+{
+  GstMessage *message;
+  guint n = 0;
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_PROGRESS)) != NULL) {
+    GstProgressType type;
+    g_autofree gchar *code = NULL;
+    gst_message_parse_progress (message, &type, &code, NULL);
+    n += type == GST_PROGRESS_TYPE_START && g_str_equal (code, "compile");
+    gst_message_unref (message);
+  }
+  return n;
+}
+
+static GstHarness *
+harness_with_bus (GstBus **bus)
+{
+  g_autofree gchar *model = test_ball_model ();
+  GstElement *element = gst_element_factory_make ("nninfer", NULL);
+  GstHarness *h;
+  *bus = gst_bus_new ();
+  gst_element_set_bus (element, *bus);
+  g_object_set (element, "model", model, "device", "MOCK", "nireq", 2, NULL);
+  h = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
+  gst_harness_set_src_caps_str (h, CAPS);
+  return h;
 }
 
 static void
 new_caps_need_no_new_compile (void)
 {
-  GstHarness *h = harness_new ("MOCK_LATENCY=1", 2);
+  GstBus *bus;
+  GstHarness *h = harness_with_bus (&bus);
   GstBuffer *buffer, *out;
   gst_harness_push (h, frame (h, 0));
   gst_buffer_unref (gst_harness_pull (h));
@@ -194,6 +247,30 @@ new_caps_need_no_new_compile (void)
   out = gst_harness_pull (h);
   g_assert_cmpint (gst_buffer_get_nn_tensor_meta (out)->width, ==, 32);
   gst_buffer_unref (out);
+  g_assert_cmpuint (count_compiles (bus), ==, 1);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+/* The count above would see one: tensors after video are another graph. */
+static void
+another_kind_of_stream_is_a_new_compile (void)
+{
+  GstBus *bus;
+  GstHarness *h = harness_with_bus (&bus);
+  GstBuffer *buffer;
+  gst_harness_push (h, frame (h, 0));
+  gst_buffer_unref (gst_harness_pull (h));
+  gst_harness_set_src_caps_str (h, "other/tensors,format=static,num_tensors=1,types=float32,"
+                                   "dimensions=128:96:3:1,framerate=30/1");
+  buffer = gst_harness_create_buffer (h, 128 * 96 * 3 * 4);
+  gst_buffer_memset (buffer, 0, 0, 128 * 96 * 3 * 4);
+  g_assert_cmpint (gst_harness_push (h, buffer), ==, GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (h));
+  g_assert_cmpuint (count_compiles (bus), ==, 2);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
   gst_harness_teardown (h);
 }
 
@@ -230,6 +307,60 @@ the_interval_skips_inference_not_frames (void)
     g_assert_true ((gst_buffer_get_nn_tensor_meta (out) != NULL) == (i % 3 == 0));
     gst_buffer_unref (out);
   }
+  gst_harness_teardown (h);
+}
+
+static gpointer
+push_frames (gpointer data)
+{
+  GstHarness *h = data;
+  guint *pushed = g_object_get_data (G_OBJECT (h->element), "pushed");
+  for (guint i = 0; i < 1000 && gst_harness_push (h, frame (h, i)) == GST_FLOW_OK; i++)
+    g_atomic_int_inc (pushed);
+  return NULL;
+}
+
+/* The first frame is inferred for ever; of those behind it only some may wait. */
+static void
+frames_that_pass_do_not_pile_up (void)
+{
+  GstHarness *h = harness_new ("MOCK_STALL_AT=0", 2);
+  guint pushed = 0, before;
+  GThread *thread;
+  gst_harness_set (h, "nninfer", "inference-interval", 1000000, NULL);
+  g_object_set_data (G_OBJECT (h->element), "pushed", &pushed);
+  thread = g_thread_new ("push", push_frames, h);
+  do { /* until it waits */
+    before = g_atomic_int_get (&pushed);
+    g_usleep (100000);
+  } while (before != (guint)g_atomic_int_get (&pushed) || before == 0);
+  g_assert_cmpuint (before, <, 100);
+  gst_harness_push_event (h, gst_event_new_flush_start ());
+  g_thread_join (thread);
+  gst_harness_teardown (h);
+}
+
+/* Downstream holds each buffer for 100 ms; a run takes 5. */
+static GstPadProbeReturn
+hold (G_GNUC_UNUSED GstPad *pad, G_GNUC_UNUSED GstPadProbeInfo *info, G_GNUC_UNUSED gpointer data)
+{
+  g_usleep (100000);
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+latency_is_the_runs_not_that_of_who_is_downstream (void)
+{
+  GstHarness *h = harness_new ("MOCK_LATENCY=5", 4);
+  guint64 latency;
+  gst_pad_add_probe (h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, hold, NULL, NULL);
+  for (guint i = 0; i < 6; i++)
+    gst_harness_push (h, frame (h, i));
+  for (guint i = 0; i < 6; i++)
+    gst_buffer_unref (gst_harness_pull (h));
+  gst_harness_get (h, "nninfer", "latency", &latency, NULL);
+  g_assert_cmpuint (latency, >=, 5 * GST_MSECOND);
+  g_assert_cmpuint (latency, <, 90 * GST_MSECOND);
   gst_harness_teardown (h);
 }
 
@@ -307,6 +438,9 @@ a_mistake_is_one_clear_error_and_null_is_reached (gconstpointer data)
 static void
 tensors_of_the_wrong_shape_say_expected_and_got (void)
 {
+  static const gchar *const words[] = { "expected", "dimensions=(string)128:96:3:1", "got",
+                                        "dimensions=(string)32:32:3:1" };
+  g_autoptr (GError) error = NULL;
   g_autofree gchar *model = test_ball_model ();
   g_autofree gchar *launch = g_strdup_printf (
       "videotestsrc num-buffers=1 ! nnpreproc ! "
@@ -319,6 +453,10 @@ tensors_of_the_wrong_shape_say_expected_and_got (void)
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   message = gst_bus_timed_pop_filtered (bus, 5 * GST_SECOND, GST_MESSAGE_ERROR);
   g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (strstr (error->message, words[i]) == NULL)
+      g_error ("\"%s\" does not say \"%s\"", error->message, words[i]);
   gst_message_unref (message);
   gst_element_set_state (pipeline, GST_STATE_NULL);
   gst_object_unref (bus);
@@ -340,8 +478,11 @@ main (int argc, char **argv)
   ADD (a_compile_is_cancelled_on_the_way_down);
   ADD (states_go_up_and_down_many_times);
   ADD (new_caps_need_no_new_compile);
+  ADD (another_kind_of_stream_is_a_new_compile);
   ADD (downstream_may_hold_twenty_frames);
   ADD (the_interval_skips_inference_not_frames);
+  ADD (frames_that_pass_do_not_pile_up);
+  ADD (latency_is_the_runs_not_that_of_who_is_downstream);
   ADD (latency_is_measured_and_answered);
   ADD (allocation_asks_for_video_meta_and_enough_buffers);
   ADD (tensors_of_the_wrong_shape_say_expected_and_got);

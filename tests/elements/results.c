@@ -8,6 +8,7 @@
 #include <gst/video/video.h>
 #include <glib/gstdio.h>
 #include <math.h>
+#include <sys/stat.h>
 
 static GstBuffer *
 buffer_with_tensors (GstHarness *h, AxonTensor *a, AxonTensor *b, gint input_width,
@@ -115,6 +116,7 @@ static const struct {
   { "yolox", 84, 7, (8 + 2) * 7, 1, { 0.5f, 0.5f, 0, 0, 1, 0 } },
   { "yolov5", 252, 7, 5 * 7, 1, { 20, 12, 8, 8, 1, 0 } },
   { "yolov8", 6, 84, 5, 84, { 20, 12, 8, 8, 0, 0.9f } },
+  { "yolov8", 84, 6, 5 * 6, 1, { 20, 12, 8, 8, 0, 0.9f } }, /* transposed, by its name */
 };
 
 static void
@@ -124,7 +126,11 @@ heads_decode_to_the_same_box (gconstpointer data)
   AxonShape s = AXON_SHAPE (1, heads[i].rows, heads[i].columns);
   g_autoptr (AxonTensor) t = axon_tensor_new (AXON_DTYPE_F32, &s, NULL);
   gfloat *v = axon_tensor_get_data (t);
-  GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.5");
+  g_autofree gchar *launch =
+      heads[i].rows > heads[i].columns && heads[i].columns == 6
+          ? g_strdup_printf ("nndecode threshold=0.5 decoder=%s", heads[i].name)
+          : g_strdup ("nndecode threshold=0.5");
+  GstHarness *h = gst_harness_new_parse (launch);
   const GstNnObject *o;
   GstBuffer *out;
   memset (v, 0, axon_tensor_get_n_bytes (t));
@@ -209,6 +215,44 @@ the_overlay_draws_the_box_in_every_format (void)
   }
 }
 
+static gpointer
+draw_many (gpointer data)
+{
+  GstHarness *h = data;
+  for (guint i = 0; i < 150; i++) {
+    GstBuffer *in = gst_harness_create_buffer (h, 320 * 240 * 3);
+    gst_buffer_memset (in, 0, 16, 320 * 240 * 3);
+    add_result (in);
+    gst_buffer_get_nn_result_meta (in)->height = 240 + (gint)i % 7;
+    g_array_index (gst_buffer_get_nn_result_meta (in)->objects, GstNnObject, 0).score = i / 150.;
+    gst_buffer_unref (gst_harness_push_and_pull (h, in));
+  }
+  return NULL;
+}
+
+/* Fonts that the streams share would break: pango's default font map is the creating thread's. */
+static void
+overlays_built_in_one_thread_draw_in_several (void)
+{
+  GstHarness *h[4];
+  GThread *threads[4];
+  for (guint round = 0; round < 8; round++) {
+    for (guint i = 0; i < 4; i++) {
+      g_autofree gchar *caps =
+          g_strdup_printf ("video/x-raw,format=RGB,width=320,height=%u,framerate=30/1",
+                           240 - 30 * ((i + round) % 8));
+      h[i] = gst_harness_new ("nnoverlay");
+      gst_harness_set_src_caps_str (h[i], caps);
+    }
+    for (guint i = 0; i < 4; i++)
+      threads[i] = g_thread_new ("draw", draw_many, h[i]);
+    for (guint i = 0; i < 4; i++)
+      g_thread_join (threads[i]);
+    for (guint i = 0; i < 4; i++)
+      gst_harness_teardown (h[i]);
+  }
+}
+
 static void
 published_lines_have_the_fields_of_gvametaconvert (void)
 {
@@ -249,6 +293,106 @@ published_lines_have_the_fields_of_gvametaconvert (void)
       g_error ("%s is not in %s", fields[i], lines[0]);
   g_unlink (path);
   g_rmdir (dir);
+}
+
+static void
+a_fifo_that_nobody_reads_is_an_error (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *fifo = g_build_filename (dir, "fifo", NULL);
+  GstElement *element = gst_element_factory_make ("nnpublish", NULL);
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  g_object_set (element, "location", fifo, NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+  g_unlink (fifo);
+  g_rmdir (dir);
+}
+
+/* Outputs that no decoder knows: one warning for each change of shapes, and the frames pass. */
+static void
+a_probe_that_fits_nothing_is_one_warning (void)
+{
+  GstHarness *h = gst_harness_new_parse ("nndecode");
+  GstBus *bus = gst_bus_new ();
+  AxonShape odd = AXON_SHAPE (1, 7, 11, 13), good = AXON_SHAPE (1, 3);
+  g_autoptr (AxonTensor) unknown = axon_tensor_new (AXON_DTYPE_F32, &odd, NULL);
+  g_autoptr (AxonTensor) known = test_tensor (&good, (gfloat[]){ 1, 9, 2 });
+  AxonTensor *tensors[] = { unknown, unknown, known, known, unknown };
+  guint warnings = 0;
+  GstMessage *message;
+  memset (axon_tensor_get_data (unknown), 0, axon_tensor_get_n_bytes (unknown));
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
+  for (guint i = 0; i < G_N_ELEMENTS (tensors); i++) {
+    GstBuffer *out =
+        gst_harness_push_and_pull (h, buffer_with_tensors (h, tensors[i], NULL, 64, 64, 64, 64));
+    g_assert_nonnull (out);
+    g_assert_true ((gst_buffer_get_nn_result_meta (out) != NULL) == (tensors[i] == known));
+    gst_buffer_unref (out);
+  }
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
+    g_autoptr (GError) warning = NULL;
+    gst_message_parse_warning (message, &warning, NULL);
+    g_assert_nonnull (strstr (warning->message, "[1,7,11,13]"));
+    g_assert_nonnull (strstr (warning->message, "64x64"));
+    g_assert_nonnull (strstr (warning->message, "yolov8"));
+    gst_message_unref (message);
+    warnings++;
+  }
+  g_assert_cmpuint (warnings, ==, 2);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+static void
+numbers_that_are_none_are_no_results (void)
+{
+  GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.1");
+  AxonShape s = AXON_SHAPE (1, 3), bs = AXON_SHAPE (1, 1, 4), ss = AXON_SHAPE (1, 1, 1);
+  g_autoptr (AxonTensor) logits = test_tensor (&s, (gfloat[]){ NAN, NAN, NAN });
+  g_autoptr (AxonTensor) boxes = test_tensor (&bs, (gfloat[]){ .2f, .2f, .4f, .4f });
+  g_autoptr (AxonTensor) scores = test_tensor (&ss, (gfloat[]){ NAN });
+  GstBuffer *out;
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
+  out = gst_harness_push_and_pull (h, buffer_with_tensors (h, logits, NULL, 64, 64, 64, 64));
+  g_assert_cmpuint (gst_nn_result_meta_get_n_classes (gst_buffer_get_nn_result_meta (out)), ==, 0);
+  gst_buffer_unref (out);
+  out = gst_harness_push_and_pull (h, buffer_with_tensors (h, boxes, scores, 64, 64, 64, 64));
+  g_assert_cmpuint (gst_nn_result_meta_get_n_objects (gst_buffer_get_nn_result_meta (out)), ==, 0);
+  gst_buffer_unref (out);
+  gst_harness_teardown (h);
+}
+
+/* Labels on the element do not hide which decoder the model's description names. */
+static void
+labels_of_the_element_leave_the_models_decoder (void)
+{
+  GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.1 labels=a,b,c");
+  AxonShape s = AXON_SHAPE (1, 3, 1, 1);
+  g_autoptr (AxonTensor) logits = test_tensor (&s, (gfloat[]){ 1, 9, 2 });
+  GstBus *bus = gst_bus_new ();
+  GstNnTensorMeta *meta;
+  GstBuffer *in;
+  GstMessage *message;
+  g_autoptr (GError) error = NULL;
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
+  in = buffer_with_tensors (h, logits, NULL, 64, 64, 64, 64);
+  meta = gst_buffer_get_nn_tensor_meta (in);
+  meta->description = gst_nn_description_new ();
+  gst_nn_description_set (meta->description, "decoder", "yolox", NULL);
+  g_assert_cmpint (gst_harness_push (h, in), ==, GST_FLOW_ERROR);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, "decoder yolox cannot decode"));
+  gst_message_unref (message);
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
 }
 
 typedef struct {
@@ -322,11 +466,16 @@ main (int argc, char **argv)
   ADD (logits_become_the_best_classes);
   ADD (results_survive_conversion_and_scaling);
   ADD (the_overlay_draws_the_box_in_every_format);
+  ADD (overlays_built_in_one_thread_draw_in_several);
   ADD (published_lines_have_the_fields_of_gvametaconvert);
+  ADD (a_fifo_that_nobody_reads_is_an_error);
+  ADD (a_probe_that_fits_nothing_is_one_warning);
+  ADD (numbers_that_are_none_are_no_results);
+  ADD (labels_of_the_element_leave_the_models_decoder);
   ADD (the_ball_is_found_in_every_format_on_every_path);
   for (guint i = 0; i < G_N_ELEMENTS (heads); i++) {
     g_autofree gchar *path =
-        g_strdup_printf ("/results/heads_decode_to_the_same_box/%s", heads[i].name);
+        g_strdup_printf ("/results/heads_decode_to_the_same_box/%s-%u", heads[i].name, i);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), heads_decode_to_the_same_box);
   }
   return g_test_run ();

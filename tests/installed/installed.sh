@@ -46,6 +46,8 @@ fi
 export AXON_PLUGIN_PATH=$plugins:$PWD/plugin
 check "the plugin can be inspected" axon-inspect --device SAMPLE
 check "the plugin passes the installed behaviour suite" "$(pkg-config --variable=behaviour axon-1.0)" --device SAMPLE
+check "a device with an operator and a pass of its own builds against them" make -C fusion CC='cc -Werror'
+check "and passes the suite" env AXON_PLUGIN_PATH="$plugins:$PWD/fusion" "$(pkg-config --variable=behaviour axon-1.0)" --device FUSION
 check "an extension builds against the installed headers" make -C extension CC='cc -Werror'
 check "the extension's operator is listed" bash -c \
   'axon-inspect --extension ./extension/libaddconstant.so --operators | grep -q com.example'
@@ -60,6 +62,7 @@ check "marks for the profiler are there" bash -c \
 check "the application finds the ball" bash -c "./application/detect $model CPU | tee /dev/stderr | grep -qE '^[0-9]{2} detections in 30 frames'"
 check "a model is compiled ahead of time" axon-compile "$model" -o "$dest/ball.axon"
 check "and can be inspected" axon-inspect "$dest/ball.axon"
+check "and axon-run knows its inputs" bash -c "axon-run -d TEMPLATE $dest/ball.axon 2>&1 | tee /dev/stderr | grep -q 'is not given'"
 if [ ! -d "$GI_TYPELIB_PATH" ]; then
   echo "skipped: built without introspection"
 elif ! /usr/bin/python3 -c 'import gi' 2>/dev/null; then

@@ -49,6 +49,35 @@ g_cond_wait_until (GCond *cond, GMutex *mutex, gint64 end_time)
   return signalled;
 }
 
+/* What came out of a queue was put in before; GstHarness gives buffers and events so. */
+SEEN void
+g_async_queue_push (GAsyncQueue *queue, gpointer data)
+{
+  REAL (g_async_queue_push);
+  __tsan_release (queue);
+  real (queue, data);
+}
+
+SEEN gpointer
+g_async_queue_try_pop (GAsyncQueue *queue)
+{
+  gpointer data;
+  REAL (g_async_queue_try_pop);
+  data = real (queue);
+  __tsan_acquire (queue);
+  return data;
+}
+
+SEEN gpointer
+g_async_queue_timeout_pop (GAsyncQueue *queue, guint64 timeout)
+{
+  gpointer data;
+  REAL (g_async_queue_timeout_pop);
+  data = real (queue, timeout);
+  __tsan_acquire (queue);
+  return data;
+}
+
 SEEN void (g_once_init_leave) (volatile void *location, gsize result)
 {
   REAL (g_once_init_leave);
@@ -82,4 +111,16 @@ gboolean (g_atomic_ref_count_dec) (gatomicrefcount *count)
   if (last)
     __tsan_acquire (count);
   return last;
+}
+
+/* Who finds himself the only holder may write: see axon_tensor_is_shared(). */
+SEEN
+gboolean (g_atomic_ref_count_compare) (gatomicrefcount *count, gint value)
+{
+  gboolean equal;
+  REAL (g_atomic_ref_count_compare);
+  equal = real (count, value);
+  if (equal)
+    __tsan_acquire (count);
+  return equal;
 }

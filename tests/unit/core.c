@@ -226,6 +226,29 @@ affinities_and_names_can_be_asked_and_set (void)
   g_assert_false (axon_model_set_affinity (model, "no such node", "CPU"));
 }
 
+static void
+a_model_of_very_many_inputs_stays_on_the_stack (void)
+{
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1);
+  AxonValue *first = test_model_input (&t, "x", AXON_DTYPE_F32, &s);
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) x = test_random (&s, 1);
+  g_autofree AxonTensor **inputs = g_new (AxonTensor *, 130000);
+  g_autoptr (AxonTensor) y = NULL;
+  g_autoptr (GError) error = NULL;
+  for (guint i = 1; i < 130000; i++) {
+    g_autofree gchar *name = g_strdup_printf ("x%u", i);
+    test_model_input (&t, name, AXON_DTYPE_F32, &s);
+  }
+  for (guint i = 0; i < 130000; i++)
+    inputs[i] = x;
+  model = test_model_finish (&t, test_model_node (&t, "Abs", 1, first)->outputs[0]);
+  y = test_try_run_all (model, test_device (), NULL, inputs, 130000, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (axon_tensor_get_value (y, 0), ==, ABS (axon_tensor_get_value (x, 0)));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -242,5 +265,6 @@ main (int argc, char **argv)
   ADD (a_value_for_all_devices_reaches_those_that_have_the_key);
   ADD (the_core_has_properties_of_its_own);
   ADD (affinities_and_names_can_be_asked_and_set);
+  ADD (a_model_of_very_many_inputs_stays_on_the_stack);
   return g_test_run ();
 }

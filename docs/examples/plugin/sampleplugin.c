@@ -109,6 +109,12 @@ G_DEFINE_TYPE (SamplePlugin, sample_plugin, AXON_TYPE_PLUGIN)
 #ifndef SAMPLE_MORE_PROPERTIES
 #define SAMPLE_MORE_PROPERTIES
 #endif
+#ifndef SAMPLE_DEVICE_ID /* one device, without an id */
+#define SAMPLE_DEVICE_ID                                                                           \
+  {                                                                                                \
+    .key = "DEVICE_ID", .flags = AXON_RW, .default_text = "", .choices = ""                        \
+  }
+#endif
 static const AxonPropertySpec properties[] = {
   { .key = "SUPPORTED_PROPERTIES", .flags = AXON_RO_COMPILED },
   { .key = "AVAILABLE_DEVICES", .flags = AXON_RO },
@@ -118,7 +124,7 @@ static const AxonPropertySpec properties[] = {
   { .key = "OPTIMIZATION_CAPABILITIES", .flags = AXON_RO },
   { .key = "RANGE_FOR_ASYNC_INFER_REQUESTS", .flags = AXON_RO },
   { .key = "EXECUTION_DEVICES", .flags = AXON_RO_COMPILED },
-  { .key = "DEVICE_ID", .flags = AXON_RW, .default_text = "", .choices = "" },
+  SAMPLE_DEVICE_ID,
   { .key = "PERF_COUNT", .flags = AXON_RW, .default_text = "NO" },
   { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "AUTO" },
   { .key = "PERFORMANCE_HINT", .flags = AXON_RW, .default_text = "LATENCY" },
@@ -172,12 +178,17 @@ sample_model_new (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed,
   return &self->parent_instance;
 }
 
-/* The caller's model is never changed: passes run on a clone. */
+/* The caller's model is never changed: passes run on a clone, first those that every device keeps,
+ * then the device's own (../fusion has some). */
+#ifndef SAMPLE_OWN_PASSES
+#define SAMPLE_OWN_PASSES NULL, 0
+#endif
 static AxonModel *
 transform (AxonModel *model, GCancellable *cancellable, GError **error)
 {
   g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_passes_run_common (clone, cancellable, error))
+  if (!axon_passes_run_common (clone, cancellable, error) ||
+      !axon_passes_run (clone, SAMPLE_OWN_PASSES, cancellable, error))
     return NULL;
   return g_steal_pointer (&clone);
 }
@@ -209,7 +220,8 @@ sample_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, GVariant *payloa
 static gchar *
 refuse (const AxonNode *node, G_GNUC_UNUSED gpointer user_data)
 {
-  return node->op->eval ? NULL : g_strdup_printf ("no kernel for %s", node->op->name);
+  return axon_op_has_kernel (node->op) ? NULL
+                                       : g_strdup_printf ("no kernel for %s", node->op->name);
 }
 
 static gboolean

@@ -51,6 +51,7 @@ AXON_API gchar **axon_core_get_available_devices (AxonCore *core);
 AXON_API gchar **axon_core_get_candidate_devices (AxonCore *core);
 AXON_API gboolean axon_core_register_plugin (AxonCore *core, const gchar *library,
                                              const gchar *name, GError **error);
+AXON_API gboolean axon_core_load_environment (AxonCore *core, GError **error);
 AXON_API gboolean axon_core_register_plugins (AxonCore *core, const gchar *path, GError **error);
 AXON_API gboolean axon_core_unload_plugin (AxonCore *core, const gchar *name, GError **error);
 AXON_API gboolean axon_core_add_extension (AxonCore *core, const gchar *path, const gchar *device,

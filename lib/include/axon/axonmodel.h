@@ -67,6 +67,12 @@ AXON_API const AxonShape *axon_model_get_input_shape (AxonModel *model, guint in
 AXON_API const AxonShape *axon_model_get_output_shape (AxonModel *model, guint index);
 AXON_API const gchar *axon_model_get_metadata (AxonModel *model, const gchar *key);
 AXON_API gchar **axon_model_get_metadata_keys (AxonModel *model);
+AXON_API void axon_model_set_metadata (AxonModel *model, const gchar *key, const gchar *text);
+AXON_API gboolean axon_model_set_node_info (AxonModel *model, const gchar *node, const gchar *key,
+                                            const gchar *text);
+AXON_API const gchar *axon_model_get_node_info (AxonModel *model, const gchar *node,
+                                                const gchar *key);
+AXON_API gchar **axon_model_get_node_info_keys (AxonModel *model, const gchar *node);
 AXON_API guint64 axon_model_get_n_parameters (AxonModel *model);
 AXON_API guint axon_model_get_n_initializers (AxonModel *model);
 AXON_API guint axon_model_get_n_nodes (AxonModel *model);

@@ -6,6 +6,25 @@
 
 G_BEGIN_DECLS
 
+/**
+ * AxonPictureShape:
+ * @width: -1 where the shape leaves it free
+ * @height: -1 where the shape leaves it free
+ * @channels: 1 for `gray`, else 3
+ * @channels_last: [1,height,width,channels], not [1,channels,height,width]
+ *
+ * How the shape of a tensor holds one picture.
+ *
+ * Since: 1.0
+ */
+typedef struct {
+  gint width, height, channels;
+  gboolean channels_last;
+} AxonPictureShape;
+
+AXON_API gboolean axon_picture_shape_init (AxonPictureShape *picture, const AxonShape *shape,
+                                           const gchar *color, const gchar *layout);
+
 #define AXON_TYPE_PREPROCESS (axon_preprocess_get_type ())
 AXON_API
 G_DECLARE_FINAL_TYPE (AxonPreprocess, axon_preprocess, AXON, PREPROCESS, GObject)

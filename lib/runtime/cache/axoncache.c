@@ -12,6 +12,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#undef G_LOG_DOMAIN
+#define G_LOG_DOMAIN "Axon-cache"
+
 #define SUFFIX ".axon"
 
 static gchar *
@@ -111,6 +114,7 @@ axon_cache_load (const gchar *path, gboolean map)
   if (g_lstat (path, &st) != 0 || !S_ISREG (st.st_mode) || st.st_uid != geteuid ())
     return NULL;
   utimensat (AT_FDCWD, path, NULL, 0); /* used now: pruned last */
+  g_debug ("found %s", path);
   if (!map)
     return g_file_get_contents (path, &data, &n, NULL) ? g_bytes_new_take (data, n) : NULL;
   file = g_mapped_file_new (path, FALSE, NULL);
@@ -201,6 +205,7 @@ axon_cache_store (const gchar *path, guint max_mib, AxonCacheWriteFunc write, gp
     g_message ("cache entry %s was not stored: %s", path, error->message);
     return;
   }
+  g_debug ("stored %s", path);
   if (max_mib > 0)
     prune (directory, path, (gint64)max_mib << 20);
 }

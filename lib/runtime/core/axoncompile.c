@@ -218,19 +218,38 @@ axon_core_compile_model_with_context (AxonCore *core, AxonModel *model, AxonRemo
   return compiled;
 }
 
+/* The device that a file was made for, with id where it has one (transfer full). */
 static gchar *
 exported_device (AxonBlob *blob)
 {
   g_autoptr (GVariant) header = axon_blob_get_header (blob);
-  gchar *device = NULL;
-  g_variant_lookup (header, "device", "s", &device);
-  return device ? device : g_strdup ("?");
+  const gchar *device = "?", *id = NULL;
+  g_variant_lookup (header, "device", "&s", &device);
+  g_variant_lookup (header, "device-id", "&s", &id);
+  return id ? g_strdup_printf ("%s.%s", device, id) : g_strdup (device);
+}
+
+/* Operators, the plugin's own among them, and the file that has the weights where the blob has not.
+ */
+static gboolean
+prepare_blob (AxonCore *core, AxonBlob *blob, GVariant *config, GError **error)
+{
+  const gchar *weights;
+  g_autoptr (GBytes) origin = NULL;
+  axon_blob_set_op_set (blob, axon_core_get_op_set (core));
+  if (!g_variant_lookup (config, "WEIGHTS_PATH", "&s", &weights) || *weights == '\0')
+    return TRUE;
+  origin = axon_onnx_load_file (weights, error);
+  if (origin != NULL)
+    axon_blob_set_origin (blob, origin);
+  return origin != NULL;
 }
 
 /**
  * axon_core_import_model:
  * @core: a core
- * @bytes: what axon_compiled_model_export() wrote, or an entry of a cache
+ * @bytes: what axon_compiled_model_export() wrote, an entry of a cache, or, where @device is given,
+ * a format of that device's own
  * @device: (nullable): a device expression; %NULL: the device that it was compiled for
  * @context: (nullable): a context of that device
  * @config: (nullable): properties of the device, `a{sv}`
@@ -250,24 +269,21 @@ axon_core_import_model (AxonCore *core, GBytes *bytes, const gchar *device,
                         AxonProgressFunc progress, gpointer user_data, GError **error)
 {
   g_autoptr (GVariant) owned = config ? g_variant_ref_sink (config) : NULL;
-  g_autoptr (AxonBlob) blob = axon_blob_new (bytes, axon_core_get_op_set (core), error);
+  gboolean foreign = device != NULL && !axon_blob_has_magic (bytes);
+  g_autoptr (AxonBlob) blob =
+      foreign ? NULL : axon_blob_new (bytes, axon_core_get_op_set (core), error);
   g_autofree gchar *stored = blob ? exported_device (blob) : NULL;
   AxonTarget target;
-  AxonCompiledModel *compiled;
-  const gchar *weights;
-  if (blob == NULL ||
+  AxonCompiledModel *compiled = NULL;
+  if ((blob == NULL && !foreign) ||
       !axon_core_find_target (core, device ? device : stored, owned, &target, error))
     return NULL;
-  if (g_variant_lookup (target.config, "WEIGHTS_PATH", "&s", &weights) && *weights != '\0') {
-    g_autoptr (GBytes) origin = axon_onnx_load_file (weights, error);
-    if (origin == NULL) {
-      axon_target_clear (&target);
-      return NULL;
-    }
-    axon_blob_set_origin (blob, origin);
-  }
-  compiled = axon_plugin_import_model (target.plugin, blob, context, target.config, cancellable,
-                                       progress, user_data, error);
+  if (foreign)
+    compiled = axon_plugin_import_bytes (target.plugin, bytes, context, target.config, cancellable,
+                                         progress, user_data, error);
+  else if (prepare_blob (core, blob, target.config, error))
+    compiled = axon_plugin_import_model (target.plugin, blob, context, target.config, cancellable,
+                                         progress, user_data, error);
   if (compiled != NULL && context != NULL)
     axon_compiled_model_set_context (compiled, context);
   axon_target_clear (&target);
@@ -325,6 +341,17 @@ axon_core_read_export_header (AxonCore *core, const gchar *path, GError **error)
   return blob ? axon_blob_get_header (blob) : NULL;
 }
 
+/* The graph may have operators of the device's own. */
+static void
+add_device_operators (AxonCore *core, AxonBlob *blob)
+{
+  g_autoptr (GVariant) header = axon_blob_get_header (blob);
+  const gchar *device;
+  if (g_variant_lookup (header, "device", "&s", &device))
+    axon_core_get_plugin_info (core, device);
+  axon_blob_set_op_set (blob, axon_core_get_op_set (core));
+}
+
 /**
  * axon_core_read_exported_model:
  * @core: a core
@@ -343,6 +370,8 @@ axon_core_read_exported_model (AxonCore *core, const gchar *path, GError **error
   g_autoptr (AxonBlob) blob =
       bytes ? axon_blob_new (bytes, axon_core_get_op_set (core), error) : NULL;
   g_autoptr (GVariant) payload = blob ? axon_blob_get_payload (blob) : NULL;
+  if (payload != NULL)
+    add_device_operators (core, blob);
   if (payload != NULL && !axon_blob_is_model (payload)) {
     g_autofree gchar *device = exported_device (blob);
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,

@@ -46,6 +46,11 @@ const AxonPluginInfo *axon_core_get_plugin_info (AxonCore *core, const gchar *na
 AxonPlugin *axon_core_get_plugin (AxonCore *core, const gchar *name, const AxonPluginInfo **info,
                                   GError **error);
 gboolean axon_core_owns_key (AxonCore *core, const gchar *key);
+gboolean axon_core_set_own_key (AxonCore *core, const gchar *device, const gchar *key,
+                                GVariant *value, GError **error);
+/* axondevicelist.c: why there are no more candidates; TRUE for devices such as AUTO and MULTI */
+gchar **axon_core_list_unusable_candidates (AxonCore *core);
+gboolean axon_core_is_spreading (AxonCore *core, const gchar *name);
 /* axoncipher.c */
 AxonCipher *axon_core_get_cipher (AxonCore *core);
 void axon_cipher_unref (AxonCipher *cipher);

@@ -87,9 +87,13 @@ AxonCore *
 axon_core_get_default (void)
 {
   static gsize once;
-  if (g_once_init_enter (&once))
-    /* cppcheck-suppress leakNoVarFunctionCall */
-    g_once_init_leave (&once, (gsize)axon_core_new ());
+  if (g_once_init_enter (&once)) {
+    AxonCore *core = axon_core_new ();
+    g_autoptr (GError) error = NULL;
+    if (!axon_core_load_environment (core, &error))
+      g_message ("%s", error->message);
+    g_once_init_leave (&once, (gsize)core);
+  }
   return (AxonCore *)once;
 }
 
@@ -272,94 +276,6 @@ axon_core_get_versions (AxonCore *core, const gchar *device, GError **error)
   return list ? g_steal_pointer (&versions) : NULL;
 }
 
-static GPtrArray *
-known_names (AxonCore *core)
-{
-  g_auto (GStrv) found = axon_loader_list ();
-  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
-  GHashTableIter iter;
-  gpointer value;
-  for (guint i = 0; found[i] != NULL; i++)
-    g_ptr_array_add (names, g_strdup (found[i]));
-  g_mutex_lock (&core->lock);
-  g_hash_table_iter_init (&iter, core->entries);
-  while (g_hash_table_iter_next (&iter, NULL, &value)) {
-    const AxonRegistryEntry *entry = value;
-    if (entry->library != NULL)
-      g_ptr_array_add (names, g_strdup (entry->name));
-  }
-  g_mutex_unlock (&core->lock);
-  return names;
-}
-
-static void
-add_ids (AxonPlugin *plugin, const gchar *name, GStrvBuilder *devices)
-{
-  g_autoptr (GVariant) ids = axon_plugin_get_property (plugin, "AVAILABLE_DEVICES", NULL);
-  g_autofree const gchar **list = ids ? g_variant_get_strv (ids, NULL) : NULL;
-  for (guint k = 0; list != NULL && list[k] != NULL; k++) {
-    g_autofree gchar *full = *list[k] ? g_strdup_printf ("%s.%s", name, list[k]) : g_strdup (name);
-    g_strv_builder_add (devices, full);
-  }
-}
-
-static gchar **
-list_devices (AxonCore *core, guint without)
-{
-  g_autoptr (GPtrArray) names = known_names (core);
-  g_autoptr (GStrvBuilder) devices = g_strv_builder_new ();
-  for (guint i = 0; i < names->len; i++) {
-    const gchar *name = g_ptr_array_index (names, i);
-    const AxonPluginInfo *info = axon_core_get_plugin_info (core, name);
-    g_autoptr (AxonPlugin) plugin =
-        info && !(info->flags & without) ? axon_core_get_plugin (core, name, NULL, NULL) : NULL;
-    if (plugin != NULL)
-      add_ids (plugin, name, devices);
-  }
-  return g_strv_builder_end (devices);
-}
-
-/**
- * axon_core_get_available_devices:
- * @core: a core
- *
- * Devices whose plugin cannot be used are left out.
- *
- * Returns: (transfer full) (array zero-terminated=1): devices that compute, with ids where a plugin
- *   drives several; virtual devices are not listed
- *
- * Since: 1.0
- */
-gchar **
-axon_core_get_available_devices (AxonCore *core)
-{
-  return list_devices (core, AXON_PLUGIN_VIRTUAL);
-}
-
-gchar **
-axon_core_list_all_devices (AxonCore *core)
-{
-  return list_devices (core, 0);
-}
-
-/**
- * axon_core_get_candidate_devices:
- * @core: the core
- *
- * Lists the devices that may be chosen without being named: neither virtual ones, nor the
- * reference, nor those of other libraries. Any thread; loads plugins that were not used yet.
- *
- * Returns: (transfer full) (array zero-terminated=1): names, with ids where a plugin has several
- *   devices
- *
- * Since: 1.0
- */
-gchar **
-axon_core_get_candidate_devices (AxonCore *core)
-{
-  return list_devices (core, AXON_PLUGIN_VIRTUAL | AXON_PLUGIN_REFERENCE | AXON_PLUGIN_FOREIGN);
-}
-
 gboolean
 axon_core_owns_key (AxonCore *core, const gchar *key)
 {
@@ -376,149 +292,6 @@ axon_core_dup_config (AxonCore *core, const gchar *device)
   config = axon_config_copy (entry && entry->cache ? entry->cache : core->config);
   g_mutex_unlock (&core->lock);
   return config;
-}
-
-/* Plugin behind a bare device name, its id checked. */
-static AxonPlugin *
-plain_plugin (AxonCore *core, const gchar *device, GError **error)
-{
-  g_autoptr (AxonDeviceExpr) expr = axon_device_expr_parse (device, error);
-  g_autoptr (AxonPlugin) plugin = NULL;
-  g_autoptr (AxonConfig) probe = NULL;
-  GVariantDict dict;
-  if (expr == NULL)
-    return NULL;
-  if (expr->members != NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "properties of \"%s\": name the device alone, %s, or one of those behind it",
-                 device, expr->name);
-    return NULL;
-  }
-  plugin = axon_core_get_plugin (core, expr->name, NULL, error);
-  if (plugin == NULL || expr->id == NULL)
-    return g_steal_pointer (&plugin);
-  g_variant_dict_init (&dict, NULL);
-  g_variant_dict_insert (&dict, "DEVICE_ID", "s", expr->id);
-  g_autoptr (GVariant) overlay = g_variant_ref_sink (g_variant_dict_end (&dict));
-  probe = axon_plugin_effective_config (plugin, overlay, AXON_UNKNOWN_KEYS_FAIL, error);
-  return probe ? g_steal_pointer (&plugin) : NULL;
-}
-
-static gboolean
-set_core_key (AxonCore *core, const gchar *device, const gchar *key, GVariant *value,
-              GError **error)
-{
-  AxonRegistryEntry *entry = device ? axon_core_get_entry (core, device, TRUE) : NULL;
-  gboolean ok;
-  g_mutex_lock (&core->lock);
-  if (entry != NULL && entry->cache == NULL)
-    entry->cache = axon_config_copy (core->config);
-  ok = axon_config_set (entry ? entry->cache : core->config, key, value, error);
-  g_mutex_unlock (&core->lock);
-  return ok;
-}
-
-/* For every device that has the key, also those that load later. */
-static gboolean
-set_global (AxonCore *core, const gchar *key, GVariant *value, GError **error)
-{
-  g_autoptr (GList) entries = NULL;
-  if (!axon_property_is_standard (key, error))
-    return FALSE;
-  g_mutex_lock (&core->lock);
-  g_hash_table_insert (core->globals, g_strdup (key), g_variant_ref (value));
-  entries = g_hash_table_get_values (core->entries);
-  g_mutex_unlock (&core->lock);
-  for (GList *l = entries; l != NULL; l = l->next) {
-    AxonRegistryEntry *entry = l->data;
-    gboolean ok = TRUE;
-    g_mutex_lock (&entry->lock);
-    if (entry->plugin != NULL && axon_plugin_has_property (entry->plugin, key))
-      ok = axon_plugin_set_property (entry->plugin, key, value, error);
-    g_mutex_unlock (&entry->lock);
-    if (!ok)
-      return FALSE;
-  }
-  return TRUE;
-}
-
-/**
- * axon_core_set_property:
- * @core: a core
- * @device: (nullable): a device name; %NULL: every device that has the key, and the core itself
- * @key: a property key, such as `PERF_COUNT`
- * @value: its value; strings are accepted for every type
- * @error: return location
- *
- * Sets the default for later calls of axon_core_compile_model(). Models that are compiled already
- * keep their values.
- *
- * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT names what is accepted
- *
- * Since: 1.0
- */
-gboolean
-axon_core_set_property (AxonCore *core, const gchar *device, const gchar *key, GVariant *value,
-                        GError **error)
-{
-  g_autoptr (AxonPlugin) plugin = NULL;
-  g_autoptr (GVariant) owned = g_variant_ref_sink (value);
-  if (device == NULL)
-    return axon_core_owns_key (core, key) ? set_core_key (core, NULL, key, owned, error)
-                                          : set_global (core, key, owned, error);
-  plugin = plain_plugin (core, device, error);
-  if (plugin == NULL)
-    return FALSE;
-  if (axon_core_owns_key (core, key) && !axon_plugin_has_property (plugin, key))
-    return set_core_key (core, axon_plugin_get_name (plugin), key, owned, error);
-  return axon_plugin_set_property (plugin, key, owned, error);
-}
-
-/**
- * axon_core_get_property:
- * @core: a core
- * @device: (nullable): a device name, with id where it matters; %NULL: the core itself
- * @key: a property key, such as `FULL_DEVICE_NAME`
- * @error: return location
- *
- * Returns: (transfer full) (nullable): the value
- *
- * Since: 1.0
- */
-GVariant *
-axon_core_get_property (AxonCore *core, const gchar *device, const gchar *key, GError **error)
-{
-  g_autoptr (AxonPlugin) plugin = device ? plain_plugin (core, device, error) : NULL;
-  g_autoptr (AxonDeviceExpr) expr = plugin ? axon_device_expr_parse (device, error) : NULL;
-  g_autoptr (AxonConfig) config = NULL;
-  GVariant *value;
-  if (device != NULL && expr == NULL)
-    return NULL;
-  if (plugin != NULL && (!axon_core_owns_key (core, key) || axon_plugin_has_property (plugin, key)))
-    return axon_plugin_get_property_of (plugin, expr->id, key, error);
-  config = axon_core_dup_config (core, plugin ? axon_plugin_get_name (plugin) : "");
-  value = axon_config_get (config, key);
-  if (value == NULL)
-    axon_config_set_unknown_key_error (config, key, error);
-  return value ? g_variant_ref (value) : NULL;
-}
-
-/**
- * axon_core_get_property_specs: (skip)
- * @core: a core
- * @device: a device name
- * @n_specs: (out): rows
- * @error: return location
- *
- * Returns: (transfer none) (nullable): the property table of @device
- *
- * Since: 1.0
- */
-const AxonPropertySpec *
-axon_core_get_property_specs (AxonCore *core, const gchar *device, guint *n_specs, GError **error)
-{
-  g_autoptr (AxonPlugin) plugin = plain_plugin (core, device, error);
-  return plugin ? axon_plugin_get_properties_table (plugin, n_specs) : NULL;
 }
 
 /* Names joined by commas; classes of types by one word. */

@@ -8,6 +8,7 @@ typedef struct {
   gchar *members; /* behind the colon, or NULL */
 } AxonDeviceExpr;
 
+gboolean axon_device_name_is_legal (const gchar *name);
 AxonDeviceExpr *axon_device_expr_parse (const gchar *text, GError **error);
 void axon_device_expr_free (AxonDeviceExpr *expr);
 GVariant *axon_device_properties_flatten (GVariant *values, const gchar *device);

@@ -18,6 +18,13 @@ illegal (const gchar *text, const gchar *why, GError **error)
   return FALSE;
 }
 
+/* TRUE for letters, digits and _. */
+gboolean
+axon_device_name_is_legal (const gchar *name)
+{
+  return *name != '\0' && name[strspn (name, NAME_SET)] == '\0';
+}
+
 /* NAME[.id] at the whole of @text */
 static gboolean
 parse_name (const gchar *text, gchar **name, gchar **id, GError **error)

@@ -48,7 +48,7 @@ make_key (AxonJob *job, gboolean weightless, gboolean encrypted, GError **error)
       job->target.plugin, job->target.config, AXON_UNKNOWN_KEYS_FAIL, error);
   g_autoptr (GVariant) values =
       config ? g_variant_ref_sink (axon_config_to_variant (config)) : NULL;
-  g_autofree gchar *device = axon_plugin_identity_text (job->target.plugin);
+  g_autofree gchar *device = config ? axon_plugin_identity_text (job->target.plugin, config) : NULL;
   g_autofree gchar *others =
       config && config->others ? g_variant_print (job->target.config, FALSE) : g_strdup ("");
   g_autofree gchar *source = NULL;

@@ -8,7 +8,7 @@
 gchar **axon_loader_get_path (void);
 
 /* Names of device plugins that lie there, sorted. */
-gchar **axon_loader_list (void);
+gchar **axon_loader_list (GPtrArray *misnamed);
 
 /* The entry of device @name, or NULL with what was searched and why each library failed. */
 const AxonPluginInfo *axon_loader_open (const gchar *name, GError **error);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "axonloader-private.h"
+#include "axondevices-private.h"
+#include "axonplugin-private.h"
 
 #include "config.h"
 #include <gmodule.h>
@@ -29,28 +31,44 @@ compare_names (const void *a, const void *b)
   return strcmp (*(const gchar *const *)a, *(const gchar *const *)b);
 }
 
+/* The device that a file of this name is for (transfer full); NULL: no plugin. */
+static gchar *
+device_of (const gchar *file)
+{
+  gsize n = strlen (file), around = strlen (PREFIX) + strlen (SUFFIX);
+  if (!g_str_has_prefix (file, PREFIX) || !g_str_has_suffix (file, SUFFIX) || n <= around)
+    return NULL;
+  return g_ascii_strup (file + strlen (PREFIX), (gssize)(n - around));
+}
+
+static void
+list_directory (const gchar *path, GHashTable *names, GPtrArray *list, GPtrArray *misnamed)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const gchar *file;
+  while (dir != NULL && (file = g_dir_read_name (dir)) != NULL) {
+    g_autofree gchar *name = device_of (file);
+    if (name == NULL || strncmp (name, "1.0", 3) == 0) /* the library itself */
+      continue;
+    if (!axon_device_name_is_legal (name)) {
+      if (misnamed != NULL)
+        g_ptr_array_add (misnamed, g_build_filename (path, file, NULL));
+    } else if (g_hash_table_add (names, name)) {
+      g_ptr_array_add (list, g_steal_pointer (&name));
+    }
+  }
+}
+
+/* Devices by the names of files on the search path. @misnamed (nullable): gets the paths of those
+ * that no device can be named after. */
 gchar **
-axon_loader_list (void)
+axon_loader_list (GPtrArray *misnamed)
 {
   g_auto (GStrv) path = axon_loader_get_path ();
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GPtrArray) list = g_ptr_array_new ();
-  for (guint i = 0; path[i] != NULL; i++) {
-    g_autoptr (GDir) dir = g_dir_open (path[i], 0, NULL);
-    const gchar *file;
-    while (dir != NULL && (file = g_dir_read_name (dir)) != NULL) {
-      gsize n = strlen (file);
-      gchar *name;
-      if (!g_str_has_prefix (file, PREFIX) || !g_str_has_suffix (file, SUFFIX))
-        continue;
-      name =
-          g_ascii_strup (file + strlen (PREFIX), (gssize)(n - strlen (PREFIX) - strlen (SUFFIX)));
-      if (strchr (name, '.') != NULL || !g_hash_table_add (names, name))
-        g_free (name);
-      else
-        g_ptr_array_add (list, name);
-    }
-  }
+  for (guint i = 0; path[i] != NULL; i++)
+    list_directory (path[i], names, list, misnamed);
   qsort (list->pdata, list->len, sizeof (gpointer), compare_names);
   g_ptr_array_add (list, NULL);
   return (gchar **)g_ptr_array_free (g_steal_pointer (&list), FALSE);
@@ -62,6 +80,7 @@ open_file (const gchar *file, const gchar *name, GString *report)
 {
   const AxonPluginInfo *(*entry) (void);
   const AxonPluginInfo *info;
+  g_autoptr (GError) mistake = NULL;
   GModule *module = g_module_open (file, G_MODULE_BIND_LOCAL);
   if (module == NULL) {
     g_string_append_printf (report, "; %s", g_module_error ());
@@ -80,6 +99,10 @@ open_file (const gchar *file, const gchar *name, GString *report)
                             AXON_PLUGIN_ABI, name ? name : "any");
     return NULL;
   }
+  if (!axon_plugin_check_info (info, &mistake)) {
+    g_string_append_printf (report, "; %s: %s", file, mistake->message);
+    return NULL;
+  }
   return info;
 }
 
@@ -87,7 +110,7 @@ const AxonPluginInfo *
 axon_loader_open (const gchar *name, GError **error)
 {
   g_auto (GStrv) path = axon_loader_get_path ();
-  g_auto (GStrv) known = axon_loader_list ();
+  g_auto (GStrv) known = axon_loader_list (NULL);
   g_autofree gchar *lower = g_ascii_strdown (name, -1);
   g_autofree gchar *near = axon_nearest_name (name, (const gchar *const *)known);
   g_autofree gchar *dirs = g_strjoinv (", ", path);

@@ -14,17 +14,15 @@
  *
  * Since: 1.0
  */
-typedef struct {
-  gchar *name;
-  AxonPropertySpec *specs;
-  GWeakRef core;
-  GMutex lock;
-  AxonConfig *config; /* lock */
-} AxonPluginPrivate;
-
 G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE (AxonPlugin, axon_plugin, G_TYPE_OBJECT)
 
 enum { PROP_NAME = 1 };
+
+AxonPluginPrivate *
+axon_plugin_private (AxonPlugin *plugin)
+{
+  return axon_plugin_get_instance_private (plugin);
+}
 
 static void
 axon_plugin_init (AxonPlugin *plugin)
@@ -32,6 +30,8 @@ axon_plugin_init (AxonPlugin *plugin)
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   g_mutex_init (&priv->lock);
   g_weak_ref_init (&priv->core, NULL);
+  priv->by_id =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
 }
 
 static void
@@ -47,6 +47,8 @@ axon_plugin_finalize (GObject *object)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (AXON_PLUGIN (object));
   g_clear_pointer (&priv->config, axon_config_free);
+  g_clear_error (&priv->mistake);
+  g_hash_table_unref (priv->by_id);
   g_weak_ref_clear (&priv->core);
   g_mutex_clear (&priv->lock);
   g_free (priv->specs);
@@ -66,21 +68,13 @@ axon_plugin_class_init (AxonPluginClass *klass)
                            G_PARAM_WRITABLE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS));
 }
 
+/* The core holds its plugins; a plugin must not hold the core. @info: static in the library */
 void
-axon_plugin_set_properties_table (AxonPlugin *plugin, const AxonPropertySpec *specs, guint n_specs)
-{
-  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
-  g_return_if_fail (priv->config == NULL);
-  priv->specs = axon_property_resolve (specs, n_specs);
-  priv->config = axon_config_new (priv->specs, n_specs);
-}
-
-/* The core holds its plugins; a plugin must not hold the core. */
-void
-axon_plugin_set_core (AxonPlugin *plugin, AxonCore *core)
+axon_plugin_attach (AxonPlugin *plugin, AxonCore *core, const AxonPluginInfo *info)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   g_weak_ref_set (&priv->core, core);
+  priv->info = info;
 }
 
 AxonCore *
@@ -108,130 +102,6 @@ axon_plugin_get_name (AxonPlugin *plugin)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   return priv->name;
-}
-
-/**
- * axon_plugin_get_properties_table: (skip)
- * @plugin: a plugin
- * @n_specs: (out): rows
- *
- * Returns: (transfer none): the property table
- */
-const AxonPropertySpec *
-axon_plugin_get_properties_table (AxonPlugin *plugin, guint *n_specs)
-{
-  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
-  *n_specs = priv->config->n_specs;
-  return priv->config->specs;
-}
-
-static gboolean
-set_for_process (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error)
-{
-  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
-  g_autoptr (GVariant) parsed = axon_config_parse (priv->config, key, value, error);
-  return parsed != NULL &&
-         AXON_PLUGIN_GET_CLASS (plugin)->set_property (plugin, key, parsed, error);
-}
-
-static gboolean
-set_own (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error)
-{
-  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
-  gboolean ok;
-  g_mutex_lock (&priv->lock);
-  ok = axon_config_set (priv->config, key, value, error);
-  g_mutex_unlock (&priv->lock);
-  return ok;
-}
-
-gboolean
-axon_plugin_set_property (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error)
-{
-  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
-  const AxonPropertySpec *spec = axon_config_find_spec (priv->config, key);
-  gboolean ok = spec != NULL && (spec->flags & AXON_PROPERTY_PROCESS)
-                    ? set_for_process (plugin, key, value, error)
-                    : set_own (plugin, key, value, error);
-  if (!ok)
-    g_prefix_error (error, "device %s: ", priv->name);
-  return ok;
-}
-
-static gboolean
-is_model_only (const AxonPropertySpec *spec)
-{
-  return (spec->flags & AXON_PROPERTY_MODEL_ONLY) != 0;
-}
-
-static GVariant *
-supported_properties (const AxonConfig *config)
-{
-  GVariantBuilder builder;
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a(ss)"));
-  for (guint i = 0; i < config->n_specs; i++)
-    if (!is_model_only (&config->specs[i]) && !(config->specs[i].flags & AXON_PROPERTY_HIDDEN))
-      g_variant_builder_add (&builder, "(ss)", config->specs[i].key,
-                             config->specs[i].flags & AXON_PROPERTY_READ_WRITE ? "RW" : "RO");
-  return g_variant_builder_end (&builder);
-}
-
-/* Of the device that @id names, else that DEVICE_ID names at the moment. */
-static GVariant *
-get_metric (AxonPlugin *plugin, const gchar *id, const gchar *key, GError **error)
-{
-  AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (plugin);
-  g_autoptr (GVariant) own = NULL;
-  if (klass->get_device_metric == NULL || (id == NULL && klass->get_metric != NULL))
-    return klass->get_metric (plugin, key, error);
-  if (id == NULL) {
-    own = axon_plugin_get_property (plugin, "DEVICE_ID", error);
-    id = own ? g_variant_get_string (own, NULL) : NULL;
-  }
-  return id ? klass->get_device_metric (plugin, id, key, error) : NULL;
-}
-
-GVariant *
-axon_plugin_get_property (AxonPlugin *plugin, const gchar *key, GError **error)
-{
-  return axon_plugin_get_property_of (plugin, NULL, key, error);
-}
-
-GVariant *
-axon_plugin_get_property_of (AxonPlugin *plugin, const gchar *id, const gchar *key, GError **error)
-{
-  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
-  const AxonPropertySpec *spec = axon_config_find_spec (priv->config, key);
-  GVariant *value = NULL;
-  if (spec == NULL || is_model_only (spec)) {
-    if (spec != NULL)
-      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                   "property \"%s\" belongs to a compiled model", key);
-    else
-      axon_config_set_unknown_key_error (priv->config, key, error);
-    g_prefix_error (error, "device %s: ", priv->name);
-    return NULL;
-  }
-  if (g_str_equal (key, "SUPPORTED_PROPERTIES"))
-    return g_variant_ref_sink (supported_properties (priv->config));
-  g_mutex_lock (&priv->lock);
-  if (axon_config_get (priv->config, key) != NULL)
-    value = g_variant_ref (axon_config_get (priv->config, key));
-  g_mutex_unlock (&priv->lock);
-  if (value == NULL) {
-    value = get_metric (plugin, id, key, error);
-    if (value != NULL)
-      value = g_variant_take_ref (value);
-  }
-  return value;
-}
-
-gboolean
-axon_plugin_has_property (AxonPlugin *plugin, const gchar *key)
-{
-  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
-  const AxonPropertySpec *spec = axon_config_find_spec (priv->config, key);
-  return spec != NULL && !is_model_only (spec);
 }
 
 /* TRUE if OPTIMIZATION_CAPABILITIES lists @capability. */
@@ -282,25 +152,6 @@ axon_property_ids (guint n)
   for (guint i = 0; i < n; i++)
     g_variant_builder_add_value (&builder, g_variant_new_take_string (g_strdup_printf ("%u", i)));
   return g_variant_builder_end (&builder);
-}
-
-/* The plugin's own values overlaid by the call's. */
-AxonConfig *
-axon_plugin_effective_config (AxonPlugin *plugin, GVariant *overlay, AxonUnknownKeys unknown,
-                              GError **error)
-{
-  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
-  g_autoptr (AxonConfig) config = NULL;
-  if (AXON_PLUGIN_GET_CLASS (plugin)->forwards_properties)
-    unknown = AXON_UNKNOWN_KEYS_KEEP;
-  g_mutex_lock (&priv->lock);
-  config = axon_config_copy (priv->config);
-  g_mutex_unlock (&priv->lock);
-  if (!axon_config_overlay (config, overlay, unknown, error)) {
-    g_prefix_error (error, "device %s: ", priv->name);
-    return NULL;
-  }
-  return g_steal_pointer (&config);
 }
 
 AxonCompiledModel *

@@ -17,6 +17,8 @@ struct _AxonConfig {
   GHashTable *others; /* key -> GVariant, what AXON_UNKNOWN_KEYS_KEEP kept; may be NULL */
 };
 
+/* @text in the type of the row, floating; NULL: it takes other values */
+GVariant *axon_property_parse (const AxonPropertySpec *spec, const gchar *text);
 AxonConfig *axon_config_new (const AxonPropertySpec *specs, guint n_specs);
 const AxonPropertySpec *axon_config_find_spec (const AxonConfig *config, const gchar *key);
 GVariant *axon_config_parse (const AxonConfig *config, const gchar *key, GVariant *value,

@@ -51,8 +51,9 @@ parse_map (const gchar *text)
   return g_variant_parse (G_VARIANT_TYPE_VARDICT, *text ? text : "{}", NULL, NULL, NULL);
 }
 
-static GVariant *
-parse_text (const AxonPropertySpec *spec, const gchar *text)
+/* @text in the type of the row, floating; NULL: it takes other values */
+GVariant *
+axon_property_parse (const AxonPropertySpec *spec, const gchar *text)
 {
   switch (spec->type) {
   case AXON_PROPERTY_STRING:
@@ -123,8 +124,8 @@ axon_config_new (const AxonPropertySpec *specs, guint n_specs)
   config->values = g_new0 (GVariant *, n_specs + 1);
   for (guint i = 0; i < n_specs; i++)
     if (specs[i].default_text != NULL) {
-      GVariant *value = parse_text (&specs[i], specs[i].default_text);
-      g_assert (value != NULL);
+      GVariant *value = axon_property_parse (&specs[i], specs[i].default_text);
+      g_assert (value != NULL); /* axon_plugin_check_table() saw to it */
       config->values[i] = g_variant_ref_sink (value);
     }
   return config;
@@ -190,7 +191,7 @@ axon_config_parse (const AxonConfig *config, const gchar *key, GVariant *value, 
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" is read-only", key);
     return NULL;
   }
-  parsed = parse_text (spec, text);
+  parsed = axon_property_parse (spec, text);
   if (parsed == NULL) {
     accepted = axon_property_describe_accepted (spec, text);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\": expected %s, got \"%s\"",

@@ -59,22 +59,24 @@ apply_globals (AxonCore *core, AxonPlugin *plugin, GError **error)
   return TRUE;
 }
 
+/* Keys of the core, such as CACHE_DIR, are for the device where it has none of that name. */
 static gboolean
-apply_defaults (AxonPlugin *plugin, GVariant *defaults, GError **error)
+apply_defaults (AxonCore *core, AxonPlugin *plugin, GVariant *defaults, GError **error)
 {
   GVariantIter iter;
   const gchar *key;
   GVariant *value;
+  gboolean ok = TRUE;
   if (defaults == NULL)
     return TRUE;
   g_variant_iter_init (&iter, defaults);
-  while (g_variant_iter_next (&iter, "{&sv}", &key, &value)) {
-    gboolean ok = axon_plugin_set_property (plugin, key, value, error);
+  while (ok && g_variant_iter_next (&iter, "{&sv}", &key, &value)) {
+    ok = axon_core_owns_key (core, key) && !axon_plugin_has_property (plugin, key)
+             ? axon_core_set_own_key (core, axon_plugin_get_name (plugin), key, value, error)
+             : axon_plugin_set_property (plugin, key, value, error);
     g_variant_unref (value);
-    if (!ok)
-      return FALSE;
   }
-  return TRUE;
+  return ok;
 }
 
 /* Extensions for everybody go to devices that take them, silently. */
@@ -94,30 +96,60 @@ apply_extensions (AxonCore *core, AxonRegistryEntry *entry, AxonPlugin *plugin)
     klass->add_extension (plugin, g_ptr_array_index (entry->extensions, i), NULL);
 }
 
-/* entry->lock held */
-/* entry->lock held */
-static gboolean
-load_library (AxonRegistryEntry *entry, GError **error)
+/* Adds the rows to a new op set: readers of the old one are not disturbed. */
+static void
+extend_op_set (AxonCore *core, const AxonOp *ops, guint n_ops)
 {
-  if (entry->info == NULL)
-    entry->info = entry->library ? axon_loader_open_library (entry->library, error)
-                                 : axon_loader_open (entry->name, error);
+  AxonOpSet *next;
+  if (n_ops == 0)
+    return;
+  g_mutex_lock (&core->lock);
+  next = axon_op_set_copy (g_ptr_array_index (core->op_sets, core->op_sets->len - 1));
+  axon_op_set_add (next, ops, n_ops);
+  g_ptr_array_add (core->op_sets, next);
+  g_mutex_unlock (&core->lock);
+}
+
+/* entry->lock held. Operators of the device's own are known from now on, so that its exports can be
+ * read. */
+static gboolean
+load_library (AxonCore *core, AxonRegistryEntry *entry, GError **error)
+{
+  if (entry->info != NULL)
+    return TRUE;
+  entry->info = entry->library ? axon_loader_open_library (entry->library, error)
+                               : axon_loader_open (entry->name, error);
+  if (entry->info != NULL)
+    extend_op_set (core, entry->info->ops, entry->info->n_ops);
   return entry->info != NULL;
 }
 
+/* entry->lock held: what the plugin's own code makes, looked at before anybody else uses it */
+static AxonPlugin *
+create_plugin (const AxonRegistryEntry *entry, GError **error)
+{
+  GError *cause = NULL;
+  g_autoptr (AxonPlugin) plugin = entry->info->create (entry->name, &cause);
+  if (plugin == NULL && cause == NULL)
+    g_set_error (&cause, AXON_ERROR, AXON_ERROR_DEVICE,
+                 "mistake in the plugin: create() returned neither a device nor an error");
+  if (plugin != NULL && axon_plugin_check (plugin, &cause))
+    return g_steal_pointer (&plugin);
+  g_propagate_prefixed_error (error, cause, "device %s cannot be used: ", entry->name);
+  return NULL;
+}
+
+/* entry->lock held */
 static AxonPlugin *
 load_plugin (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 {
-  g_autoptr (AxonPlugin) plugin = NULL;
-  if (!load_library (entry, error))
+  g_autoptr (AxonPlugin) plugin =
+      load_library (core, entry, error) ? create_plugin (entry, error) : NULL;
+  if (plugin == NULL)
     return NULL;
-  plugin = entry->info->create (entry->name, error);
-  if (plugin == NULL) {
-    g_prefix_error (error, "device %s cannot be used: ", entry->name);
-    return NULL;
-  }
-  axon_plugin_set_core (plugin, core);
-  if (!apply_defaults (plugin, entry->defaults, error) || !apply_globals (core, plugin, error))
+  axon_plugin_attach (plugin, core, entry->info);
+  if (!apply_defaults (core, plugin, entry->defaults, error) ||
+      !apply_globals (core, plugin, error))
     return NULL;
   apply_extensions (core, entry, plugin);
   return g_steal_pointer (&plugin);
@@ -131,7 +163,7 @@ axon_core_get_plugin_info (AxonCore *core, const gchar *name)
   AxonRegistryEntry *entry = axon_core_get_entry (core, name, TRUE);
   const AxonPluginInfo *info;
   g_mutex_lock (&entry->lock);
-  info = load_library (entry, NULL) ? entry->info : NULL;
+  info = load_library (core, entry, NULL) ? entry->info : NULL;
   g_mutex_unlock (&entry->lock);
   return info;
 }
@@ -170,7 +202,7 @@ gboolean
 axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *name, GError **error)
 {
   g_autoptr (AxonDeviceExpr) expr = axon_device_expr_parse (name, error);
-  g_auto (GStrv) found = axon_loader_list ();
+  g_auto (GStrv) found = axon_loader_list (NULL);
   AxonRegistryEntry *entry;
   gboolean taken;
   if (expr == NULL)
@@ -194,29 +226,42 @@ axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *na
   return !taken;
 }
 
+/* What the group says besides its library: properties as a{sv}, floating; extensions into
+ * @extensions. */
+static GVariant *
+read_group (GKeyFile *file, const gchar *group, GStrvBuilder *extensions)
+{
+  g_auto (GStrv) keys = g_key_file_get_keys (file, group, NULL, NULL);
+  GVariantBuilder defaults;
+  g_variant_builder_init (&defaults, G_VARIANT_TYPE_VARDICT);
+  for (guint i = 0; keys[i] != NULL; i++) {
+    g_autofree gchar *value = g_key_file_get_string (file, group, keys[i], NULL);
+    if (g_str_equal (keys[i], "extension"))
+      g_strv_builder_add (extensions, value);
+    else if (!g_str_equal (keys[i], "library"))
+      g_variant_builder_add (&defaults, "{sv}", keys[i], g_variant_new_string (value));
+  }
+  return g_variant_builder_end (&defaults);
+}
+
+/* Defaults are there before an extension makes the plugin load. */
 static gboolean
 register_group (AxonCore *core, GKeyFile *file, const gchar *group, GError **error)
 {
   g_autofree gchar *library = g_key_file_get_string (file, group, "library", error);
-  g_auto (GStrv) keys = g_key_file_get_keys (file, group, NULL, NULL);
+  g_autoptr (GStrvBuilder) found = g_strv_builder_new ();
+  g_auto (GStrv) extensions = NULL;
   AxonRegistryEntry *entry;
-  GVariantBuilder defaults;
   if (library == NULL || !axon_core_register_plugin (core, library, group, error))
     return FALSE;
-  g_variant_builder_init (&defaults, G_VARIANT_TYPE_VARDICT);
-  for (guint i = 0; keys[i] != NULL; i++) {
-    g_autofree gchar *value = g_key_file_get_string (file, group, keys[i], NULL);
-    if (g_str_equal (keys[i], "extension")) {
-      if (!axon_core_add_extension (core, value, group, error))
-        return FALSE;
-    } else if (!g_str_equal (keys[i], "library")) {
-      g_variant_builder_add (&defaults, "{sv}", keys[i], g_variant_new_string (value));
-    }
-  }
   entry = axon_core_get_entry (core, group, TRUE);
   g_mutex_lock (&entry->lock);
-  entry->defaults = g_variant_ref_sink (g_variant_builder_end (&defaults));
+  entry->defaults = g_variant_ref_sink (read_group (file, group, found));
   g_mutex_unlock (&entry->lock);
+  extensions = g_strv_builder_end (found);
+  for (guint i = 0; extensions[i] != NULL; i++)
+    if (!axon_core_add_extension (core, extensions[i], group, error))
+      return FALSE;
   return TRUE;
 }
 
@@ -272,19 +317,6 @@ axon_core_unload_plugin (AxonCore *core, const gchar *name, GError **error)
   if (plugin == NULL)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "device \"%s\" is not loaded", name);
   return plugin != NULL;
-}
-
-/* Adds the rows to a new op set: readers of the old one are not disturbed. */
-static void
-extend_op_set (AxonCore *core, AxonExtension *extension)
-{
-  const AxonExtensionInfo *info = axon_extension_get_info (extension);
-  AxonOpSet *next;
-  g_mutex_lock (&core->lock);
-  next = axon_op_set_copy (g_ptr_array_index (core->op_sets, core->op_sets->len - 1));
-  axon_op_set_add (next, info->ops, info->n_ops);
-  g_ptr_array_add (core->op_sets, next);
-  g_mutex_unlock (&core->lock);
 }
 
 static gboolean
@@ -345,9 +377,11 @@ gboolean
 axon_core_add_extension (AxonCore *core, const gchar *path, const gchar *device, GError **error)
 {
   g_autoptr (AxonExtension) extension = axon_extension_open (path, error);
+  const AxonExtensionInfo *info;
   if (extension == NULL || (device != NULL && !extend_device (core, device, extension, error)))
     return FALSE;
-  extend_op_set (core, extension);
+  info = axon_extension_get_info (extension);
+  extend_op_set (core, info->ops, info->n_ops);
   if (device == NULL)
     extend_loaded (core, extension);
   return TRUE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "axondevices-private.h"
+#include "axoncore-private.h"
 #include <axon/plugin/axonspread.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 static AxonDeviceRef *
@@ -16,38 +17,54 @@ ref_new (const gchar *device, gint number)
   return ref;
 }
 
-/* Discrete graphics before integrated, then others, the processor last. */
-static gint
-rank_of (AxonCore *core, const gchar *device)
+/* Metric DEVICE_KIND of @device, or "" (transfer full). */
+static gchar *
+kind_of (AxonCore *core, const gchar *device)
 {
-  g_autoptr (GVariant) type = axon_core_get_property (core, device, "DEVICE_TYPE", NULL);
-  const gchar *text = type ? g_variant_get_string (type, NULL) : "";
-  if (g_str_equal (device, "CPU"))
-    return 3;
-  if (g_str_has_prefix (device, "GPU"))
-    return g_str_equal (text, "discrete") ? 0 : 1;
-  return 2;
+  g_autoptr (GVariant) kind = axon_core_get_property (core, device, "DEVICE_KIND", NULL);
+  return kind ? g_variant_dup_string (kind, NULL) : g_strdup ("");
 }
 
+typedef struct {
+  gchar *device;
+  gint rank;
+  guint place; /* in the list: equal ranks keep their order */
+} Ranked;
+
+static gint
+compare_ranks (gconstpointer a, gconstpointer b)
+{
+  const Ranked *x = a, *y = b;
+  return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : x->place < y->place ? -1 : 1;
+}
+
+/* As the devices' metric DEVICE_RANK says. */
 static void
 add_automatic (AxonCore *core, GPtrArray *list)
 {
   g_auto (GStrv) names = axon_core_get_candidate_devices (core);
-  for (gint rank = 0; rank <= 3; rank++)
-    for (guint i = 0; names[i] != NULL; i++)
-      if (rank_of (core, names[i]) == rank)
-        g_ptr_array_add (list, ref_new (names[i], 0));
+  guint n = g_strv_length (names);
+  g_autofree Ranked *ranked = g_new (Ranked, n + 1);
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GVariant) rank = axon_core_get_property (core, names[i], "DEVICE_RANK", NULL);
+    ranked[i] =
+        (Ranked){ names[i], rank ? g_variant_get_int32 (rank) : AXON_DEVICE_RANK_DEFAULT, i };
+  }
+  qsort (ranked, n, sizeof *ranked, compare_ranks);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (list, ref_new (ranked[i].device, 0));
 }
 
-/* "GPU" stands for GPU.0, GPU.1 ... where there are several. */
+/* A kind of GPU stands for all of them, where there are several. */
 static void
 add_named (AxonCore *core, const AxonDeviceRef *ref, GPtrArray *list)
 {
+  g_autofree gchar *kind = kind_of (core, ref->name);
   g_autoptr (GVariant) ids =
       ref->id ? NULL : axon_core_get_property (core, ref->name, "AVAILABLE_DEVICES", NULL);
   g_autofree const gchar **names = ids ? g_variant_get_strv (ids, NULL) : NULL;
   guint n = names ? g_strv_length ((gchar **)names) : 0;
-  if (n < 2 || !g_str_equal (ref->name, "GPU")) {
+  if (n < 2 || !g_str_equal (kind, "GPU")) {
     g_ptr_array_add (list, ref_new (ref->device, ref->number));
     return;
   }
@@ -69,14 +86,23 @@ remove_excluded (const AxonDeviceRef *out, GPtrArray *list)
 }
 
 static gboolean
-check_nesting (const gchar *self, const AxonDeviceRef *ref, GError **error)
+check_nesting (AxonCore *core, const gchar *self, const AxonDeviceRef *ref, GError **error)
 {
-  static const gchar *const spreading[] = { "AUTO", "MULTI", NULL };
-  if (!g_strv_contains (spreading, ref->name))
+  if (!axon_core_is_spreading (core, ref->name))
     return TRUE;
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s cannot stand before %s", self,
                ref->name);
   return FALSE;
+}
+
+static void
+set_none_left (AxonPlugin *plugin, AxonCore *core, const gchar *text, gboolean named,
+               GError **error)
+{
+  g_auto (GStrv) unusable = named ? NULL : axon_core_list_unusable_candidates (core);
+  g_autofree gchar *why = unusable ? g_strjoinv ("; ", unusable) : g_strdup ("");
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s%s%s: no device is left to choose from%s%s",
+               axon_plugin_get_name (plugin), *text ? ":" : "", text, *why ? ": " : "", why);
 }
 
 GPtrArray *
@@ -91,7 +117,7 @@ axon_spread_candidates (AxonPlugin *plugin, AxonCore *core, const AxonConfig *co
     return NULL;
   for (guint i = 0; i < given->len; i++) {
     const AxonDeviceRef *ref = g_ptr_array_index (given, i);
-    if (!check_nesting (axon_plugin_get_name (plugin), ref, error))
+    if (!check_nesting (core, axon_plugin_get_name (plugin), ref, error))
       return NULL;
     if (!ref->excluded) {
       add_named (core, ref, list);
@@ -105,8 +131,7 @@ axon_spread_candidates (AxonPlugin *plugin, AxonCore *core, const AxonConfig *co
       remove_excluded (g_ptr_array_index (given, i), list);
   if (list->len > 0)
     return g_steal_pointer (&list);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s%s%s: no device is left to choose from",
-               axon_plugin_get_name (plugin), *text ? ":" : "", text);
+  set_none_left (plugin, core, text, named, error);
   return NULL;
 }
 
@@ -148,6 +173,7 @@ typedef struct {
   const AxonDeviceRef *ref;
   GVariant *config;
   GCancellable *cancellable;
+  gboolean is_cpu; /* compiles last, when the others do not need the processors any more */
   AxonCompiledModel *compiled;
   GError *error;
 } Task;
@@ -166,7 +192,7 @@ run_tasks (Task *tasks, guint n)
 {
   g_autofree GThread **threads = g_new0 (GThread *, n + 1);
   for (guint i = 0; i < n; i++)
-    if (!g_str_equal (tasks[i].ref->name, "CPU"))
+    if (!tasks[i].is_cpu)
       threads[i] = g_thread_new ("axon-compile", compile_task, &tasks[i]);
   for (guint i = 0; i < n; i++)
     if (threads[i] != NULL)
@@ -186,10 +212,13 @@ axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *sche
   g_autoptr (GString) messages = g_string_new (NULL);
   for (guint i = 0; i < devices->len; i++) {
     const AxonDeviceRef *ref = g_ptr_array_index (devices, i);
-    tasks[i] = (Task){ core,        model,
-                       ref,         axon_spread_config (core, config, ref->device, "THROUGHPUT"),
-                       cancellable, NULL,
-                       NULL };
+    g_autofree gchar *kind = kind_of (core, ref->device);
+    tasks[i] = (Task){ .core = core,
+                       .model = model,
+                       .ref = ref,
+                       .config = axon_spread_config (core, config, ref->device, "THROUGHPUT"),
+                       .cancellable = cancellable,
+                       .is_cpu = g_str_equal (kind, "CPU") };
   }
   run_tasks (tasks, devices->len);
   for (guint i = 0; i < devices->len; i++) {

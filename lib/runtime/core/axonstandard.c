@@ -19,6 +19,11 @@ static const AxonPropertySpec standard[] = {
   ROW ("FULL_DEVICE_NAME", STRING, 0, 0, NULL, N_ ("Name for people")),
   ROW ("DEVICE_ARCHITECTURE", STRING, 0, 0, NULL, N_ ("Architecture")),
   ROW ("DEVICE_TYPE", STRING, 0, 0, NULL, N_ ("integrated or discrete")),
+  ROW ("DEVICE_KIND", STRING, 0, 0, NULL, N_ ("CPU, GPU, NPU, DSP or FPGA")),
+  ROW ("DEVICE_RANK", INT, 0, 0, NULL,
+       N_ ("Place among the devices that AUTO chooses from, least first")),
+  ROW ("DEVICE_TOTAL_MEM_SIZE", INT, 0, 0, NULL, N_ ("Bytes of the memory that it works on")),
+  ROW ("DEVICE_MEMORY_TYPES", STRINGS, 0, 0, NULL, N_ ("Memory that it shares: OPENCL_BUFFER")),
   ROW ("OPTIMIZATION_CAPABILITIES", STRINGS, 0, 0, NULL, N_ ("Types it is good at, features")),
   ROW ("RANGE_FOR_ASYNC_INFER_REQUESTS", RANGE, 0, 0, NULL,
        N_ ("Least, most and step of requests per stream")),
@@ -106,16 +111,16 @@ find_standard (const gchar *key)
   return NULL;
 }
 
-/* Rows of type STANDARD completed (free with g_free); what a row says itself wins. */
+/* Rows of type STANDARD completed (free with g_free), unless they are of no well-known key; what a
+ * row says itself wins. */
 AxonPropertySpec *
 axon_property_resolve (const AxonPropertySpec *specs, guint n_specs)
 {
   AxonPropertySpec *rows = g_memdup2 (specs, n_specs * sizeof *specs);
   for (guint i = 0; i < n_specs; i++) {
-    const AxonPropertySpec *known = find_standard (rows[i].key);
-    if (rows[i].type != AXON_PROPERTY_STANDARD)
+    const AxonPropertySpec *known = rows[i].key ? find_standard (rows[i].key) : NULL;
+    if (rows[i].type != AXON_PROPERTY_STANDARD || known == NULL)
       continue;
-    g_assert (known != NULL);
     rows[i].type = known->type;
     if (rows[i].min == 0 && rows[i].max == 0) {
       rows[i].min = known->min;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compiled model base class: ports, configuration, executors, export. Immutable after setup but for
  * the properties that a device declares as writable; any thread. */
+#include "../core/axonplugin-private.h"
 #include "axoncompiledmodel-private.h"
 #include <axon/axoninferrequest.h>
 #include "config.h"
@@ -206,7 +207,8 @@ axon_compiled_model_get_context (AxonCompiledModel *compiled, GError **error)
   if (priv->context != NULL)
     return g_object_ref (priv->context);
   if (klass->get_default_context != NULL)
-    return klass->get_default_context (priv->plugin, NULL, error);
+    return klass->get_default_context (priv->plugin, axon_config_get_device_id (priv->config),
+                                       error);
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s shares no memory",
                axon_plugin_get_name (priv->plugin));
   return NULL;
@@ -325,7 +327,9 @@ axon_compiled_model_get_property (AxonCompiledModel *compiled, const gchar *key,
   if (value != NULL)
     return g_variant_take_ref (value);
   value = axon_config_get (priv->config, key);
-  return value ? g_variant_ref (value) : axon_plugin_get_property (priv->plugin, key, error);
+  return value ? g_variant_ref (value)
+               : axon_plugin_get_property_of (priv->plugin,
+                                              axon_config_get_device_id (priv->config), key, error);
 }
 
 GVariant *

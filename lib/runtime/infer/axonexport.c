@@ -9,40 +9,60 @@
 
 #include <string.h>
 
-/* What must be the same where a compiled model is imported. */
+/* What must be the same where a compiled model is imported, besides what the device's
+ * CACHING_PROPERTIES names. */
 static const gchar *const identity[] = { "DEVICE_ARCHITECTURE", "FULL_DEVICE_NAME",
                                          "OPTIMIZATION_CAPABILITIES" };
 
-/* a{sv}, floating: device, versions, and the metrics above. */
-static GVariant *
-describe_device (AxonPlugin *plugin)
+/* Keys of the device's description, in order (transfer full). */
+static gchar **
+identity_keys (AxonPlugin *plugin)
 {
+  g_autoptr (GStrvBuilder) keys = g_strv_builder_new ();
+  g_autoptr (GVariant) more = axon_plugin_has_property (plugin, "CACHING_PROPERTIES")
+                                  ? axon_plugin_get_property (plugin, "CACHING_PROPERTIES", NULL)
+                                  : NULL;
+  g_autofree const gchar **list = more ? g_variant_get_strv (more, NULL) : NULL;
+  g_strv_builder_add_many (keys, "device", "version", "plugin-version", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (identity); i++)
+    g_strv_builder_add (keys, identity[i]);
+  for (guint i = 0; list != NULL && list[i] != NULL; i++)
+    g_strv_builder_add (keys, list[i]);
+  return g_strv_builder_end (keys);
+}
+
+/* a{sv}, floating: what models compiled for device @id depend on; @keys of identity_keys(). */
+static GVariant *
+describe_device (AxonPlugin *plugin, const gchar *const *keys, const gchar *id)
+{
+  const AxonPluginInfo *info = axon_plugin_private (plugin)->info;
   GVariantDict dict;
   g_variant_dict_init (&dict, NULL);
   g_variant_dict_insert (&dict, "device", "s", axon_plugin_get_name (plugin));
   g_variant_dict_insert (&dict, "version", "s", AXON_VERSION);
-  for (guint i = 0; i < G_N_ELEMENTS (identity); i++) {
-    g_autoptr (GVariant) value = axon_plugin_has_property (plugin, identity[i])
-                                     ? axon_plugin_get_property (plugin, identity[i], NULL)
+  g_variant_dict_insert (&dict, "plugin-version", "s", info ? info->version : "");
+  for (guint i = 0; keys[i] != NULL; i++) {
+    g_autoptr (GVariant) value = axon_plugin_has_property (plugin, keys[i])
+                                     ? axon_plugin_get_property_of (plugin, id, keys[i], NULL)
                                      : NULL;
     if (value != NULL)
-      g_variant_dict_insert_value (&dict, identity[i], value);
+      g_variant_dict_insert_value (&dict, keys[i], value);
   }
   return g_variant_dict_end (&dict);
 }
 
 /* The same as text, for keys of the cache. */
 gchar *
-axon_plugin_identity_text (AxonPlugin *plugin)
+axon_plugin_identity_text (AxonPlugin *plugin, const AxonConfig *config)
 {
-  g_autoptr (GVariant) description = g_variant_ref_sink (describe_device (plugin));
+  g_auto (GStrv) keys = identity_keys (plugin);
+  g_autoptr (GVariant) description = g_variant_ref_sink (
+      describe_device (plugin, (const gchar *const *)keys, axon_config_get_device_id (config)));
   GString *s = g_string_new (NULL);
-  static const gchar *const more[] = { "device", "version" };
-  for (guint i = 0; i < G_N_ELEMENTS (more) + G_N_ELEMENTS (identity); i++) {
-    const gchar *key = i < G_N_ELEMENTS (more) ? more[i] : identity[i - G_N_ELEMENTS (more)];
-    g_autoptr (GVariant) value = g_variant_lookup_value (description, key, NULL);
+  for (guint i = 0; keys[i] != NULL; i++) {
+    g_autoptr (GVariant) value = g_variant_lookup_value (description, keys[i], NULL);
     g_autofree gchar *text = value ? g_variant_print (value, FALSE) : g_strdup ("");
-    g_string_append_printf (s, "%s=%s\n", key, text);
+    g_string_append_printf (s, "%s=%s\n", keys[i], text);
   }
   return g_string_free (s, FALSE);
 }
@@ -61,30 +81,47 @@ pack_ports (const GArray *ports)
   return g_variant_builder_end (&b);
 }
 
+/* What import_payload() takes, floating: the class's own, or where its bytes lie in the blob. */
+static GVariant *
+export_payload (AxonCompiledModel *compiled, AxonBlobWriter *writer, GError **error)
+{
+  AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
+  g_autoptr (GBytes) bytes = NULL;
+  if (klass->export_model != NULL)
+    return klass->export_model (compiled, writer, error);
+  if (klass->export_bytes == NULL) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not export models",
+                 axon_compiled_model_get_device_name (compiled));
+    return NULL;
+  }
+  bytes = klass->export_bytes (compiled, error);
+  return bytes ? g_variant_new ("(tt)", axon_blob_writer_add (writer, bytes, 64),
+                                (guint64)g_bytes_get_size (bytes))
+               : NULL;
+}
+
 /* @extra (nullable, floating): more header fields, a{sv} */
 gboolean
 axon_compiled_model_write (AxonCompiledModel *compiled, AxonBlobWriter *writer, GVariant *extra,
                            GOutputStream *stream, GCancellable *cancellable, GError **error)
 {
   AxonCompiledModelPrivate *priv = axon_compiled_model_private (compiled);
-  AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
   g_autoptr (GVariant) more = extra ? g_variant_ref_sink (extra) : NULL;
+  const gchar *id = axon_config_get_device_id (priv->config);
+  g_auto (GStrv) keys = identity_keys (priv->plugin);
   g_autoptr (GVariant) description = NULL;
   GVariant *payload;
   GVariantDict dict;
   GVariantIter iter;
   const gchar *key;
   GVariant *value;
-  if (klass->export_model == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not export models",
-                 axon_plugin_get_name (priv->plugin));
-    return FALSE;
-  }
-  payload = klass->export_model (compiled, writer, error);
+  payload = export_payload (compiled, writer, error);
   if (payload == NULL)
     return FALSE;
-  description = g_variant_ref_sink (describe_device (priv->plugin));
+  description = g_variant_ref_sink (describe_device (priv->plugin, (const gchar *const *)keys, id));
   g_variant_dict_init (&dict, description);
+  if (id != NULL)
+    g_variant_dict_insert (&dict, "device-id", "s", id);
   g_variant_dict_insert_value (&dict, "config", axon_config_to_variant (priv->config));
   g_variant_dict_insert_value (&dict, "name", g_variant_new_bytestring (priv->model_name));
   g_variant_dict_insert_value (&dict, "inputs", pack_ports (priv->inputs));
@@ -115,8 +152,15 @@ gboolean
 axon_compiled_model_export (AxonCompiledModel *compiled, GOutputStream *stream,
                             GCancellable *cancellable, GError **error)
 {
+  AxonCompiledModelClass *klass = AXON_COMPILED_MODEL_GET_CLASS (compiled);
   g_autoptr (AxonBlobWriter) writer = axon_blob_writer_new (NULL);
-  return axon_compiled_model_write (compiled, writer, NULL, stream, cancellable, error);
+  g_autoptr (GBytes) bytes = NULL;
+  if (klass->export_bytes == NULL)
+    return axon_compiled_model_write (compiled, writer, NULL, stream, cancellable, error);
+  bytes = klass->export_bytes (compiled, error);
+  return bytes != NULL &&
+         g_output_stream_write_all (stream, g_bytes_get_data (bytes, NULL),
+                                    g_bytes_get_size (bytes), NULL, cancellable, error);
 }
 
 /**
@@ -164,32 +208,76 @@ check_field (AxonPlugin *plugin, GVariant *here, GVariant *there, const gchar *k
 }
 
 /* I3: nothing of the payload is looked at before the header fits. */
+static gboolean
+check_header (AxonPlugin *plugin, const AxonConfig *config, AxonBlob *blob, GError **error)
+{
+  g_auto (GStrv) keys = identity_keys (plugin);
+  g_autoptr (GVariant) here = g_variant_ref_sink (
+      describe_device (plugin, (const gchar *const *)keys, axon_config_get_device_id (config)));
+  g_autoptr (GVariant) there = axon_blob_get_header (blob);
+  for (guint i = 0; keys[i] != NULL; i++)
+    if (!check_field (plugin, here, there, keys[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+static AxonCompiledModel *
+import_payload (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
+                const AxonConfig *config, GCancellable *cancellable, AxonProgressFunc progress,
+                gpointer user_data, GError **error)
+{
+  AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (plugin);
+  g_autoptr (GVariant) payload = axon_blob_get_payload (blob);
+  g_autoptr (GBytes) bytes = NULL;
+  guint64 offset, n;
+  if (klass->import_model != NULL)
+    return klass->import_model (plugin, blob, payload, context, config, cancellable, progress,
+                                user_data, error);
+  if (klass->import_bytes == NULL || !g_variant_is_of_type (payload, G_VARIANT_TYPE ("(tt)"))) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not import models%s",
+                 axon_plugin_get_name (plugin), klass->import_bytes ? " of this form" : "");
+    return NULL;
+  }
+  g_variant_get (payload, "(tt)", &offset, &n);
+  bytes = axon_blob_get_bytes (blob, offset, n, error);
+  return bytes ? klass->import_bytes (plugin, bytes, context, config, cancellable, progress,
+                                      user_data, error)
+               : NULL;
+}
+
+/* A file in a format of the device's own, which it has to know. */
 AxonCompiledModel *
-axon_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
+axon_plugin_import_bytes (AxonPlugin *plugin, GBytes *bytes, AxonRemoteContext *context,
                           GVariant *config, GCancellable *cancellable, AxonProgressFunc progress,
                           gpointer user_data, GError **error)
 {
   AxonPluginClass *klass = AXON_PLUGIN_GET_CLASS (plugin);
   g_autoptr (AxonConfig) effective =
       axon_plugin_effective_config (plugin, config, AXON_UNKNOWN_KEYS_FAIL, error);
-  g_autoptr (GVariant) here = g_variant_ref_sink (describe_device (plugin));
-  g_autoptr (GVariant) there = axon_blob_get_header (blob);
-  g_autoptr (GVariant) payload = axon_blob_get_payload (blob);
+  if (effective == NULL)
+    return NULL;
+  if (klass->import_bytes != NULL)
+    return klass->import_bytes (plugin, bytes, context, effective, cancellable, progress, user_data,
+                                error);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+               "this is no compiled model of Axon, and device %s has no format of its own",
+               axon_plugin_get_name (plugin));
+  return NULL;
+}
+
+AxonCompiledModel *
+axon_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
+                          GVariant *config, GCancellable *cancellable, AxonProgressFunc progress,
+                          gpointer user_data, GError **error)
+{
+  g_autoptr (AxonConfig) effective =
+      axon_plugin_effective_config (plugin, config, AXON_UNKNOWN_KEYS_FAIL, error);
   AxonCompiledModel *compiled;
   AXON_TRACE_BEGIN (start);
-  if (effective == NULL || !check_field (plugin, here, there, "device", error) ||
-      !check_field (plugin, here, there, "version", error))
+  if (effective == NULL || !check_header (plugin, effective, blob, error))
     return NULL;
-  for (guint i = 0; i < G_N_ELEMENTS (identity); i++)
-    if (!check_field (plugin, here, there, identity[i], error))
-      return NULL;
-  if (klass->import_model == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not import models",
-                 axon_plugin_get_name (plugin));
-    return NULL;
-  }
-  compiled = klass->import_model (plugin, blob, payload, context, effective, cancellable, progress,
-                                  user_data, error);
+  compiled =
+      import_payload (plugin, blob, context, effective, cancellable, progress, user_data, error);
   AXON_TRACE_END (start, "import", axon_plugin_get_name (plugin));
   return compiled;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Kernels of extensions (K1 to K10): asks what layouts they take, chooses the one that needs no
- * conversion where there is one, and calls them in the plan. */
+/* Kernels of extensions (K1 to K10): chooses the configuration that needs no conversion where there
+ * is one, and calls the kernel in the plan. */
+#include "extensionconfig.h"
 #include "kernels.h"
 #include "../onednn/cpudnn.h"
 
@@ -22,6 +23,38 @@ layer_free (gpointer data)
   g_free (layer);
 }
 
+static gsize
+offset_bytes (const AxonTensorDesc *desc)
+{
+  return desc->offset * axon_dtype_get_size (desc->dtype);
+}
+
+/* What a kernel is given: data without a tensor (an input that is left out) is NULL. */
+static AxonLayerBuffer
+buffer_of (const CpuInstance *instance, const AxonTensorDesc *desc, const CpuTensor *t)
+{
+  guint8 *data = t ? cpu_tensor_data (instance, t) : NULL;
+  return (AxonLayerBuffer){ desc, data ? data - offset_bytes (desc) : NULL };
+}
+
+/* Lanes that only fill the last block of channels are 0 in every layout of this device, whatever
+ * the kernel made of them. */
+static void
+clear_padding (const AxonTensorDesc *desc, guint8 *data)
+{
+  gsize size = axon_dtype_get_size (desc->dtype), block, used, points;
+  if (desc->n_blocked != 5 || desc->shape.dims[1] % desc->blocked[4] == 0)
+    return;
+  block = (gsize)desc->blocked[4] * size;
+  used = (gsize)(desc->shape.dims[1] % desc->blocked[4]) * size;
+  points = (gsize)(desc->blocked[2] * desc->blocked[3]);
+  for (gint64 n = 0; n < desc->blocked[0]; n++) {
+    guint8 *last = data + (gsize)((n + 1) * desc->blocked[1] - 1) * points * block;
+    for (gsize p = 0; p < points; p++)
+      memset (last + p * block + used, 0, block - used);
+  }
+}
+
 static void
 run_layer (const CpuStep *step, const CpuInstance *instance)
 {
@@ -29,123 +62,131 @@ run_layer (const CpuStep *step, const CpuInstance *instance)
   AxonLayerBuffer in[AXON_LAYER_MAX_PORTS], out[AXON_LAYER_MAX_PORTS];
   AxonResponse response = { "" };
   for (guint i = 0; i < step->n_in; i++)
-    in[i] = (AxonLayerBuffer){ &layer->config.in[i].desc, cpu_tensor_data (instance, step->in[i]) };
+    in[i] = buffer_of (instance, &layer->config.in[i].desc, step->in[i]);
   for (guint i = 0; i < step->n_out; i++)
-    out[i] =
-        (AxonLayerBuffer){ &layer->config.out[i].desc, cpu_tensor_data (instance, step->out[i]) };
+    out[i] = buffer_of (instance, &layer->config.out[i].desc, step->out[i]);
   if (layer->impl->klass->execute (layer->impl, in, step->n_in, out, step->n_out, &response) !=
       AXON_STATUS_OK)
     g_set_error (instance->error, AXON_ERROR, AXON_ERROR_DEVICE, "%s: %s", layer->name,
-                 response.message);
+                 *response.message
+                     ? response.message
+                     : "execute() of the extension's kernel failed without a message");
+  for (guint i = 0; i < step->n_out; i++)
+    clear_padding (out[i].desc, cpu_tensor_data (instance, step->out[i]));
 }
 
-/* The layout that @desc asks for: row-major, or blocks of channels; FALSE: one we do not have. */
-static gboolean
-find_md (const AxonTensorDesc *desc, CpuMd **md)
+/* How many inputs have to be converted. */
+static guint
+n_conversions (CpuPlan *plan, const AxonLayerConfig *config, const AxonNode *node)
 {
-  *md = NULL;
-  if (axon_tensor_desc_is_planar (desc))
-    return TRUE;
-  if (desc->n_blocked == 5 && desc->shape.rank == 4 && desc->order[4] == 1)
-    *md = cpu_md_channel_blocks (desc->dtype, &desc->shape, desc->blocked[4]);
-  return *md != NULL;
-}
-
-static gboolean
-usable (const AxonLayerConfig *config, const AxonNode *node)
-{
-  gboolean ok = config->n_in == node->n_inputs && config->n_out == node->n_outputs;
-  for (guint i = 0; ok && i < config->n_in + config->n_out; i++) {
-    const AxonTensorDesc *desc =
-        i < config->n_in ? &config->in[i].desc : &config->out[i - config->n_in].desc;
-    g_autoptr (CpuMd) md = NULL;
-    ok = find_md (desc, &md);
-  }
-  return ok;
-}
-
-/* TRUE if no input has to be converted. */
-static gboolean
-fits_inputs (CpuPlan *plan, const AxonLayerConfig *config, const AxonNode *node)
-{
+  guint n = 0;
   for (guint i = 0; i < config->n_in; i++) {
     const CpuTensor *t = cpu_plan_input (plan, node, i);
     g_autoptr (CpuMd) md = NULL;
-    find_md (&config->in[i].desc, &md);
-    if ((t->md == NULL) != (md == NULL) || (md != NULL && !cpu_md_equal (t->md, md)))
-      return FALSE;
+    if (t == NULL)
+      continue;
+    cpu_layer_desc_get_md (&config->in[i].desc, &md);
+    n += config->in[i].desc.offset != 0 || (t->md == NULL) != (md == NULL) ||
+         (md != NULL && !cpu_md_equal (t->md, md));
   }
-  return TRUE;
+  return n;
 }
 
-static const AxonLayerConfig *
+/* The first of those that need the fewest conversions. */
+static guint
 choose (CpuPlan *plan, GArray *configs, const AxonNode *node)
 {
-  const AxonLayerConfig *first = NULL;
+  guint best = 0, fewest = G_MAXUINT;
   for (guint i = 0; i < configs->len; i++) {
-    const AxonLayerConfig *config = &g_array_index (configs, AxonLayerConfig, i);
-    if (!usable (config, node))
-      continue;
-    if (fits_inputs (plan, config, node))
-      return config;
-    if (first == NULL)
-      first = config;
+    guint n = n_conversions (plan, &g_array_index (configs, AxonLayerConfig, i), node);
+    if (n < fewest) {
+      fewest = n;
+      best = i;
+    }
   }
-  return first;
+  return best;
 }
 
+/* One that the kernel's `init` takes; FALSE with the last one's error. */
 static gboolean
-fail (Layer *layer, const gchar *text, GError **error)
+init_layer (CpuPlan *plan, const AxonNode *node, Layer *layer, GError **error)
 {
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "%s: %s", layer->name, text);
-  layer_free (layer);
+  g_autoptr (GArray) configs = cpu_layer_get_configs (layer->impl, node, error);
+  while (configs != NULL) {
+    guint at = choose (plan, configs, node);
+    layer->config = g_array_index (configs, AxonLayerConfig, at);
+    g_array_remove_index (configs, at);
+    if (cpu_layer_init (layer->impl, &layer->config, node, configs->len ? NULL : error))
+      return TRUE;
+    if (configs->len == 0)
+      return FALSE;
+  }
   return FALSE;
+}
+
+static CpuTensor *
+add_input (CpuPlan *plan, const AxonNode *node, guint i, const AxonTensorDesc *desc)
+{
+  g_autoptr (CpuMd) md = NULL;
+  CpuTensor *t, *moved;
+  if (axon_node_get_input (node, i) == NULL)
+    return NULL;
+  cpu_layer_desc_get_md (desc, &md);
+  t = cpu_plan_input_as (plan, node, i, md);
+  if (desc->offset == 0)
+    return t;
+  moved = cpu_plan_scratch (plan, desc->dtype, &desc->shape, md);
+  cpu_plan_shift (moved, offset_bytes (desc));
+  cpu_plan_add_copy (plan, t, moved);
+  return moved;
+}
+
+/* An output that the model does not name has memory, too. */
+static CpuTensor *
+add_output (CpuPlan *plan, const AxonNode *node, guint i, const AxonTensorDesc *desc)
+{
+  g_autoptr (CpuMd) md = NULL;
+  CpuTensor *t;
+  cpu_layer_desc_get_md (desc, &md);
+  t = node->outputs[i] ? cpu_plan_output (plan, node, i, md)
+                       : cpu_plan_scratch (plan, desc->dtype, &desc->shape, md);
+  cpu_plan_shift (t, offset_bytes (desc));
+  return t;
 }
 
 static void
 add_layer (CpuPlan *plan, const AxonNode *node, Layer *layer)
 {
   CpuTensor *in[AXON_LAYER_MAX_PORTS], *out[AXON_LAYER_MAX_PORTS];
-  for (guint i = 0; i < node->n_inputs; i++) {
-    g_autoptr (CpuMd) md = NULL;
-    find_md (&layer->config.in[i].desc, &md);
-    in[i] = cpu_plan_input_as (plan, node, i, md);
-    layer->config.in[i].desc.offset = 0;
-  }
-  for (guint i = 0; i < node->n_outputs; i++) {
-    g_autoptr (CpuMd) md = NULL;
-    find_md (&layer->config.out[i].desc, &md);
-    out[i] = cpu_plan_output (plan, node, i, md);
-    layer->config.out[i].desc.offset = 0;
-  }
+  for (guint i = 0; i < node->n_inputs; i++)
+    in[i] = add_input (plan, node, i, &layer->config.in[i].desc);
+  for (guint i = 0; i < node->n_outputs; i++)
+    out[i] = add_output (plan, node, i, &layer->config.out[i].desc);
   cpu_plan_add_step (plan, run_layer, layer, layer_free, "extension", in, node->n_inputs, out,
                      node->n_outputs);
 }
 
-/* FALSE without error: no extension has a kernel for the node. */
+/* FALSE without error: no extension has a kernel for the node, or it refuses one that the reference
+ * kernel takes. */
 gboolean
 cpu_build_extension (CpuPlan *plan, const AxonNode *node, GError **error)
 {
-  g_autoptr (GArray) configs = g_array_new (FALSE, TRUE, sizeof (AxonLayerConfig));
+  g_autoptr (GError) refusal = NULL;
   AxonLayerImpl *impl = axon_extensions_find_impl (plan->extensions, node, "CPU");
-  AxonResponse response = { "" };
-  const AxonLayerConfig *chosen;
   Layer *layer;
   if (impl == NULL)
     return FALSE;
   layer = g_new0 (Layer, 1);
   layer->impl = impl;
   layer->name = axon_node_describe (node);
-  if (node->n_inputs > AXON_LAYER_MAX_PORTS || node->n_outputs > AXON_LAYER_MAX_PORTS)
-    return fail (layer, "a kernel of an extension has at most 16 inputs and outputs", error);
-  if (impl->klass->get_supported_configurations (impl, configs, &response) != AXON_STATUS_OK)
-    return fail (layer, response.message, error);
-  chosen = choose (plan, configs, node);
-  if (chosen == NULL)
-    return fail (layer, "the extension offers no planar or channel-blocked configuration", error);
-  layer->config = *chosen;
-  if (impl->klass->init (impl, &layer->config, &response) != AXON_STATUS_OK)
-    return fail (layer, response.message, error);
-  add_layer (plan, node, layer);
-  return TRUE;
+  if (init_layer (plan, node, layer, &refusal)) {
+    add_layer (plan, node, layer);
+    return TRUE;
+  }
+  layer_free (layer);
+  if (axon_op_has_kernel (node->op))
+    g_debug ("the reference kernel runs instead of the extension's: %s", refusal->message);
+  else
+    g_propagate_error (error, g_steal_pointer (&refusal));
+  return FALSE;
 }

@@ -15,7 +15,7 @@ G_BEGIN_DECLS
  * @labels: (nullable) (array zero-terminated=1): names of the classes
  * @color: `rgb`, `bgr` or `gray`
  * @resize: how a frame becomes the input's shape
- * @pad_value: value of letterbox bars
+ * @pad_value: value of letterbox bars, 0 to 255
  * @mean: subtracted
  * @n_mean: values in @mean
  * @scale: divisors
@@ -44,6 +44,9 @@ typedef struct {
   guint n_scale;
   gint width, height;
   GString *origin;
+  /*< private >*/
+  guint said; /* a bit for each field that a source has said */
+  gpointer _reserved[4];
 } GstNnDescription;
 
 #define GST_TYPE_NN_DESCRIPTION (gst_nn_description_get_type ())
@@ -54,6 +57,7 @@ GST_NN_API GstNnDescription *gst_nn_description_ref (GstNnDescription *descripti
 GST_NN_API void gst_nn_description_unref (GstNnDescription *description);
 GST_NN_API gboolean gst_nn_description_set (GstNnDescription *description, const gchar *key,
                                             const gchar *value, GError **error);
+GST_NN_API const gchar *gst_nn_description_get_key (guint index, const gchar **blurb);
 GST_NN_API gboolean gst_nn_description_load (GstNnDescription *description, const gchar *model_path,
                                              AxonModel *model, GError **error);
 GST_NN_API const gchar *gst_nn_description_get_label (const GstNnDescription *description,

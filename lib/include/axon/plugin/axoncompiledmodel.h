@@ -34,6 +34,8 @@ typedef gboolean (*AxonStageFunc) (AxonCompiledModel *compiled, AxonInferRequest
  * @get_property: optional; value of a row flagged %AXON_PROPERTY_COMPILED, floating
  * @set_property: optional; a row flagged %AXON_PROPERTY_MODEL_WRITE changes
  * @export_model: optional; adds data to @writer and returns what `import_model` wants, floating
+ * @export_bytes: optional, instead of @export_model; the model in a format of the device's own, for
+ *   `import_bytes` and for other programs. Entries of the cache wrap it.
  * @flush: optional; runs what it was holding back to gather more
  * @get_runtime_model: optional; the graph as it runs (transfer full), each node with what runs it
  * by axon_node_set_exec_type(); times are added by the base class. Any thread.
@@ -58,8 +60,9 @@ struct _AxonCompiledModelClass {
   AxonModel *(*get_runtime_model) (AxonCompiledModel *compiled, GError **error);
   gboolean accepts_remote;
   gboolean accepts_any_place;
+  GBytes *(*export_bytes) (AxonCompiledModel *compiled, GError **error);
 
-  gpointer padding[19];
+  gpointer padding[18];
 };
 
 /**

@@ -71,6 +71,19 @@ AXON_API GPtrArray *axon_device_list_parse (const gchar *text, GError **error);
 AXON_API gchar **axon_core_list_all_devices (AxonCore *core);
 
 /**
+ * axon_core_list_unusable_devices:
+ * @core: the core
+ *
+ * Lists libraries and names that no device came of. Any thread; loads plugins that were not used
+ * yet.
+ *
+ * Returns: (transfer full) (array zero-terminated=1): a line for each, which says why
+ *
+ * Since: 1.0
+ */
+AXON_API gchar **axon_core_list_unusable_devices (AxonCore *core);
+
+/**
  * axon_core_is_cached:
  * @core: the core
  * @model: a model

@@ -40,13 +40,20 @@ typedef struct {
   AxonTensorDesc desc;
 } AxonDataConfig;
 
+/* One way that a kernel can work. In those that it offers, with @dynamic_batch, dimension 0 (and
+ * block 0) may be -1: any batch; offsets may be AXON_ANY_OFFSET. The one that `init` is given is
+ * final: every number is that of the tensors that `execute` will see, and @dynamic_batch is FALSE.
+ * Types and shapes are those of the node. Descriptors of inputs that are left out are not looked
+ * at. */
 typedef struct {
   gboolean dynamic_batch;
   guint n_in, n_out;
   AxonDataConfig in[AXON_LAYER_MAX_PORTS], out[AXON_LAYER_MAX_PORTS];
 } AxonLayerConfig;
 
-/* A tensor at run time: elements begin at data + desc->offset elements. */
+/* A tensor at run time: elements begin at data + desc->offset elements. @data is NULL for an
+ * optional input that is left out; every output has memory, also one that the model does not name.
+ * What is left in the padding of blocks is cleared afterwards. */
 typedef struct {
   const AxonTensorDesc *desc;
   gpointer data;
@@ -55,9 +62,10 @@ typedef struct {
 /* A kernel for one node. No function may abort; none knows the device's library. Configurations are
  * asked for and chosen when a model is compiled; execute runs in one thread at a time. */
 typedef struct {
-  /* appends AxonLayerConfig, best first */
+  /* appends AxonLayerConfig, best first; those that do not fit the node are passed over */
   AxonStatus (*get_supported_configurations) (AxonLayerImpl *impl, GArray *configs,
                                               AxonResponse *response);
+  /* may be called again, with another configuration, after it refused one */
   AxonStatus (*init) (AxonLayerImpl *impl, const AxonLayerConfig *config, AxonResponse *response);
   AxonStatus (*execute) (AxonLayerImpl *impl, const AxonLayerBuffer *in, guint n_in,
                          const AxonLayerBuffer *out, guint n_out, AxonResponse *response);

@@ -29,6 +29,7 @@ struct _AxonNode {
   guint n_outputs;
   GPtrArray *origins; /* names of the original nodes this one stands for */
   gchar *affinity;    /* device, or NULL */
+  GHashTable *info;   /* notes: key -> text; or NULL */
   gchar *exec_type;   /* in a runtime model: what runs it, else NULL */
   gdouble exec_time;  /* in a runtime model: microseconds, mean of profiled runs; 0: not measured */
   guint index;
@@ -284,6 +285,29 @@ AXON_API void axon_node_set_affinity (AxonNode *node, const gchar *device);
  * Since: 1.0
  */
 AXON_API void axon_node_set_exec_type (AxonNode *node, const gchar *exec_type);
+
+/**
+ * axon_node_set_info:
+ * @node: a node
+ * @key: a key
+ * @text: (nullable): the note; %NULL takes it away
+ *
+ * Sets a note, which follows the node through copies, passes, exports and imports.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_node_set_info (AxonNode *node, const gchar *key, const gchar *text);
+
+/**
+ * axon_node_merge_info:
+ * @node: a node
+ * @from: a node that @node stands for from now on, too
+ *
+ * Takes over the notes of @from that @node does not have itself.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_node_merge_info (AxonNode *node, const AxonNode *from);
 
 /**
  * axon_node_get_input:

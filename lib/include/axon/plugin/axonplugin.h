@@ -82,6 +82,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (AxonSupportedOps, axon_supported_ops_free)
  *   property `DEVICE_ID`, too
  * @set_property: required where a row has %AXON_PROPERTY_PROCESS: sets it, @value being of the
  * row's type; @get_metric tells it
+ * @import_bytes: optional; makes a compiled model of bytes in a format of the device's own, such as
+ * what the compiled model's `export_bytes` wrote; verifies all that it believes
  * @forwards_properties: set by virtual devices: keys that the table lacks are kept, for the devices
  *   behind
  *
@@ -109,8 +111,12 @@ struct _AxonPluginClass {
                                   GError **error);
   gboolean forwards_properties;
   gboolean (*set_property) (AxonPlugin *plugin, const gchar *key, GVariant *value, GError **error);
+  AxonCompiledModel *(*import_bytes) (AxonPlugin *plugin, GBytes *bytes, AxonRemoteContext *context,
+                                      const AxonConfig *config, GCancellable *cancellable,
+                                      AxonProgressFunc progress, gpointer user_data,
+                                      GError **error);
 
-  gpointer padding[18];
+  gpointer padding[17];
 };
 
 /**
@@ -201,6 +207,7 @@ typedef enum {
   AXON_PLUGIN_VIRTUAL = 1 << 0,   /* stands for other devices: takes a list behind its name */
   AXON_PLUGIN_REFERENCE = 1 << 1, /* for tests: never chosen automatically */
   AXON_PLUGIN_FOREIGN = 1 << 2,   /* devices of other libraries: never chosen automatically */
+  AXON_PLUGIN_SPREADING = 1 << 3, /* virtual, and no other such may stand before it */
 } AxonPluginFlags;
 
 /* What the exported symbol `axon_plugin_entry` returns; never changes in size without @abi. */
@@ -213,22 +220,26 @@ typedef struct {
   AxonPlugin *(*create) (const gchar *name,
                          GError **error); /* fails where the backend is missing */
   guint flags;                            /* AxonPluginFlags */
-  gpointer padding[8];
+  guint n_ops;
+  const AxonOp *ops; /* operators of the device's own, that its passes make; static */
+  gpointer padding[7];
 } AxonPluginInfo;
 
 #define AXON_DEFINE_PLUGIN(device_name, description_text, create_func)                             \
   AXON_DEFINE_PLUGIN_WITH_FLAGS (device_name, description_text, create_func, 0)
 #define AXON_DEFINE_PLUGIN_WITH_FLAGS(device_name, description_text, create_func, plugin_flags)    \
+  AXON_DEFINE_PLUGIN_INFO (.name = device_name, .version = AXON_PLUGIN_VERSION,                    \
+                           .description = description_text, .create = create_func,                 \
+                           .flags = plugin_flags)
+/* Fields of AxonPluginInfo by name: .name, .version, .description, .create; .flags, .ops and .n_ops
+ * where there are any. */
+#define AXON_DEFINE_PLUGIN_INFO(...)                                                               \
   G_MODULE_EXPORT const AxonPluginInfo *axon_plugin_entry (void);                                  \
   const AxonPluginInfo *axon_plugin_entry (void)                                                   \
   {                                                                                                \
     static const AxonPluginInfo info = { .abi = AXON_PLUGIN_ABI,                                   \
                                          .struct_size = sizeof (AxonPluginInfo),                   \
-                                         .name = device_name,                                      \
-                                         .version = AXON_PLUGIN_VERSION,                           \
-                                         .description = description_text,                          \
-                                         .create = create_func,                                    \
-                                         .flags = plugin_flags };                                  \
+                                         __VA_ARGS__ };                                            \
     return &info;                                                                                  \
   }
 

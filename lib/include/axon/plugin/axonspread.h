@@ -40,6 +40,13 @@ G_BEGIN_DECLS
     .key = "AVAILABLE_DEVICES", .flags = AXON_RO_HIDDEN                                            \
   }
 
+/* DEVICE_RANK of devices that do not tell: before the processor (AXON_DEVICE_RANK_CPU), behind
+ * graphics. */
+#define AXON_DEVICE_RANK_DISCRETE_GPU 100
+#define AXON_DEVICE_RANK_INTEGRATED_GPU 200
+#define AXON_DEVICE_RANK_DEFAULT 300
+#define AXON_DEVICE_RANK_CPU 400
+
 /**
  * axon_spread_candidates:
  * @plugin: the device's plugin

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstnnchoice.h"
+
+#include <glib/gi18n-lib.h>
+
+void
+gst_nn_decoder_choice_clear (GstNnDecoderChoice *choice)
+{
+  g_clear_pointer (&choice->shapes, g_array_unref);
+  *choice = (GstNnDecoderChoice){ 0 };
+}
+
+gboolean
+gst_nn_decoder_choice_holds (const GstNnDecoderChoice *choice, const GstNnDecodeInput *in)
+{
+  if (choice->shapes == NULL || choice->shapes->len != in->tensors->len ||
+      choice->width != in->width || choice->height != in->height ||
+      choice->n_labels != in->n_labels)
+    return FALSE;
+  for (guint i = 0; i < in->tensors->len; i++)
+    if (!axon_shape_equal (&g_array_index (choice->shapes, AxonShape, i), gst_nn_shape_at (in, i)))
+      return FALSE;
+  return TRUE;
+}
+
+const GstNnDecoder *
+gst_nn_decoder_choose (GstNnDecoderChoice *choice, const GstNnDecodeInput *in, const gchar *name)
+{
+  const GstNnDecoder *decoder = name ? gst_nn_decoder_find (name) : gst_nn_decoder_probe (in);
+  gst_nn_decoder_choice_clear (choice);
+  choice->shapes = g_array_new (FALSE, FALSE, sizeof (AxonShape));
+  for (guint i = 0; i < in->tensors->len; i++)
+    g_array_append_vals (choice->shapes, gst_nn_shape_at (in, i), 1);
+  choice->width = in->width;
+  choice->height = in->height;
+  choice->n_labels = in->n_labels;
+  choice->decoder = decoder != NULL && decoder->fits (in) ? decoder : NULL;
+  return choice->decoder;
+}
+
+gchar *
+gst_nn_decoder_choice_to_string (const GstNnDecoderChoice *choice)
+{
+  g_autoptr (GString) shapes = g_string_new (NULL);
+  for (guint i = 0; i < choice->shapes->len; i++) {
+    g_autofree gchar *s = axon_shape_to_string (&g_array_index (choice->shapes, AxonShape, i));
+    g_string_append_printf (shapes, "%s%s", i > 0 ? " " : "", s);
+  }
+  return g_strdup_printf (_ ("outputs %s of an input of %dx%d, %u labels"), shapes->str,
+                          choice->width, choice->height, choice->n_labels);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nninfer, in five files: properties and states (elements/gstnninfer.c), the model
+ * (gstnninfercompile.c), pads (gstnninferpads.c), the streaming thread's frames and the source-pad
+ * task (gstnninfertask.c), and between the two threads the queue (gstnninferqueue.h). */
+#pragma once
+
+#include "elements/gstnnelement.h"
+#include "elements/gstnnmodelprops.h"
+#include "infer/gstnninferqueue.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_NN_INFER (gst_nn_infer_get_type ())
+G_DECLARE_FINAL_TYPE (GstNnInfer, gst_nn_infer, GST, NN_INFER, GstElement)
+
+struct _GstNnInfer {
+  GstElement parent_instance;
+  GstPad *sinkpad, *srcpad;
+
+  /* properties, object lock */
+  gchar *model_path, *device, *extensions;
+  gboolean device_is_set;
+  GstStructure *affinities; /* of the last context, or NULL */
+  guint nireq, interval;
+  GstStructure *config;
+  GstNnModelProps props;
+
+  /* set between NULL and READY, read by streaming threads */
+  AxonModel *model;
+  GstNnDescription *description;
+
+  GstNnInferQueue *queue;
+  GstClockTime latency; /* object lock: measured, of one frame */
+  GThread *worker;      /* state changes and caps only */
+  GCancellable *cancellable;
+
+  /* streaming thread, while nothing is in flight; read by the task */
+  gboolean is_video;
+  GstVideoInfo video;
+  gint input_width, input_height; /* of the model, where it takes pictures */
+  /* streaming thread only */
+  guint64 frame_count;
+  gint compiled_width, compiled_height; /* for models with a free size */
+};
+
+/* gstnninfercompile.c */
+gboolean gst_nn_infer_open (GstNnInfer *self);
+void gst_nn_infer_close (GstNnInfer *self);
+gboolean gst_nn_infer_start_compile (GstNnInfer *self, gboolean video, gint width, gint height);
+void gst_nn_infer_stop_compile (GstNnInfer *self);
+void gst_nn_infer_forget_compiled (GstNnInfer *self);
+gboolean gst_nn_infer_has_free_size (GstNnInfer *self);
+GstCaps *gst_nn_infer_model_caps (GstNnInfer *self, gboolean outputs);
+
+/* gstnninferpads.c */
+void gst_nn_infer_add_pad_templates (GstElementClass *klass);
+void gst_nn_infer_add_pads (GstNnInfer *self);
+
+/* gstnninfertask.c */
+void gst_nn_infer_task (gpointer user_data);
+GstFlowReturn gst_nn_infer_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer);
+void gst_nn_infer_forget_latency (GstNnInfer *self);
+
+GST_DEBUG_CATEGORY_EXTERN (gst_nn_infer_debug);
+
+G_END_DECLS

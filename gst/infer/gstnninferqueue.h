@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nninfer's middle: what came in order leaves in order, while requests end in any.
+ *
+ *   streaming thread   take_request -> bind -> push -> start
+ *   device threads     done
+ *   source-pad task    take -> push downstream -> finish
+ *
+ * Not a GstDataQueue: the task waits until the head is done, not until it is there, and flushing
+ * must find what runs to cancel it; GstDataQueue shows neither.
+ *
+ * One lock, inside; never held while a request is started, cancelled or freed, nor while anything
+ * is pushed. No other lock is taken under it. */
+#pragma once
+
+#include "frame/gstnnframe.h"
+
+typedef struct _GstNnInferQueue GstNnInferQueue;
+
+/* What the source-pad task takes from the queue. */
+typedef enum { GST_NN_SLOT_FRAME, GST_NN_SLOT_EVENT, GST_NN_SLOT_QUERY } GstNnSlotKind;
+
+typedef struct {
+  GstNnSlotKind kind;
+  GstNnInferQueue *queue;
+  GstBuffer *buffer;         /* FRAME */
+  AxonInferRequest *request; /* FRAME; NULL: passes without inference */
+  GstNnFrame frame;          /* FRAME from video: mapped while the request runs */
+  GPtrArray *maps;           /* FRAME from tensors: mapped memories */
+  GstEvent *event;           /* EVENT */
+  GstQuery *query;           /* QUERY, answered by the task */
+  gboolean done;             /* lock */
+  gboolean answer;           /* lock: QUERY */
+  GError *error;             /* lock: FRAME; read by the task once it is done */
+  gint64 started, ended;     /* microseconds; ended: as error */
+} GstNnSlot;
+
+GstNnSlot *gst_nn_slot_new (GstNnSlotKind kind);
+void gst_nn_slot_free (GstNnSlot *slot);
+
+GstNnInferQueue *gst_nn_infer_queue_new (void);
+void gst_nn_infer_queue_free (GstNnInferQueue *queue);
+
+/* The requests of a compiled model serve the frames from now on; or none will come: it failed. */
+void gst_nn_infer_queue_open (GstNnInferQueue *queue, AxonCompiledModel *compiled,
+                              guint n_requests);
+void gst_nn_infer_queue_fail (GstNnInferQueue *queue);
+/* Nothing runs and nothing is queued: forgets them. */
+void gst_nn_infer_queue_close (GstNnInferQueue *queue);
+
+/* Streaming thread. Waits for the compiled model and an idle request: back-pressure. NULL: *flow
+ * says why. */
+AxonInferRequest *gst_nn_infer_queue_take_request (GstNnInferQueue *queue, GstFlowReturn *flow);
+void gst_nn_infer_queue_give_request (GstNnInferQueue *queue, AxonInferRequest *request);
+/* Takes @slot over; starts its request if it has one. Frames that only pass wait while many are
+ * queued. */
+GstFlowReturn gst_nn_infer_queue_push (GstNnInferQueue *queue, GstNnSlot *slot);
+/* Takes @slot over, waits for its turn and the task's answer. */
+gboolean gst_nn_infer_queue_ask (GstNnInferQueue *queue, GstNnSlot *slot);
+/* No more frames will come soon: a batching device shall not wait for them. */
+void gst_nn_infer_queue_flush_batches (GstNnInferQueue *queue);
+/* Waits until everything before has left, or will not. */
+void gst_nn_infer_queue_wait_empty (GstNnInferQueue *queue);
+
+/* Source-pad task. The head once it is done, NULL while flushing. Until it is finished it counts as
+ * being pushed. */
+GstNnSlot *gst_nn_infer_queue_take (GstNnInferQueue *queue);
+void gst_nn_infer_queue_answer (GstNnInferQueue *queue, GstNnSlot *slot, gboolean answer);
+void gst_nn_infer_queue_finish (GstNnInferQueue *queue, GstFlowReturn flow);
+
+/* TRUE: everybody who waits leaves, what runs is cancelled. FALSE: starts afresh. */
+void gst_nn_infer_queue_set_flushing (GstNnInferQueue *queue, gboolean flushing);
+/* Waits until nothing runs, drops what is queued. */
+void gst_nn_infer_queue_drain (GstNnInferQueue *queue);
+/* What downstream said last, or FLUSHING. */
+GstFlowReturn gst_nn_infer_queue_get_flow (GstNnInferQueue *queue);

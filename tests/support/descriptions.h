@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by tests of model descriptions: a model, and the files beside it, from texts. */
+#pragma once
+
+#include "axontest.h"
+
+#include <gst/nn/nn.h>
+
+/* What each source says; NULL: nothing. Lines of key=value where no other syntax is given. */
+typedef struct {
+  const gchar *folder;    /* of the model, below a temporary one */
+  const gchar *property;  /* set before anything is loaded */
+  const gchar *modelinfo; /* model.onnx.modelinfo */
+  const gchar *proc;      /* model.json */
+  const gchar *names;     /* names.txt, beside the model */
+  const gchar *metadata;  /* of the model itself */
+} Sources;
+
+/* NULL: one of them is wrong. */
+GstNnDescription *describe (const Sources *sources, GError **error);
