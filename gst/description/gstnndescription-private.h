@@ -7,7 +7,7 @@
 #include <gst/nn/gstnndescription.h>
 
 #define GST_CAT_DEFAULT gst_nn_description_get_category ()
-G_GNUC_INTERNAL GstDebugCategory *gst_nn_description_get_category (void);
+GstDebugCategory *gst_nn_description_get_category (void);
 
 /* Who says something. */
 typedef struct {
@@ -18,20 +18,19 @@ typedef struct {
 
 /* The first who says a field wins: later ones are not even checked. Errors name the key; the caller
  * adds who spoke. */
-G_GNUC_INTERNAL gboolean gst_nn_description_say (GstNnDescription *d, const GstNnSpeaker *speaker,
-                                                 const gchar *key, const gchar *value,
-                                                 GError **error);
+gboolean gst_nn_description_say (GstNnDescription *d, const GstNnSpeaker *speaker, const gchar *key,
+                                 const gchar *value, GError **error);
 /* Takes @labels over. */
-G_GNUC_INTERNAL void gst_nn_description_say_labels (GstNnDescription *d,
-                                                    const GstNnSpeaker *speaker, gchar **labels);
+void gst_nn_description_say_labels (GstNnDescription *d, const GstNnSpeaker *speaker,
+                                    gchar **labels);
 
 /* The sources: TRUE if they are absent, too. */
-G_GNUC_INTERNAL gboolean gst_nn_load_modelinfo (GstNnDescription *d, const gchar *model_path,
-                                                AxonModel *model, GError **error);
-G_GNUC_INTERNAL gboolean gst_nn_load_model_proc (GstNnDescription *d, const gchar *model_path,
-                                                 AxonModel *model, GError **error);
-G_GNUC_INTERNAL gboolean gst_nn_load_metadata (GstNnDescription *d, const gchar *model_path,
-                                               AxonModel *model, GError **error);
+gboolean gst_nn_load_modelinfo (GstNnDescription *d, const gchar *model_path, AxonModel *model,
+                                GError **error);
+gboolean gst_nn_load_model_proc (GstNnDescription *d, const gchar *model_path, AxonModel *model,
+                                 GError **error);
+gboolean gst_nn_load_metadata (GstNnDescription *d, const gchar *model_path, AxonModel *model,
+                               GError **error);
 
 /* A whole regular file of a size that a description may have, ended by a 0. */
-G_GNUC_INTERNAL gchar *gst_nn_read_small_file (const gchar *path, gsize *n, GError **error);
+gchar *gst_nn_read_small_file (const gchar *path, gsize *n, GError **error);

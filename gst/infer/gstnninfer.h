@@ -26,7 +26,7 @@ struct _GstNnInfer {
   GstNnModelProps props;
 
   /* set between NULL and READY, read by streaming threads */
-  AxonModel *model;
+  AxonModel *model; /* object lock, for queries */
   GstNnDescription *description;
 
   GstNnInferQueue *queue;
@@ -50,7 +50,8 @@ gboolean gst_nn_infer_start_compile (GstNnInfer *self, gboolean video, gint widt
 void gst_nn_infer_stop_compile (GstNnInfer *self);
 void gst_nn_infer_forget_compiled (GstNnInfer *self);
 gboolean gst_nn_infer_has_free_size (GstNnInfer *self);
-GstCaps *gst_nn_infer_model_caps (GstNnInfer *self, gboolean outputs);
+AxonModel *gst_nn_infer_ref_model (GstNnInfer *self);
+GstCaps *gst_nn_infer_model_caps (AxonModel *model, gboolean outputs);
 
 /* gstnninferpads.c */
 void gst_nn_infer_add_pad_templates (GstElementClass *klass);

@@ -7,6 +7,28 @@
 
 #define GST_CAT_DEFAULT gst_nn_infer_debug
 
+/* Takes @model over. */
+static void
+set_model (GstNnInfer *self, AxonModel *model)
+{
+  g_autoptr (AxonModel) old = NULL;
+  GST_OBJECT_LOCK (self);
+  old = g_steal_pointer (&self->model);
+  self->model = model;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* For queries, which come from any thread in any state; NULL: none is open. */
+AxonModel *
+gst_nn_infer_ref_model (GstNnInfer *self)
+{
+  AxonModel *model;
+  GST_OBJECT_LOCK (self);
+  model = self->model ? g_object_ref (self->model) : NULL;
+  GST_OBJECT_UNLOCK (self);
+  return model;
+}
+
 static gboolean
 open_model (GstNnInfer *self, GError **error)
 {
@@ -19,7 +41,7 @@ open_model (GstNnInfer *self, GError **error)
   if (!gst_nn_load_extensions (self->extensions, error) ||
       !axon_core_has_device (core, self->device, error))
     return FALSE;
-  self->model = gst_nn_load_model (self->model_path, error);
+  set_model (self, gst_nn_load_model (self->model_path, error));
   if (self->model == NULL)
     return FALSE;
   self->description =
@@ -69,7 +91,7 @@ void
 gst_nn_infer_close (GstNnInfer *self)
 {
   gst_nn_infer_forget_compiled (self);
-  g_clear_object (&self->model);
+  set_model (self, NULL);
   g_clear_pointer (&self->description, gst_nn_description_unref);
 }
 
@@ -83,19 +105,18 @@ gst_nn_infer_has_free_size (GstNnInfer *self)
   return FALSE;
 }
 
-/* other/tensors caps of the model's inputs or outputs. */
+/* other/tensors caps of a model's inputs or outputs. */
 GstCaps *
-gst_nn_infer_model_caps (GstNnInfer *self, gboolean outputs)
+gst_nn_infer_model_caps (AxonModel *model, gboolean outputs)
 {
-  guint n =
-      outputs ? axon_model_get_n_outputs (self->model) : axon_model_get_n_inputs (self->model);
+  guint n = outputs ? axon_model_get_n_outputs (model) : axon_model_get_n_inputs (model);
   g_autofree AxonDType *types = g_new (AxonDType, n + 1);
   g_autofree AxonShape *shapes = g_new (AxonShape, n + 1);
   for (guint i = 0; i < n; i++) {
-    types[i] = outputs ? axon_model_get_output_dtype (self->model, i)
-                       : axon_model_get_input_dtype (self->model, i);
-    shapes[i] = outputs ? *axon_model_get_output_shape (self->model, i)
-                        : *axon_model_get_input_shape (self->model, i);
+    types[i] =
+        outputs ? axon_model_get_output_dtype (model, i) : axon_model_get_input_dtype (model, i);
+    shapes[i] =
+        outputs ? *axon_model_get_output_shape (model, i) : *axon_model_get_input_shape (model, i);
   }
   return gst_nn_tensor_caps_new (n, types, shapes);
 }

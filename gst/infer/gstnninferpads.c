@@ -123,7 +123,7 @@ set_caps (GstNnInfer *self, GstCaps *caps)
   gst_nn_infer_queue_wait_empty (self->queue);
   if (!prepare_stream (self, FALSE, 0, 0))
     return FALSE;
-  g_autoptr (GstCaps) out = gst_nn_infer_model_caps (self, TRUE);
+  g_autoptr (GstCaps) out = gst_nn_infer_model_caps (self->model, TRUE);
   if (gst_structure_get_fraction (s, "framerate", &num, &den))
     gst_caps_set_simple (out, "framerate", GST_TYPE_FRACTION, num, den, NULL);
   return queue_event (self, gst_event_new_caps (out));
@@ -168,11 +168,12 @@ query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
 {
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (other, NULL);
   g_autoptr (GstCaps) video = gst_caps_from_string (GST_NN_VIDEO_CAPS);
+  g_autoptr (AxonModel) model = gst_nn_infer_ref_model (self);
   g_autoptr (GstCaps) tensors = NULL;
   GstCaps *result =
       peer ? gst_caps_intersect_full (video, peer, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (video);
-  tensors = self->model ? gst_nn_infer_model_caps (self, pad == self->srcpad)
-                        : gst_caps_from_string (GST_NN_TENSOR_CAPS);
+  tensors = model ? gst_nn_infer_model_caps (model, pad == self->srcpad)
+                  : gst_caps_from_string (GST_NN_TENSOR_CAPS);
   result = gst_caps_merge (result, g_steal_pointer (&tensors));
   if (pad == self->sinkpad)
     result = gst_caps_merge (result, gst_caps_from_string (GST_NN_TENSOR_CAPS));

@@ -80,7 +80,7 @@ compile_on (State *state, const gchar *device, AxonProgressFunc progress, gpoint
             GError **error)
 {
   g_autoptr (GVariant) config =
-      axon_spread_config (state->core, state->config, device, state->hint);
+      axon_candidates_config (state->core, state->config, device, state->hint);
   return axon_core_compile_model (state->core, state->model, device, config, state->cancellable,
                                   progress, user_data, error);
 }
@@ -215,7 +215,7 @@ wants_helper (State *state)
       axon_config_get_bool (state->config, "DEVICE_BIND_BUFFER") ||
       g_str_equal (best->name, "CPU") || !lists_cpu (state->devices))
     return FALSE;
-  config = axon_spread_config (state->core, state->config, best->device, state->hint);
+  config = axon_candidates_config (state->core, state->config, best->device, state->hint);
   return !axon_core_is_cached (state->core, state->model, best->device, config);
 }
 
@@ -223,7 +223,8 @@ wants_helper (State *state)
 static gboolean
 start_helper (State *state, GCancellable *cancellable)
 {
-  g_autoptr (GVariant) own = axon_spread_config (state->core, state->config, "CPU", state->hint);
+  g_autoptr (GVariant) own =
+      axon_candidates_config (state->core, state->config, "CPU", state->hint);
   g_autoptr (GVariant) hinted =
       axon_variant_with (own, "PERFORMANCE_HINT", g_variant_new_string ("LATENCY"));
   g_autoptr (GVariant) config = axon_variant_with (hinted, "CACHE_DIR", g_variant_new_string (""));
@@ -385,8 +386,8 @@ auto_model_new (AxonPlugin *plugin, AxonCore *core, AxonModel *model, GPtrArray 
   ((AutoModel *)compiled)->state = state;
   axon_compiled_model_setup (compiled, plugin, model, config, NULL);
   if (g_str_equal (hint, "CUMULATIVE_THROUGHPUT"))
-    ok = axon_spread_compile_all (plugin, core, state->scheduler, model, devices, config,
-                                  cancellable, progress, user_data, error);
+    ok = axon_candidates_compile_all (plugin, core, state->scheduler, model, devices, config,
+                                      cancellable, progress, user_data, error);
   else
     ok = compile_first (state, cancellable, progress, user_data, error);
   if (ok && axon_config_get_bool (config, "ENABLE_RUNTIME_FALLBACK") &&

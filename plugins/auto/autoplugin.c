@@ -8,7 +8,7 @@ static GType auto_plugin_get_type (void);
 G_DEFINE_TYPE (AutoPlugin, auto_plugin, AXON_TYPE_PLUGIN)
 
 static const AxonPropertySpec properties[] = {
-  AXON_SPREAD_PROPERTIES ("LATENCY"),
+  AXON_CANDIDATES_PROPERTIES ("LATENCY"),
   { .key = "ENABLE_STARTUP_FALLBACK", .flags = AXON_RW_PLUGIN, .default_text = "YES" },
   { .key = "ENABLE_RUNTIME_FALLBACK", .flags = AXON_RW_PLUGIN, .default_text = "YES" },
 };
@@ -19,7 +19,7 @@ auto_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteConte
                            AxonProgressFunc progress, gpointer user_data, GError **error)
 {
   g_autoptr (AxonCore) core = axon_plugin_get_core (plugin, error);
-  g_autoptr (GPtrArray) all = core ? axon_spread_candidates (plugin, core, config, error) : NULL;
+  g_autoptr (GPtrArray) all = core ? axon_candidates_list (plugin, core, config, error) : NULL;
   g_autoptr (GPtrArray) devices = all ? auto_filter (core, model, all) : NULL;
   g_assert (context == NULL); /* AUTO makes none */
   return devices ? auto_model_new (plugin, core, model, devices, config, cancellable, progress,
@@ -31,8 +31,8 @@ static void
 auto_plugin_class_init (AutoPluginClass *klass)
 {
   klass->compile_model = auto_plugin_compile_model;
-  klass->query_model = axon_spread_query;
-  klass->get_metric = axon_spread_get_metric;
+  klass->query_model = axon_candidates_query;
+  klass->get_metric = axon_candidates_get_metric;
   klass->forwards_properties = TRUE;
 }
 

@@ -75,7 +75,8 @@ batch_plugin_query_model (AxonPlugin *plugin, AxonModel *model, const AxonConfig
 {
   guint size;
   g_autofree gchar *device = find_device (config, &size, error);
-  return device != NULL && axon_spread_query (plugin, model, config, result, cancellable, error);
+  return device != NULL &&
+         axon_candidates_query (plugin, model, config, result, cancellable, error);
 }
 
 static void

@@ -67,7 +67,7 @@ static GType multi_plugin_get_type (void);
 G_DEFINE_TYPE (MultiPlugin, multi_plugin, AXON_TYPE_PLUGIN)
 
 static const AxonPropertySpec properties[] = {
-  AXON_SPREAD_PROPERTIES ("CUMULATIVE_THROUGHPUT"),
+  AXON_CANDIDATES_PROPERTIES ("CUMULATIVE_THROUGHPUT"),
 };
 
 static AxonSchedulerFlags
@@ -96,15 +96,15 @@ multi_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteCont
                  "MULTI: which devices? Write MULTI:GPU,CPU or set MULTI_DEVICE_PRIORITIES");
     return NULL;
   }
-  devices = axon_spread_candidates (plugin, core, config, error);
+  devices = axon_candidates_list (plugin, core, config, error);
   if (devices == NULL)
     return NULL;
   compiled = g_object_new (multi_model_get_type (), NULL);
   self = (MultiModel *)compiled;
   self->scheduler = axon_scheduler_new (scheduler_flags (config));
   axon_compiled_model_setup (compiled, plugin, model, config, NULL);
-  return axon_spread_compile_all (plugin, core, self->scheduler, model, devices, config,
-                                  cancellable, progress, user_data, error)
+  return axon_candidates_compile_all (plugin, core, self->scheduler, model, devices, config,
+                                      cancellable, progress, user_data, error)
              ? g_steal_pointer (&compiled)
              : NULL;
 }
@@ -113,8 +113,8 @@ static void
 multi_plugin_class_init (MultiPluginClass *klass)
 {
   klass->compile_model = multi_plugin_compile_model;
-  klass->query_model = axon_spread_query;
-  klass->get_metric = axon_spread_get_metric;
+  klass->query_model = axon_candidates_query;
+  klass->get_metric = axon_candidates_get_metric;
   klass->forwards_properties = TRUE;
 }
 

@@ -364,6 +364,36 @@ latency_is_the_runs_not_that_of_who_is_downstream (void)
   gst_harness_teardown (h);
 }
 
+static gpointer
+ask_caps (gpointer data)
+{
+  GstPad *pad = data;
+  while (g_object_get_data (G_OBJECT (pad), "enough") == NULL)
+    gst_caps_unref (gst_pad_query_caps (pad, NULL));
+  return NULL;
+}
+
+/* Upstream asks whenever it likes, also while the model is closed. */
+static void
+caps_may_be_asked_while_states_change (void)
+{
+  g_autofree gchar *model = test_ball_model ();
+  GstElement *element = gst_element_factory_make ("nninfer", NULL);
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+  GThread *thread;
+  g_object_set (element, "model", model, "device", "MOCK", NULL);
+  thread = g_thread_new ("ask", ask_caps, pad);
+  for (guint i = 0; i < 50; i++) {
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_READY), ==,
+                     GST_STATE_CHANGE_SUCCESS);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  }
+  g_object_set_data (G_OBJECT (pad), "enough", pad);
+  g_thread_join (thread);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
 static void
 latency_is_measured_and_answered (void)
 {
@@ -483,6 +513,7 @@ main (int argc, char **argv)
   ADD (the_interval_skips_inference_not_frames);
   ADD (frames_that_pass_do_not_pile_up);
   ADD (latency_is_the_runs_not_that_of_who_is_downstream);
+  ADD (caps_may_be_asked_while_states_change);
   ADD (latency_is_measured_and_answered);
   ADD (allocation_asks_for_video_meta_and_enough_buffers);
   ADD (tensors_of_the_wrong_shape_say_expected_and_got);

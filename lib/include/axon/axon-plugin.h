@@ -26,4 +26,4 @@
 #include <axon/plugin/axoncompiledmodel.h>
 #include <axon/plugin/axoninferrequest.h>
 #include <axon/plugin/axonscheduler.h>
-#include <axon/plugin/axonspread.h>
+#include <axon/plugin/axoncandidates.h>

@@ -74,10 +74,10 @@ AXON_API gchar **axon_core_list_all_devices (AxonCore *core);
  * axon_core_list_unusable_devices:
  * @core: the core
  *
- * Lists libraries and names that no device came of. Any thread; loads plugins that were not used
- * yet.
+ * Lists devices whose plugins could not be used, with the reason. Any thread; loads plugins that
+ * were not used yet.
  *
- * Returns: (transfer full) (array zero-terminated=1): a line for each, which says why
+ * Returns: (transfer full) (array zero-terminated=1): a line for each, `NAME: why`
  *
  * Since: 1.0
  */

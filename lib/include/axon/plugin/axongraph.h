@@ -276,23 +276,12 @@ AXON_API void axon_node_add_origins (AxonNode *node, AxonNode *from);
 AXON_API void axon_node_set_affinity (AxonNode *node, const gchar *device);
 
 /**
- * axon_node_set_exec_type:
- * @node: a node
- * @exec_type: (nullable): name of the implementation
- *
- * In a runtime model, says what runs the node.
- *
- * Since: 1.0
- */
-AXON_API void axon_node_set_exec_type (AxonNode *node, const gchar *exec_type);
-
-/**
  * axon_node_set_info:
  * @node: a node
- * @key: a key
+ * @key: whose note it is, and of what: `my-pass.kept`
  * @text: (nullable): the note; %NULL takes it away
  *
- * Sets a note, which follows the node through copies, passes, exports and imports.
+ * Writes a note on a node. Notes survive passes and exported models; the library reads none.
  *
  * Since: 1.0
  */
@@ -303,11 +292,22 @@ AXON_API void axon_node_set_info (AxonNode *node, const gchar *key, const gchar 
  * @node: a node
  * @from: a node that @node stands for from now on, too
  *
- * Takes over the notes of @from that @node does not have itself.
+ * Gives @node the notes of @from whose keys it lacks.
  *
  * Since: 1.0
  */
 AXON_API void axon_node_merge_info (AxonNode *node, const AxonNode *from);
+
+/**
+ * axon_node_set_exec_type:
+ * @node: a node
+ * @exec_type: (nullable): name of the implementation
+ *
+ * In a runtime model, says what runs the node.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_node_set_exec_type (AxonNode *node, const gchar *exec_type);
 
 /**
  * axon_node_get_input:

@@ -10,7 +10,7 @@
 G_BEGIN_DECLS
 
 /* The rows that MULTI and AUTO have in common. */
-#define AXON_SPREAD_PROPERTIES(default_hint)                                                       \
+#define AXON_CANDIDATES_PROPERTIES(default_hint)                                                   \
   { .key = "SUPPORTED_PROPERTIES", .flags = AXON_RO_COMPILED },                                    \
       { .key = "FULL_DEVICE_NAME", .flags = AXON_RO },                                             \
       { .key = "OPTIMIZATION_CAPABILITIES", .flags = AXON_RO },                                    \
@@ -48,7 +48,7 @@ G_BEGIN_DECLS
 #define AXON_DEVICE_RANK_CPU 400
 
 /**
- * axon_spread_candidates:
+ * axon_candidates_list:
  * @plugin: the device's plugin
  * @core: the core
  * @config: a configuration
@@ -63,11 +63,11 @@ G_BEGIN_DECLS
  *
  * Since: 1.0
  */
-AXON_API GPtrArray *axon_spread_candidates (AxonPlugin *plugin, AxonCore *core,
-                                            const AxonConfig *config, GError **error);
+AXON_API GPtrArray *axon_candidates_list (AxonPlugin *plugin, AxonCore *core,
+                                          const AxonConfig *config, GError **error);
 
 /**
- * axon_spread_config:
+ * axon_candidates_config:
  * @core: the core
  * @config: a configuration
  * @device: one of the devices
@@ -79,11 +79,11 @@ AXON_API GPtrArray *axon_spread_candidates (AxonPlugin *plugin, AxonCore *core,
  *
  * Since: 1.0
  */
-AXON_API GVariant *axon_spread_config (AxonCore *core, const AxonConfig *config,
-                                       const gchar *device, const gchar *hint);
+AXON_API GVariant *axon_candidates_config (AxonCore *core, const AxonConfig *config,
+                                           const gchar *device, const gchar *hint);
 
 /**
- * axon_spread_compile_all:
+ * axon_candidates_compile_all:
  * @plugin: the device's plugin
  * @core: the core
  * @scheduler: gets every device that could compile
@@ -102,14 +102,14 @@ AXON_API GVariant *axon_spread_config (AxonCore *core, const AxonConfig *config,
  *
  * Since: 1.0
  */
-AXON_API gboolean axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core,
-                                           AxonScheduler *scheduler, AxonModel *model,
-                                           GPtrArray *devices, const AxonConfig *config,
-                                           GCancellable *cancellable, AxonProgressFunc progress,
-                                           gpointer user_data, GError **error);
+AXON_API gboolean axon_candidates_compile_all (AxonPlugin *plugin, AxonCore *core,
+                                               AxonScheduler *scheduler, AxonModel *model,
+                                               GPtrArray *devices, const AxonConfig *config,
+                                               GCancellable *cancellable, AxonProgressFunc progress,
+                                               gpointer user_data, GError **error);
 
 /**
- * axon_spread_query:
+ * axon_candidates_query:
  * @plugin: the device's plugin
  * @model: a model
  * @config: a configuration
@@ -123,14 +123,14 @@ AXON_API gboolean axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core,
  *
  * Since: 1.0
  */
-AXON_API gboolean axon_spread_query (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
-                                     AxonSupportedOps *result, GCancellable *cancellable,
-                                     GError **error);
+AXON_API gboolean axon_candidates_query (AxonPlugin *plugin, AxonModel *model,
+                                         const AxonConfig *config, AxonSupportedOps *result,
+                                         GCancellable *cancellable, GError **error);
 
 /**
- * axon_spread_get_metric:
+ * axon_candidates_get_metric:
  * @plugin: the device's plugin
- * @key: a key of %AXON_SPREAD_PROPERTIES
+ * @key: a key of %AXON_CANDIDATES_PROPERTIES
  * @error: return location
  *
  * `get_metric` for them; `OPTIMIZATION_CAPABILITIES` are those of all candidates, without
@@ -140,6 +140,7 @@ AXON_API gboolean axon_spread_query (AxonPlugin *plugin, AxonModel *model, const
  *
  * Since: 1.0
  */
-AXON_API GVariant *axon_spread_get_metric (AxonPlugin *plugin, const gchar *key, GError **error);
+AXON_API GVariant *axon_candidates_get_metric (AxonPlugin *plugin, const gchar *key,
+                                               GError **error);
 
 G_END_DECLS

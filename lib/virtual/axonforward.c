@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A request that another one runs for: virtual devices. Tensors are handed on, not copied. */
-#include "axoninferrequest-private.h"
+#include "../runtime/infer/axoninferrequest-private.h"
 #include <axon/plugin/axonscheduler.h>
 
 gboolean

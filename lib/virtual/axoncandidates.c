@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "axoncore-private.h"
-#include <axon/plugin/axonspread.h>
+/* Devices that stand for several: which ones, how each is configured, and compiling on all. */
+#include <axon/plugin/axoncandidates.h>
+#include "../runtime/core/axoncore-private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,8 +107,7 @@ set_none_left (AxonPlugin *plugin, AxonCore *core, const gchar *text, gboolean n
 }
 
 GPtrArray *
-axon_spread_candidates (AxonPlugin *plugin, AxonCore *core, const AxonConfig *config,
-                        GError **error)
+axon_candidates_list (AxonPlugin *plugin, AxonCore *core, const AxonConfig *config, GError **error)
 {
   const gchar *text = axon_config_get_string (config, "MULTI_DEVICE_PRIORITIES");
   g_autoptr (GPtrArray) given = *text ? axon_device_list_parse (text, error) : g_ptr_array_new ();
@@ -151,8 +151,8 @@ add_shared (AxonCore *core, const AxonConfig *config, const gchar *device, GVari
 }
 
 GVariant *
-axon_spread_config (AxonCore *core, const AxonConfig *config, const gchar *device,
-                    const gchar *hint)
+axon_candidates_config (AxonCore *core, const AxonConfig *config, const gchar *device,
+                        const gchar *hint)
 {
   static const gchar *const decided[] = { "NUM_STREAMS", "INFERENCE_NUM_THREADS" };
   g_autoptr (GVariant) own =
@@ -203,10 +203,10 @@ run_tasks (Task *tasks, guint n)
 }
 
 gboolean
-axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *scheduler,
-                         AxonModel *model, GPtrArray *devices, const AxonConfig *config,
-                         GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
-                         GError **error)
+axon_candidates_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *scheduler,
+                             AxonModel *model, GPtrArray *devices, const AxonConfig *config,
+                             GCancellable *cancellable, AxonProgressFunc progress,
+                             gpointer user_data, GError **error)
 {
   g_autofree Task *tasks = g_new0 (Task, devices->len + 1);
   g_autoptr (GString) messages = g_string_new (NULL);
@@ -216,7 +216,7 @@ axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *sche
     tasks[i] = (Task){ .core = core,
                        .model = model,
                        .ref = ref,
-                       .config = axon_spread_config (core, config, ref->device, "THROUGHPUT"),
+                       .config = axon_candidates_config (core, config, ref->device, "THROUGHPUT"),
                        .cancellable = cancellable,
                        .is_cpu = g_str_equal (kind, "CPU") };
   }
@@ -248,12 +248,11 @@ axon_spread_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *sche
 }
 
 gboolean
-axon_spread_query (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
-                   AxonSupportedOps *result, GCancellable *cancellable, GError **error)
+axon_candidates_query (AxonPlugin *plugin, AxonModel *model, const AxonConfig *config,
+                       AxonSupportedOps *result, GCancellable *cancellable, GError **error)
 {
   g_autoptr (AxonCore) core = axon_plugin_get_core (plugin, error);
-  g_autoptr (GPtrArray) devices =
-      core ? axon_spread_candidates (plugin, core, config, error) : NULL;
+  g_autoptr (GPtrArray) devices = core ? axon_candidates_list (plugin, core, config, error) : NULL;
   for (guint i = 0; devices != NULL && i < devices->len; i++) {
     const gchar *device = ((AxonDeviceRef *)g_ptr_array_index (devices, i))->device;
     g_autoptr (GVariant) own = axon_config_for_device (config, device);
@@ -299,7 +298,7 @@ candidates_capabilities (AxonPlugin *plugin)
 }
 
 GVariant *
-axon_spread_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
+axon_candidates_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
 {
   if (g_str_equal (key, "FULL_DEVICE_NAME"))
     return g_variant_new_string (axon_plugin_get_name (plugin));
