@@ -332,6 +332,32 @@ gelus_of_all_kinds_agree (void)
   }
 }
 
+/* A slice is a view with gaps, which oneDNN's activations do not take as it is. */
+static void
+an_activation_of_a_slice_runs_no_reference_kernel (void)
+{
+  AxonShape xs = AXON_SHAPE (1, 4, 5, 7);
+  g_autoptr (AxonTensor) x = test_random (&xs, 3);
+  TestModel t = test_model_new (17);
+  AxonValue *in = test_model_input (&t, "x", AXON_DTYPE_F32, &xs);
+  AxonValue *start = test_model_ints (&t, (gint64[]){ 1 }, 1);
+  AxonValue *end = test_model_ints (&t, (gint64[]){ 3 }, 1);
+  AxonNode *slice = test_model_node (&t, "Slice", 4, in, start, end, start);
+  AxonNode *sigmoid = test_model_node (&t, "Sigmoid", 1, slice->outputs[0]);
+  g_autoptr (AxonModel) model = test_model_finish (&t, sigmoid->outputs[0]);
+  g_autoptr (AxonModel) runtime = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < runtime->nodes->len; i++)
+    g_assert_cmpstr (((AxonNode *)g_ptr_array_index (runtime->nodes, i))->exec_type, !=,
+                     "reference");
+  test_compare_devices (model, x, TOLERANCE);
+}
+
 #define ADD(name) g_test_add_func ("/kernels/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
@@ -366,6 +392,7 @@ main (int argc, char **argv)
   ADD (a_fused_convolution_agrees_with_every_activation);
   ADD (gelus_of_all_kinds_agree);
   ADD (a_slice_whose_last_step_ends_beyond_its_axis_agrees);
+  ADD (an_activation_of_a_slice_runs_no_reference_kernel);
   ADD (parts_of_a_split_agree_however_they_lie);
   ADD (attention_agrees_with_what_it_is_made_of);
   return g_test_run ();

@@ -30,15 +30,22 @@ dnn_eltwise_init (DnnEltwise *eltwise, const gchar *op, gfloat alpha, gfloat bet
   return row->data != NULL;
 }
 
+static DnnPd *
+eltwise_pd (const CpuTensor *src, const DnnEltwise *eltwise)
+{
+  g_autoptr (CpuMd) md = dnn_md_of (src);
+  return dnn_pd_if_fast (dnn_pd_new_eltwise (eltwise, md));
+}
+
 static gboolean
 add_eltwise (CpuPlan *plan, const AxonNode *node, const DnnEltwise *eltwise)
 {
-  g_autoptr (CpuMd) md = NULL;
-  CpuTensor *src, *dst;
-  DnnCall call = { 0 };
-  src = cpu_plan_input (plan, node, 0);
-  md = dnn_md_of (src);
-  call.pd = dnn_pd_if_fast (dnn_pd_new_eltwise (eltwise, md));
+  CpuTensor *src = cpu_plan_input (plan, node, 0), *dst;
+  DnnCall call = { .pd = eltwise_pd (src, eltwise) };
+  if (call.pd == NULL) { /* a view with gaps */
+    src = cpu_plan_input_as (plan, node, 0, NULL);
+    call.pd = eltwise_pd (src, eltwise);
+  }
   if (call.pd == NULL)
     return FALSE;
   dst = cpu_plan_is_last_use (plan, src) ? cpu_plan_alias (plan, node, 0, src, src->md)

@@ -77,7 +77,7 @@ AXON_API gchar **axon_core_list_all_devices (AxonCore *core);
  * Lists devices whose plugins could not be used, with the reason. Any thread; loads plugins that
  * were not used yet.
  *
- * Returns: (transfer full) (array zero-terminated=1): a line for each, `NAME: why`
+ * Returns: (transfer full) (array zero-terminated=1): a line for each that says why
  *
  * Since: 1.0
  */
