@@ -15,7 +15,6 @@ axon_node_set_info (AxonNode *node, const gchar *key, const gchar *text)
   g_hash_table_insert (node->info, g_strdup (key), g_strdup (text));
 }
 
-/* Notes of @from that @node does not have itself. */
 void
 axon_node_merge_info (AxonNode *node, const AxonNode *from)
 {

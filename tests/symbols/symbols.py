@@ -30,7 +30,7 @@ def declared(*folders):
 def exported(library):
     lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
     names = {line.split()[-1] for line in lines.splitlines()}
-    return {name for name in names if not name.startswith("_")}  # the toolchain's own
+    return {name for name in names if name[0] not in "_."}  # those are of the toolchain
 
 
 # What a library exports, said as a sentence and as names.

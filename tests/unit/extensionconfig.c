@@ -223,6 +223,7 @@ an_operator_whose_kernel_refuses_runs_by_its_reference_kernel (void)
     g_autoptr (AxonCompiledModel) compiled =
         axon_core_compile_model (core, model, devices[i], NULL, NULL, NULL, NULL, &error);
     g_assert_no_error (error);
+    g_assert_nonnull (compiled);
   }
   check_plus_one (model, x, FALSE);
 }

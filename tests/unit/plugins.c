@@ -162,6 +162,7 @@ devices_of_one_plugin_have_entries_of_their_own (void)
   g_autoptr (AxonCompiledModel) zero = compile (core, "TWO.0", folder);
   g_autoptr (AxonCompiledModel) one = compile (core, "TWO.1", folder);
   g_autoptr (AxonCompiledModel) again = compile (core, "TWO.1", folder);
+  g_assert_false (from_cache (zero));
   g_assert_false (from_cache (one));
   g_assert_true (from_cache (again));
   remove_folder (folder, 2);

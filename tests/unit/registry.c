@@ -103,8 +103,9 @@ a_value_for_all_devices_that_one_refuses_is_kept_by_none (void)
 {
   g_autoptr (AxonCore) core = axon_core_new ();
   g_autoptr (GError) error = NULL;
-  g_autofree gchar *loaded = property (core, "CPU", "DEVICE_ID"); /* takes "" only */
+  g_autofree gchar *loaded = property (core, "CPU", "DEVICE_ID");
   g_autofree gchar *later = NULL;
+  g_assert_cmpstr (loaded, ==, "''"); /* and takes nothing else */
   g_assert_false (
       axon_core_set_property (core, NULL, "DEVICE_ID", g_variant_new_string ("1"), &error));
   g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);

@@ -70,7 +70,6 @@ axon_core_get_available_devices (AxonCore *core)
   return list_devices (core, AXON_PLUGIN_VIRTUAL);
 }
 
-/* Virtual devices too. */
 gchar **
 axon_core_list_all_devices (AxonCore *core)
 {
@@ -103,7 +102,6 @@ list_unusable (AxonCore *core, guint without)
   return g_strv_builder_end (lines);
 }
 
-/* Libraries and names that no device came of, one line each that says why. */
 gchar **
 axon_core_list_unusable_devices (AxonCore *core)
 {
