@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An ONNXIFI client over a library that onnxifi_load () loads, ours or ONNX's: runs folders of the ONNX backend
- * suite, and says of each whether the first backend takes it, and what came out. The models' bytes
- * go to the library as they are; Axon's own reader only reads the tensors beside them and names.
+/* An ONNXIFI client over a library that onnxifi_load () loads, ours or ONNX's: runs folders of the
+ * ONNX backend suite, and says of each whether the first backend takes it, and what came out. The
+ * models' bytes go to the library as they are; Axon's own reader only reads the tensors beside them
+ * and names.
  *
  * usage: client LIBRARY FOLDER ...   (LIBRARY empty: libonnxifi.so, the wrapper) */
 #include <axon/axon.h>
