@@ -332,6 +332,29 @@ gelus_of_all_kinds_agree (void)
   }
 }
 
+/* As they come, and behind a convolution, whose channels lie last. */
+static void
+blocks_of_pixels_become_channels_and_back (void)
+{
+  AxonShape xs = AXON_SHAPE (2, 8, 6, 4), ws = AXON_SHAPE (8, 8, 1, 1);
+  g_autoptr (AxonTensor) x = test_random (&xs, 5);
+  for (guint i = 0; i < 8; i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *in = test_model_input (&t, "x", AXON_DTYPE_F32, &xs);
+    const gchar *op = i & 2 ? "DepthToSpace" : "SpaceToDepth";
+    g_autoptr (AxonModel) model = NULL;
+    AxonNode *n;
+    if (i & 1)
+      in = test_model_node (&t, "Conv", 2, in, test_model_random (&t, &ws, 6))->outputs[0];
+    n = test_model_node (&t, op, 1, in);
+    axon_node_set_int (n, "blocksize", 2);
+    if ((i & 2) && (i & 4))
+      axon_node_set_string (n, "mode", "CRD");
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, x, TOLERANCE);
+  }
+}
+
 /* A slice is a view with gaps, which oneDNN's activations do not take as it is. */
 static void
 an_activation_of_a_slice_runs_no_reference_kernel (void)
@@ -392,6 +415,7 @@ main (int argc, char **argv)
   ADD (a_fused_convolution_agrees_with_every_activation);
   ADD (gelus_of_all_kinds_agree);
   ADD (a_slice_whose_last_step_ends_beyond_its_axis_agrees);
+  ADD (blocks_of_pixels_become_channels_and_back);
   ADD (an_activation_of_a_slice_runs_no_reference_kernel);
   ADD (parts_of_a_split_agree_however_they_lie);
   ADD (attention_agrees_with_what_it_is_made_of);

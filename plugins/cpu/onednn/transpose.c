@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Transpose and DepthToSpace, as strided descriptions of the same data. Transposing an nhwc tensor
- * to N,H,W,C order costs nothing: its bytes lie that way already. */
+/* Transpose, DepthToSpace and SpaceToDepth, as strided descriptions of the same data. Transposing
+ * an nhwc tensor to N,H,W,C order costs nothing: its bytes lie that way already. */
 #include "dnn-private.h"
 
 static gboolean
@@ -50,8 +50,24 @@ build_depth_to_space (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError 
   return TRUE;
 }
 
+static gboolean
+build_space_to_depth (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint64 b = axon_node_get_int (node, "blocksize"), s[AXON_MAX_RANK];
+  AxonShape shape = AXON_SHAPE (x->dims[0], b, b, x->dims[1], x->dims[2] / b, x->dims[3] / b);
+  CpuTensor *src;
+  if (!dnn_is_movable (node))
+    return FALSE;
+  src = dnn_strided_input (plan, node, s);
+  gint64 strides[] = { s[0], s[2], s[3], s[1], b * s[2], b * s[3] };
+  add_gather (plan, node, src, &shape, strides);
+  return TRUE;
+}
+
 const CpuKernel cpu_dnn_transpose_kernels[] = {
   { .name = "Transpose", .impl = "onednn", .build = build_transpose },
   { .name = "DepthToSpace", .impl = "onednn", .build = build_depth_to_space },
+  { .name = "SpaceToDepth", .impl = "onednn", .build = build_space_to_depth },
   { 0 },
 };
