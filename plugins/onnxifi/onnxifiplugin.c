@@ -44,7 +44,6 @@ static const AxonPropertySpec properties[] = {
   { .key = "PERFORMANCE_HINT_NUM_REQUESTS", .flags = AXON_RW, .default_text = "0" },
   { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "AUTO" },
   { .key = "LOG_LEVEL", .flags = AXON_RW, .default_text = "LOG_NONE" },
-  { .key = "MODEL_PRIORITY", .flags = AXON_RW, .default_text = "MEDIUM" },
   { .key = "NETWORK_NAME", .flags = AXON_MODEL },
   { .key = "OPTIMAL_NUMBER_OF_INFER_REQUESTS", .flags = AXON_MODEL },
   { .key = "LOADED_FROM_CACHE", .flags = AXON_MODEL },
