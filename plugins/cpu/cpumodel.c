@@ -6,8 +6,6 @@
 #include "cputhreads.h"
 #include "onednn/cpudnn.h"
 
-#include <omp.h>
-
 typedef struct {
   gatomicrefcount ref_count;
   AxonShape *shapes; /* of the inputs */
@@ -64,6 +62,8 @@ has_static_shapes (const AxonModel *model)
   return TRUE;
 }
 
+/* Caller: has called cpu_threads_use (), for oneDNN fixes the number of threads of a primitive when
+ * it is made. */
 static Entry *
 entry_new (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GError **error)
 {
@@ -72,18 +72,14 @@ entry_new (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GErr
   g_autoptr (AxonModel) lowered =
       special ? cpu_lower_model (special, call->cancellable, error) : NULL;
   gboolean dynamic = lowered != NULL && !has_static_shapes (lowered);
-  int threads = omp_get_max_threads ();
   CpuPlan *plan = NULL;
   CpuSegments *segments = NULL;
   Entry *entry;
-  /* oneDNN fixes the number of threads of a primitive when it is made. */
-  omp_set_num_threads ((int)self->threads.threads);
   if (lowered != NULL && !dynamic)
     plan = cpu_plan_new (lowered, self->extensions, self->threads.threads, call->cancellable,
                          call->progress, call->user_data, error);
   else if (lowered != NULL)
     segments = cpu_segments_new (special, self->extensions, self->threads.threads, call, error);
-  omp_set_num_threads (threads);
   if (plan == NULL && segments == NULL)
     return NULL;
   entry = g_new0 (Entry, 1);
@@ -246,7 +242,9 @@ static void
 build_first (G_GNUC_UNUSED guint stream, gpointer user_data)
 {
   Build *b = user_data;
+  cpu_threads_use (&b->self->threads);
   b->entry = get_entry (b->self, b->shapes, b->call, &b->error);
+  cpu_threads_release ();
 }
 
 AxonCompiledModel *
@@ -266,8 +264,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                            entry_fits, entry_ref, entry_unref);
   self->profile = axon_config_get_bool (config, "PERF_COUNT");
   if (known_shapes (transformed, shapes)) {
-    /* On the stream's thread: libgomp keeps a team per thread that ever opened a region, and spins
-     * briefly, so with long waits in the kernel, once teams outnumber the processors. */
+    /* On the stream's thread, which makes its workers for it. */
     Build b = { self, shapes, call, NULL, NULL };
     axon_executor_run_and_wait (executor, build_first, &b);
     if (b.entry == NULL) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Builds plans: kernel choice per node, representations of values, liveness, arena. */
 #include "cpuplan.h"
+
+#include "cpuopenmp.h"
 #include "kernels/kernels.h"
 #include "onednn/cpudnn.h"
 
@@ -438,8 +440,9 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancell
   }
   add_outputs (plan);
   plan_memory (plan);
-  g_debug ("%s: %u nodes, %u steps, %u threads", axon_model_get_name (model), model->nodes->len,
-           plan->steps->len, n_threads);
+  g_debug ("%s: %u nodes, %u steps, %u threads, oneDNN's by %s", axon_model_get_name (model),
+           model->nodes->len, plan->steps->len, n_threads,
+           cpu_openmp_is_ours () ? "us" : "libgomp");
   return plan;
 }
 

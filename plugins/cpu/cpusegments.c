@@ -93,7 +93,7 @@ segment_new (const AxonPart *part, GHashTable *slots, GPtrArray *extensions, gui
   return s;
 }
 
-/* Caller: has set the number of OpenMP threads that plans are made for. */
+/* Caller: has set the number of threads that plans are made for. */
 CpuSegments *
 cpu_segments_new (AxonModel *model, GPtrArray *extensions, guint n_threads, const CpuCompile *call,
                   GError **error)

@@ -7,12 +7,12 @@
 typedef struct {
   guint threads;
   gboolean pin;       /* each stays on one processor, while there are enough for all */
-  gboolean spread;    /* keep workers off the processor that their master is on */
+  gboolean spread;    /* keep workers off the processor that the stream's own thread is on */
   gboolean denormals; /* flush them to zero */
   CpuLimits limits;
 } CpuThreads;
 
-/* OpenMP regions that this thread opens, ours and oneDNN's, are run like that from now on. */
+/* Jobs of this thread are done like that until cpu_threads_release (); it makes its workers when it
+ * first needs them, and keeps them. */
 void cpu_threads_use (const CpuThreads *wanted);
-/* After each run. */
 void cpu_threads_release (void);

@@ -3,6 +3,7 @@
  * last dimensions, by the loops of the level in use. */
 #include "kernels.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
 /* Rows of this many elements are worth a thread. */
@@ -85,24 +86,45 @@ row_offset (const BroadcastPlan *p, guint k, gint64 row)
   return at;
 }
 
+/* Of one run. */
+typedef struct {
+  const BroadcastPlan *plan;
+  guint8 *y;
+  const guint8 *in[3];
+} BroadcastRun;
+
+static BroadcastRun
+run_of (const CpuStep *step, const CpuInstance *instance)
+{
+  BroadcastRun run = { .plan = step->data, .y = cpu_tensor_data (instance, step->out[0]) };
+  for (guint i = 0; i < step->n_in; i++)
+    run.in[i] = cpu_tensor_data (instance, step->in[i]);
+  return run;
+}
+
+/* Chunks of rows, counted through all rows. */
+static void
+pair_chunks (gpointer data, gint64 from, gint64 end)
+{
+  const BroadcastRun *run = data;
+  const BroadcastPlan *p = run->plan;
+  gint64 n = p->dims[p->rank - 1], chunks = (n + PARALLEL - 1) / PARALLEL;
+  gint64 sa = p->strides[0][p->rank - 1], sb = p->strides[1][p->rank - 1];
+  for (gint64 i = from; i < end; i++) {
+    gint64 r = i / chunks, first = i % chunks * PARALLEL;
+    p->pair (run->y + (gsize)(r * n + first) * p->out_size,
+             run->in[0] + (gsize)(row_offset (p, 0, r) + first * sa) * p->size[0],
+             run->in[1] + (gsize)(row_offset (p, 1, r) + first * sb) * p->size[1],
+             MIN (PARALLEL, n - first), sa, sb);
+  }
+}
+
 static void
 run_pair (const CpuStep *step, const CpuInstance *instance)
 {
-  const BroadcastPlan *p = step->data;
-  guint8 *y = cpu_tensor_data (instance, step->out[0]);
-  const guint8 *a = cpu_tensor_data (instance, step->in[0]);
-  const guint8 *b = cpu_tensor_data (instance, step->in[1]);
-  gint64 n = p->dims[p->rank - 1], chunk = MAX (PARALLEL, 1), chunks = (n + chunk - 1) / chunk;
-  gint64 sa = p->strides[0][p->rank - 1], sb = p->strides[1][p->rank - 1];
-#pragma omp parallel for collapse(2) if (p->rows * n > PARALLEL)
-  for (gint64 r = 0; r < p->rows; r++)
-    for (gint64 c = 0; c < chunks; c++) {
-      gint64 first = c * chunk;
-      p->pair (y + (gsize)(r * n + first) * p->out_size,
-               a + (gsize)(row_offset (p, 0, r) + first * sa) * p->size[0],
-               b + (gsize)(row_offset (p, 1, r) + first * sb) * p->size[1], MIN (chunk, n - first),
-               sa, sb);
-    }
+  BroadcastRun run = run_of (step, instance);
+  gint64 n = run.plan->dims[run.plan->rank - 1], chunks = (n + PARALLEL - 1) / PARALLEL;
+  cpu_parallel_ranges (run.plan->rows * chunks, PARALLEL / MAX (n, 1) + 1, pair_chunks, &run);
 }
 
 static gboolean
@@ -140,20 +162,27 @@ build_logical (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error
 }
 
 static void
-run_where (const CpuStep *step, const CpuInstance *instance)
+choose_rows (gpointer data, gint64 first, gint64 end)
 {
-  const BroadcastPlan *p = step->data;
-  guint32 *y = cpu_tensor_data (instance, step->out[0]);
-  const guint8 *c = cpu_tensor_data (instance, step->in[0]);
-  const guint32 *a = cpu_tensor_data (instance, step->in[1]);
-  const guint32 *b = cpu_tensor_data (instance, step->in[2]);
+  const BroadcastRun *run = data;
+  const BroadcastPlan *p = run->plan;
+  guint32 *y = (guint32 *)(gpointer)run->y;
+  const guint32 *a = (const guint32 *)(gconstpointer)run->in[1];
+  const guint32 *b = (const guint32 *)(gconstpointer)run->in[2];
   gint last = p->rank - 1;
   gint64 n = p->dims[last];
-#pragma omp parallel for if (p->rows > 1 && p->rows * n > PARALLEL)
-  for (gint64 r = 0; r < p->rows; r++)
-    p->choose (y + r * n, c + row_offset (p, 0, r), a + row_offset (p, 1, r),
+  for (gint64 r = first; r < end; r++)
+    p->choose (y + r * n, run->in[0] + row_offset (p, 0, r), a + row_offset (p, 1, r),
                b + row_offset (p, 2, r), n, p->strides[0][last], p->strides[1][last],
                p->strides[2][last]);
+}
+
+static void
+run_where (const CpuStep *step, const CpuInstance *instance)
+{
+  BroadcastRun run = run_of (step, instance);
+  gint64 n = run.plan->dims[run.plan->rank - 1];
+  cpu_parallel_ranges (run.plan->rows, PARALLEL / MAX (n, 1) + 1, choose_rows, &run);
 }
 
 /* Elements of four bytes, whatever they mean. */

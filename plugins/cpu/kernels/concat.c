@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Concat of row-major data of any type: whole runs are copied. */
 #include "kernels.h"
+#include "../cpupool.h"
 
 #include <string.h>
 
@@ -12,20 +13,33 @@ typedef struct {
   gsize parts[]; /* bytes of a run of each input */
 } ConcatPlan;
 
+/* Of one run. */
+typedef struct {
+  const CpuStep *step;
+  const CpuInstance *instance;
+} ConcatRun;
+
+static void
+concat_rows (gpointer data, gint64 first, gint64 end)
+{
+  const ConcatRun *run = data;
+  const ConcatPlan *p = run->step->data;
+  guint8 *y = cpu_tensor_data (run->instance, run->step->out[0]);
+  for (guint i = 0; i < run->step->n_in; i++) {
+    const guint8 *x = cpu_tensor_data (run->instance, run->step->in[i]);
+    gsize part = p->parts[i];
+    for (gint64 o = first; o < end; o++)
+      memcpy (y + (gsize)o * p->row, x + (gsize)o * part, part);
+    y += part;
+  }
+}
+
 static void
 run_concat (const CpuStep *step, const CpuInstance *instance)
 {
   const ConcatPlan *p = step->data;
-  guint8 *y = cpu_tensor_data (instance, step->out[0]);
-  gsize at = 0;
-  for (guint i = 0; i < step->n_in; i++) {
-    const guint8 *x = cpu_tensor_data (instance, step->in[i]);
-    gsize part = p->parts[i];
-#pragma omp parallel for if (p->outer > 1 && (gsize)p->outer * part > PARALLEL_BYTES)
-    for (gint64 o = 0; o < p->outer; o++)
-      memcpy (y + (gsize)o * p->row + at, x + (gsize)o * part, part);
-    at += part;
-  }
+  ConcatRun run = { step, instance };
+  cpu_parallel_ranges (p->outer, PARALLEL_BYTES / (gint64)MAX (p->row, 1) + 1, concat_rows, &run);
 }
 
 static gboolean

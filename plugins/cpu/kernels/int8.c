@@ -2,8 +2,8 @@
 /* The plan of a product of bytes, and its run. */
 #include "int8-private.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 
-#include <omp.h>
 #include <string.h>
 
 typedef struct {
@@ -38,16 +38,31 @@ correct_bias (const CpuInt8Layer *layer, gint32 zero, const gint32 *bias, gint32
     to[i] = (gint32)((guint32)bias[i] - z * (guint32)layer->sums[i]);
 }
 
+/* Of one run. */
+typedef struct {
+  const CpuInt8Conv *conv;
+  const CpuInt8Run *run;
+  CpuInt8Func func;
+  guint8 *scratch;
+  gsize each; /* bytes of a thread */
+} LayerRun;
+
+static void
+run_part (gpointer data, gint64 index)
+{
+  const LayerRun *layer = data;
+  CpuInt8Part part = cpu_int8_get_part (layer->conv, (gint)index);
+  layer->func (layer->conv, layer->run, &part,
+               layer->scratch + (gsize)cpu_parallel_thread () * layer->each);
+}
+
 static void
 run_layer (const Step *self, const CpuInt8Layer *layer, const CpuInt8Run *run, guint8 *scratch)
 {
-  CpuInt8Func func = layer->conv.depthwise ? self->kernels->depthwise : self->kernels->dense;
-  gint n = cpu_int8_count_parts (&layer->conv);
-#pragma omp parallel for schedule(dynamic) if (n > 1)
-  for (gint i = 0; i < n; i++) {
-    CpuInt8Part part = cpu_int8_get_part (&layer->conv, i);
-    func (&layer->conv, run, &part, scratch + (gsize)omp_get_thread_num () * self->scratch);
-  }
+  const CpuInt8Conv *c = &layer->conv;
+  LayerRun all = { c, run, c->depthwise ? self->kernels->depthwise : self->kernels->dense, scratch,
+                   self->scratch };
+  cpu_parallel (cpu_int8_count_parts (c), run_part, &all);
 }
 
 static gint32

@@ -3,8 +3,12 @@
  * elements that share a mean, then one that scales. */
 #include "kernels.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 
 #include <math.h>
+
+/* Elements that are worth a thread. */
+#define PARALLEL 16384
 
 typedef struct {
   gint64 sets, n;      /* sets of n elements each */
@@ -32,17 +36,32 @@ normalize_set (const NormPlan *p, gint64 set, const gfloat *x, gfloat *y, const 
   }
 }
 
+/* Of one run. */
+typedef struct {
+  const NormPlan *plan;
+  const gfloat *x, *scale, *bias;
+  gfloat *y;
+} NormRun;
+
+static void
+normalize_sets (gpointer data, gint64 first, gint64 end)
+{
+  const NormRun *run = data;
+  gint64 n = run->plan->n;
+  for (gint64 s = first; s < end; s++)
+    normalize_set (run->plan, s, run->x + s * n, run->y + s * n, run->scale, run->bias);
+}
+
 static void
 run_normalize (const CpuStep *step, const CpuInstance *instance)
 {
   const NormPlan *p = step->data;
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  const gfloat *scale = cpu_tensor_data (instance, step->in[1]);
-  const gfloat *bias = step->n_in > 2 ? cpu_tensor_data (instance, step->in[2]) : NULL;
-  gfloat *y = cpu_tensor_data (instance, step->out[0]);
-#pragma omp parallel for if (p->sets > 1 && p->sets * p->n > 16384)
-  for (gint64 s = 0; s < p->sets; s++)
-    normalize_set (p, s, x + s * p->n, y + s * p->n, scale, bias);
+  NormRun run = { .plan = p,
+                  .x = cpu_tensor_data (instance, step->in[0]),
+                  .scale = cpu_tensor_data (instance, step->in[1]),
+                  .bias = step->n_in > 2 ? cpu_tensor_data (instance, step->in[2]) : NULL,
+                  .y = cpu_tensor_data (instance, step->out[0]) };
+  cpu_parallel_ranges (p->sets, PARALLEL / MAX (p->n, 1) + 1, normalize_sets, &run);
 }
 
 static gint64

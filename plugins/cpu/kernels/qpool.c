@@ -4,6 +4,7 @@
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
 /* Bytes to be added that are worth a thread, and channels that are summed at a time. */
@@ -74,6 +75,22 @@ pool_block (const Plan *p, guint8 *y, const guint8 *x, gint64 pixel, gint64 firs
   p->finish (y + pixel * p->channels + first, sum, n, &mean);
 }
 
+/* Of one run. */
+typedef struct {
+  const Plan *plan;
+  guint8 *y;
+  const guint8 *x;
+  gint64 blocks; /* of channels */
+} PoolRun;
+
+static void
+pool_blocks (gpointer data, gint64 first, gint64 end)
+{
+  const PoolRun *run = data;
+  for (gint64 i = first; i < end; i++)
+    pool_block (run->plan, run->y, run->x, i / run->blocks, i % run->blocks * BLOCK);
+}
+
 static void
 run_pool (const CpuStep *step, const CpuInstance *instance)
 {
@@ -82,11 +99,9 @@ run_pool (const CpuStep *step, const CpuInstance *instance)
   guint8 *y = cpu_tensor_data (instance, step->out[0]);
   const guint8 *x = cpu_tensor_data (instance, step->in[0]);
   gint64 pixels = p->batch * w->out[0] * w->out[1] * w->out[2];
-  gint64 work = pixels * p->channels * w->kernel[0] * w->kernel[1] * w->kernel[2];
-#pragma omp parallel for collapse(2) if (work > PARALLEL)
-  for (gint64 pixel = 0; pixel < pixels; pixel++)
-    for (gint64 first = 0; first < p->channels; first += BLOCK)
-      pool_block (p, y, x, pixel, first);
+  gint64 work = MIN (p->channels, BLOCK) * w->kernel[0] * w->kernel[1] * w->kernel[2];
+  PoolRun run = { p, y, x, (p->channels + BLOCK - 1) / BLOCK };
+  cpu_parallel_ranges (pixels * run.blocks, PARALLEL / work + 1, pool_blocks, &run);
 }
 
 enum { WINDOW, GLOBAL };

@@ -4,6 +4,7 @@
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
 #include <math.h>
@@ -177,19 +178,28 @@ range_row (gpointer user, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gi
   r->plan->kernels->range (r->x + at[X], n, &r->low, &r->high);
 }
 
-/* The range, widened to hold 0. */
-static Range
-find_range (const Plan *p, const gfloat *x)
+/* Every thread has a range of its own. */
+static void
+range_units (gpointer data, gint64 unit)
 {
-  gfloat low = 0, high = 0;
-#pragma omp parallel for reduction(min : low) reduction(max : high) if (p->rows.units > 1)
-  for (gint64 u = 0; u < p->rows.units; u++) {
-    Range r = { p, x, low, high };
-    cpu_rows_run_unit (&p->rows, u, range_row, &r);
-    low = MIN (low, r.low);
-    high = MAX (high, r.high);
+  Range *own = (Range *)data + cpu_parallel_thread ();
+  cpu_rows_run_unit (&own->plan->rows, unit, range_row, own);
+}
+
+/* The range, widened to hold 0. @ranges: one for each thread */
+static Range
+find_range (const Plan *p, const gfloat *x, Range *ranges)
+{
+  guint n = cpu_parallel_width ();
+  Range all = { p, x, 0, 0 };
+  for (guint i = 0; i < n; i++)
+    ranges[i] = all;
+  cpu_parallel (p->rows.units, range_units, ranges);
+  for (guint i = 0; i < n; i++) {
+    all.low = MIN (all.low, ranges[i].low);
+    all.high = MAX (all.high, ranges[i].high);
   }
-  return (Range){ p, x, low, high };
+  return all;
 }
 
 /* @user: the scale, the zero point */
@@ -213,7 +223,7 @@ run_dynamic (const CpuStep *step, const CpuInstance *instance)
   const Plan *p = step->data;
   Dynamic d = { .run = { p, cpu_tensor_data (instance, step->out[0]),
                          cpu_tensor_data (instance, step->in[0]) } };
-  Range range = find_range (p, d.run.x);
+  Range range = find_range (p, d.run.x, cpu_tensor_data (instance, step->out[3]));
   gfloat scale = (range.high - range.low) / 255, zero = rintf (-range.low / scale);
   d.zero = scale > 0 && isfinite (zero) ? CLAMP (zero, 0, 255) : 0;
   d.scale = scale > 0 ? scale : 1; /* of nothing but 0 any scale makes 0 */
@@ -227,7 +237,7 @@ run_dynamic (const CpuStep *step, const CpuInstance *instance)
 static gboolean
 build_dynamic (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  CpuTensor *x, *out[3] = { NULL };
+  CpuTensor *x, *out[4] = { NULL };
   g_autoptr (CpuMd) md = NULL;
   Plan *p;
   if (node->outputs[0] == NULL)
@@ -243,7 +253,8 @@ build_dynamic (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error
     x = cpu_rows_convert (plan, node, 0, out[0]);
     set_rows (p, node, x, out[0]);
   }
-  cpu_plan_add_step (plan, run_dynamic, p, g_free, "own", &x, 1, out, 3);
+  out[3] = cpu_plan_scratch_bytes (plan, plan->n_threads * sizeof (Range));
+  cpu_plan_add_step (plan, run_dynamic, p, g_free, "own", &x, 1, out, 4);
   return TRUE;
 }
 

@@ -2,6 +2,7 @@
 /* Reduce* of row-major f32 over the last dimensions. */
 #include "kernels.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 
 #include <math.h>
 
@@ -21,17 +22,31 @@ typedef struct {
   Then then;
 } ReducePlan;
 
+/* Of one run. */
+typedef struct {
+  const ReducePlan *plan;
+  const gfloat *x;
+  gfloat *y;
+} ReduceRun;
+
+static void
+reduce_rows (gpointer data, gint64 first, gint64 end)
+{
+  const ReduceRun *run = data;
+  const ReducePlan *p = run->plan;
+  for (gint64 r = first; r < end; r++) {
+    gfloat v = p->func (run->x + r * p->n, p->n);
+    run->y[r] = p->then == MEAN ? v / (gfloat)p->n : p->then == ROOT ? sqrtf (v) : v;
+  }
+}
+
 static void
 run_reduce (const CpuStep *step, const CpuInstance *instance)
 {
   const ReducePlan *p = step->data;
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  gfloat *y = cpu_tensor_data (instance, step->out[0]);
-#pragma omp parallel for if (p->rows > 1 && p->rows * p->n > PARALLEL)
-  for (gint64 r = 0; r < p->rows; r++) {
-    gfloat v = p->func (x + r * p->n, p->n);
-    y[r] = p->then == MEAN ? v / (gfloat)p->n : p->then == ROOT ? sqrtf (v) : v;
-  }
+  ReduceRun run = { p, cpu_tensor_data (instance, step->in[0]),
+                    cpu_tensor_data (instance, step->out[0]) };
+  cpu_parallel_ranges (p->rows, PARALLEL / MAX (p->n, 1) + 1, reduce_rows, &run);
 }
 
 /* The number of last dimensions that are reduced; 0 where others are too. */

@@ -5,9 +5,13 @@
 #include "kernels.h"
 #include "../onednn/cpudnn.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Bytes that are worth a thread. */
+#define PARALLEL 32768
 
 typedef struct {
   gint64 planes, h_in, w_in, h_out, w_out;
@@ -144,19 +148,34 @@ nearest_free (gpointer data)
   g_free (n);
 }
 
+/* Of one run. */
+typedef struct {
+  const Nearest *plan;
+  const guint8 *x;
+  guint8 *y;
+} NearestRun;
+
+static void
+nearest_rows (gpointer data, gint64 first, gint64 end)
+{
+  const NearestRun *run = data;
+  const Nearest *n = run->plan;
+  for (gint64 r = first; r < end; r++) {
+    const guint8 *from = run->x + (gsize)(r / n->h) * n->frame + (gsize)n->y[r % n->h] * n->row;
+    guint8 *to = run->y + (gsize)(r * n->w) * n->channels;
+    for (gint64 i = 0; i < n->w; i++)
+      memcpy (to + (gsize)i * n->channels, from + (gsize)n->x[i] * n->channels, n->channels);
+  }
+}
+
 static void
 run_nearest (const CpuStep *step, const CpuInstance *instance)
 {
   const Nearest *n = step->data;
-  const guint8 *x = cpu_tensor_data (instance, step->in[0]);
-  guint8 *y = cpu_tensor_data (instance, step->out[0]);
-#pragma omp parallel for if (n->frames * n->h * n->w * (gint64)n->channels > 65536)
-  for (gint64 r = 0; r < n->frames * n->h; r++) {
-    const guint8 *from = x + (gsize)(r / n->h) * n->frame + (gsize)n->y[r % n->h] * n->row;
-    guint8 *to = y + (gsize)(r * n->w) * n->channels;
-    for (gint64 i = 0; i < n->w; i++)
-      memcpy (to + (gsize)i * n->channels, from + (gsize)n->x[i] * n->channels, n->channels);
-  }
+  NearestRun run = { n, cpu_tensor_data (instance, step->in[0]),
+                     cpu_tensor_data (instance, step->out[0]) };
+  cpu_parallel_ranges (n->frames * n->h, PARALLEL / MAX (n->w * (gint64)n->channels, 1) + 1,
+                       nearest_rows, &run);
 }
 
 /* Where each output along @axis comes from; the same place if nothing changes there. NULL: not from

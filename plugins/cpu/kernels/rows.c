@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "rows.h"
 #include "kernels.h"
+#include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
 /* Elements that are worth a thread. */
@@ -146,12 +147,25 @@ cpu_rows_run_unit (const CpuRows *r, gint64 unit, CpuRowFunc func, gpointer user
   run_rows (r, unit * r->part, MIN ((unit + 1) * r->part, r->rows), step, func, user);
 }
 
+/* Of one run. */
+typedef struct {
+  const CpuRows *rows;
+  CpuRowFunc func;
+  gpointer user;
+} RowsRun;
+
+static void
+run_unit (gpointer data, gint64 unit)
+{
+  const RowsRun *run = data;
+  cpu_rows_run_unit (run->rows, unit, run->func, run->user);
+}
+
 void
 cpu_rows_run (const CpuRows *r, CpuRowFunc func, gpointer user)
 {
-#pragma omp parallel for if (r->units > 1)
-  for (gint64 u = 0; u < r->units; u++)
-    cpu_rows_run_unit (r, u, func, user);
+  RowsRun run = { r, func, user };
+  cpu_parallel (r->units, run_unit, &run);
 }
 
 static gboolean

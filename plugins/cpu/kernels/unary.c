@@ -2,6 +2,7 @@
 /* Elementwise operators of one input on f32 that oneDNN lacks, by the loops of the level in use. */
 #include "kernels.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
 /* Rows of this many elements are worth a thread. */
@@ -15,25 +16,31 @@ typedef struct {
   gint64 n;
 } UnaryPlan;
 
+/* Of one run. */
+typedef struct {
+  const UnaryPlan *plan;
+  gfloat *y;
+  const gfloat *x;
+} UnaryRun;
+
 static void
-run_unary_chunk (const UnaryPlan *p, gfloat *y, const gfloat *x, gint64 n)
+unary_elements (gpointer data, gint64 first, gint64 end)
 {
+  const UnaryRun *run = data;
+  const UnaryPlan *p = run->plan;
   if (p->func != NULL)
-    p->func (y, x, n);
+    p->func (run->y + first, run->x + first, end - first);
   else
-    p->hard_sigmoid (y, x, n, p->alpha, p->beta);
+    p->hard_sigmoid (run->y + first, run->x + first, end - first, p->alpha, p->beta);
 }
 
 static void
 run_unary (const CpuStep *step, const CpuInstance *instance)
 {
   const UnaryPlan *p = step->data;
-  gfloat *y = cpu_tensor_data (instance, step->out[0]);
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  gint64 chunks = (p->n + PARALLEL - 1) / PARALLEL;
-#pragma omp parallel for if (chunks > 1)
-  for (gint64 c = 0; c < chunks; c++)
-    run_unary_chunk (p, y + c * PARALLEL, x + c * PARALLEL, MIN (PARALLEL, p->n - c * PARALLEL));
+  UnaryRun run = { p, cpu_tensor_data (instance, step->out[0]),
+                   cpu_tensor_data (instance, step->in[0]) };
+  cpu_parallel_ranges (p->n, PARALLEL, unary_elements, &run);
 }
 
 static gboolean
