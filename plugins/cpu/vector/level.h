@@ -13,9 +13,9 @@
 #endif
 
 void CPU_NAME (cpu_int8_dense) (const CpuInt8Conv *conv, const CpuInt8Run *run,
-                                const CpuInt8Part *part, guint8 *scratch);
+                                const CpuConvPart *part, guint8 *scratch);
 void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *run,
-                                    const CpuInt8Part *part, guint8 *scratch);
+                                    const CpuConvPart *part, guint8 *scratch);
 
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuImage CPU_NAME (cpu_image);
