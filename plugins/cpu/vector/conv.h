@@ -18,9 +18,17 @@ typedef struct {
   gint padded;           /* out_channels (depthwise: channels), rounded up to whole vectors */
   gboolean direct;       /* the source is read where it lies */
   gint band_h, band_w;   /* output rows and pixels of a part */
-  gint n_panels, panels; /* vectors of output channels of a group, and those of a part */
+  gint n_panels, panels; /* vectors of output channels of a group, or panels of them, and those of a
+                            part */
   gsize scratch;         /* bytes of a thread */
 } CpuConv;
+
+/* Panel @p begins with this vector of output channels; panels of floats have some vectors each. */
+static inline gint
+cpu_conv_panel_start (const CpuConv *c, gint lanes, gint p)
+{
+  return c->padded / lanes * p / c->n_panels;
+}
 
 /* What one thread computes at once. */
 typedef struct {

@@ -25,5 +25,6 @@ typedef struct {
   gint lanes;   /* of a vector */
   gint vectors; /* of output channels, of a tile */
   gint pixels;  /* of a tile */
+  gint strip;   /* vectors of channels of a depthwise tile */
   CpuFloatConvFunc dense, depthwise;
 } CpuFloatConvKernels;
