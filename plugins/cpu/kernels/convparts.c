@@ -75,13 +75,16 @@ choose_bands (CpuConv *c, const CpuConvCut *cut)
   c->band_h = (gint)CLAMP (cut->patch / MAX (row, 1), 1, (gsize)c->out_h);
 }
 
-void
-cpu_conv_cut (CpuConv *c, const CpuConvCut *cut)
+static void
+cut_panels (CpuConv *c, const CpuConvCut *cut, gint wanted)
 {
-  gdouble products = (gdouble)c->frames * c->groups * c->out_h * c->out_w * c->kernel_h *
-                     c->kernel_w * c->channels * c->out_channels;
-  gint wanted = cut->threads > 1 && products > SMALL ? (gint)cut->threads * PARTS_PER_THREAD : 1;
-  choose_bands (c, cut);
+  while (cpu_conv_count_parts (c) < wanted && c->panels > cut->panels)
+    c->panels = cpu_ceil_div (c->panels, 2 * cut->panels) * cut->panels; /* half, in whole tiles */
+}
+
+static void
+cut_bands (CpuConv *c, const CpuConvCut *cut, gint wanted)
+{
   while (cpu_conv_count_parts (c) < wanted && (c->band_h > 1 || c->band_w > 2 * cut->tile)) {
     gint *band = c->out_h > 1 && c->band_h > 1 ? &c->band_h : &c->band_w;
     if (band == &c->band_w && c->out_h > 1)
@@ -90,8 +93,19 @@ cpu_conv_cut (CpuConv *c, const CpuConvCut *cut)
   }
   c->band_h = cpu_ceil_div (c->out_h, cpu_ceil_div (c->out_h, c->band_h));
   c->band_w = cpu_ceil_div (c->out_w, cpu_ceil_div (c->out_w, c->band_w));
-  while (cpu_conv_count_parts (c) < wanted && c->panels > cut->panels)
-    c->panels = cpu_ceil_div (c->panels, 2 * cut->panels) * cut->panels; /* half, in whole tiles */
+}
+
+void
+cpu_conv_cut (CpuConv *c, const CpuConvCut *cut)
+{
+  gdouble products = (gdouble)c->frames * c->groups * c->out_h * c->out_w * c->kernel_h *
+                     c->kernel_w * c->channels * c->out_channels;
+  gint wanted = cut->threads > 1 && products > SMALL ? (gint)cut->threads * PARTS_PER_THREAD : 1;
+  choose_bands (c, cut);
+  if (cut->by_panels)
+    cut_panels (c, cut, wanted);
+  cut_bands (c, cut, wanted);
+  cut_panels (c, cut, wanted);
 }
 
 CpuConvPart

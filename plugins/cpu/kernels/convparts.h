@@ -10,6 +10,7 @@ typedef struct {
   gint tile;   /* pixels that are computed together */
   gint panels; /* vectors of output channels that are computed together */
   guint threads;
+  gboolean by_panels; /* panels are cut before bands are */
 } CpuConvCut;
 
 gint cpu_ceil_div (gint a, gint b);

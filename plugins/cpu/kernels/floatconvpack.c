@@ -5,9 +5,23 @@
 #include "floatconv-private.h"
 
 #include <string.h>
+#include <unistd.h>
 
-#define PATCH (64 * 1024)  /* bytes of the source that a part lays out: well inside L2 */
-#define STRIP (512 * 1024) /* bytes of the source that a depthwise part reads */
+#define DEFAULT_L2 (512 * 1024)
+
+/* Parts of the second cache: what a part lays out of its source, what a depthwise part reads,
+ * and the weights of a panel that are used for all of a part's pixels, then the next ones. */
+#define PATCH(l2) ((l2) / 4)
+#define STRIP(l2) ((l2) / 8)
+#define BAND(l2) ((l2) / 8)
+#define WEIGHTS(l2) ((l2) / 16)
+
+static gsize
+second_cache (void)
+{
+  long size = sysconf (_SC_LEVEL2_CACHE_SIZE);
+  return size > 0 ? (gsize)size : DEFAULT_L2;
+}
 
 static gint
 channels_of (const CpuConv *c)
@@ -15,27 +29,62 @@ channels_of (const CpuConv *c)
   return c->depthwise ? c->channels : c->out_channels;
 }
 
+static gsize
+round_up (gsize n_bytes)
+{
+  return (n_bytes + 63) / 64 * 64;
+}
+
+/* Many weights and few pixels: channels are cut, so that all pixels of a frame use a weight that
+ * was read. */
+static gboolean
+has_more_weights (const CpuConv *c)
+{
+  return (gint64)c->out_channels * c->kernel_h * c->kernel_w > (gint64)c->in_h * c->in_w;
+}
+
+/* Where sums, and then the patch, stand in a thread's memory. */
+static void
+place_scratch (CpuConv *c, const CpuFloatConvKernels *k, gsize pixel)
+{
+  gsize pixels = (gsize)(c->band_h * c->band_w), vector = (gsize)k->lanes * sizeof (gfloat);
+  gsize patch = (gsize)cpu_conv_patch_rows (c) * (gsize)cpu_conv_patch_columns (c) * pixel;
+  c->heads[0] = round_up ((gsize)(2 * c->kernel_h * c->kernel_w) * sizeof (gint));
+  c->heads[1] = c->heads[0] + (c->chunk > 0 ? round_up (pixels * vector * (gsize)k->vectors) : 0);
+  c->scratch = c->heads[1] + (c->direct ? 0 : round_up (patch + 64));
+}
+
 void
 cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
 {
   gboolean by_rows = c->kernel_w == 1 || c->dilation_w == 1;
-  gsize pixel = (gsize)c->channels * sizeof (gfloat), patch;
+  gsize l2 = second_cache (), pixel = (gsize)c->channels * sizeof (gfloat);
+  gsize panel = (gsize)(c->kernel_h * c->kernel_w) * pixel * (gsize)(k->lanes * k->vectors);
   gint vectors = cpu_ceil_div (channels_of (c), k->lanes);
-  gint each = c->depthwise ? k->strip : k->vectors;
+  CpuConvCut cut = { .pixel = pixel,
+                     .patch = PATCH (l2),
+                     .step = 1,
+                     .tile = k->pixels,
+                     .panels = 1,
+                     .threads = threads };
   cpu_conv_flatten (c);
   c->n_taps = by_rows ? c->kernel_h : c->kernel_h * c->kernel_w;
   c->direct = c->depthwise || cpu_conv_reads_inside (c);
   c->padded = vectors * k->lanes;
-  c->n_panels = cpu_ceil_div (vectors, each);
-  cpu_conv_cut (c, &(const CpuConvCut){ .pixel = pixel,
-                                        .patch = c->depthwise ? STRIP : PATCH,
-                                        .step = 1,
-                                        .tile = k->pixels,
-                                        .panels = 1,
-                                        .threads = threads });
-  patch = (gsize)cpu_conv_patch_rows (c) * (gsize)cpu_conv_patch_columns (c) * pixel;
-  c->scratch = ((gsize)c->n_taps * sizeof (gint) + 127) / 64 * 64 +
-               (c->direct ? 0 : (patch + 127) / 64 * 64);
+  c->n_panels = cpu_ceil_div (vectors, c->depthwise ? k->strip : k->vectors);
+  if (!c->depthwise && panel > WEIGHTS (l2))
+    c->chunk = (gint)(WEIGHTS (l2) / (gsize)(k->lanes * k->vectors) / sizeof (gfloat));
+  if (c->depthwise) {
+    cut.patch = STRIP (l2);
+  } else if (has_more_weights (c)) {
+    cut.patch = l2;
+    cut.by_panels = TRUE;
+  } else if (c->direct) { /* what is read and what is written of a pixel, for all panels */
+    cut.pixel += (gsize)c->out_channels * sizeof (gfloat);
+    cut.patch = BAND (l2);
+  }
+  cpu_conv_cut (c, &cut);
+  place_scratch (c, k, pixel);
 }
 
 gsize

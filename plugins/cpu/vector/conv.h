@@ -20,6 +20,8 @@ typedef struct {
   gint band_h, band_w;   /* output rows and pixels of a part */
   gint n_panels, panels; /* vectors of output channels of a group, or panels of them, and those of a
                             part */
+  gint chunk;            /* floats: elements of a run that are summed at once, or taps * run */
+  gsize heads[2];        /* floats: where sums and the patch begin in a thread's scratch */
   gsize scratch;         /* bytes of a thread */
 } CpuConv;
 

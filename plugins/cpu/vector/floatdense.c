@@ -16,20 +16,39 @@ static const gint tile_pixels[CPU_FLOAT_VECTORS] = { 12, 12, 8, 6 };
 static const gint tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
 #endif
 
+/* What a tile adds: @n elements of each run, from the taps' places on, and their weights. */
+typedef struct {
+  const gint *taps;
+  gint n_taps, n;
+  const gfloat *w;
+  const gfloat *from; /* what it is added to: for each pixel @again elements further */
+  gsize again;
+} Chunk;
+
+CPU_INLINE void
+put_tile (const CpuFloatOut *out, VF32 c[][CPU_FLOAT_PIXELS], gint mr, gint nr, gboolean add)
+{
+#pragma GCC unroll 12
+  for (gint j = 0; j < nr; j++)
+#pragma GCC unroll 4
+    for (gint i = 0; i < mr; i++)
+      float_put (out, (gsize)j * out->pixel + (gsize)(i * CPU_LANES), c[i][j], add);
+}
+
 /* Sums of @nr pixels, @step elements apart, and @mr vectors of channels. */
 CPU_INLINE void
-tile (gfloat *out, const gfloat *p, gsize step, const gint *taps, gint n_taps, gint n,
-      const gfloat *w, const gfloat *bias, gint mr, gint nr)
+tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint mr, gint nr)
 {
+  const gfloat *w = k->w;
   VF32 c[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS];
 #pragma GCC unroll 4
   for (gint i = 0; i < mr; i++)
 #pragma GCC unroll 12
     for (gint j = 0; j < nr; j++)
-      c[i][j] = *(const VF32 *)(bias + i * CPU_LANES);
-  for (gint t = 0; t < n_taps; t++) {
-    const gfloat *q = p + taps[t];
-    for (gint m = n; m > 0; m--, q++, w += mr * CPU_LANES) {
+      c[i][j] = *(const VF32 *)(k->from + (gsize)j * k->again + i * CPU_LANES);
+  for (gint t = 0; t < k->n_taps; t++) {
+    const gfloat *q = p + k->taps[t];
+    for (gint m = k->n; m > 0; m--, q++, w += mr * CPU_LANES) {
       VF32 x[CPU_FLOAT_VECTORS];
 #pragma GCC unroll 4
       for (gint i = 0; i < mr; i++)
@@ -43,21 +62,19 @@ tile (gfloat *out, const gfloat *p, gsize step, const gint *taps, gint n_taps, g
       }
     }
   }
-#pragma GCC unroll 12
-  for (gint j = 0; j < nr; j++)
-#pragma GCC unroll 4
-    for (gint i = 0; i < mr; i++)
-      *(VF32 *)(out + (j * mr + i) * CPU_LANES) = c[i][j];
+  if (out->residual != NULL)
+    put_tile (out, c, mr, nr, TRUE);
+  else
+    put_tile (out, c, mr, nr, FALSE);
 }
 
-typedef void (*TileFunc) (gfloat *out, const gfloat *p, gsize step, const gint *taps, gint n_taps,
-                          gint n, const gfloat *w, const gfloat *bias);
+typedef void (*TileFunc) (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k);
 
 #define TILE(mr, nr)                                                                               \
-  static void tile_##mr##_##nr (gfloat *out, const gfloat *p, gsize step, const gint *taps,        \
-                                gint n_taps, gint n, const gfloat *w, const gfloat *bias)          \
+  static void tile_##mr##_##nr (const CpuFloatOut *out, const gfloat *p, gsize step,               \
+                                const Chunk *k)                                                    \
   {                                                                                                \
-    tile (out, p, step, taps, n_taps, n, w, bias, mr, nr);                                         \
+    tile (out, p, step, k, mr, nr);                                                                \
   }
 #define NAME(mr, nr) tile_##mr##_##nr,
 #define TO_6(M, mr) M (mr, 1) M (mr, 2) M (mr, 3) M (mr, 4) M (mr, 5) M (mr, 6)
@@ -132,32 +149,88 @@ lay_out (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part, 
   return (Patch){ scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
 }
 
-/* All pixels of the part by the output channels of one panel. */
+/* The output channels of one panel, of one part. */
+typedef struct {
+  const CpuConv *conv;
+  const CpuFloatConvRun *run;
+  const CpuConvPart *part;
+  Patch patch;
+  CpuFloatTile tile;
+  gint first; /* output channel of the group */
+  gboolean is_plain;
+} Panel;
+
+/* All pixels of the part by some of what they are sums of. @sums: of all pixels, or of one tile
+ * where all is summed at once. */
 static void
-run_panel (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part,
-           const Patch *patch, const gint *taps, gint panel)
+run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboolean is_last)
 {
-  gfloat sums[CPU_FLOAT_SUMS] __attribute__ ((aligned (64)));
-  gint vector = cpu_conv_panel_start (c, CPU_LANES, panel);
-  gint mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector, first = vector * CPU_LANES;
-  gint n = MIN (c->out_channels - first, mr * CPU_LANES), cols = part->x1 - part->x0;
-  gint length = c->n_taps == c->kernel_h ? c->kernel_w * c->channels : c->channels;
-  gint blocks = (cols + tile_pixels[mr - 1] - 1) / tile_pixels[mr - 1];
-  gsize at = (gsize)part->group * (gsize)c->padded + (gsize)first;
-  const gfloat *w = run->weights + at * (gsize)c->n_taps * (gsize)length;
-  CpuFloatTile t = { .run = run, .mr = mr, .channels = n, .pixel = c->y_pixel, .at = at };
-  for (gint y = part->y0; y < part->y1; y++)
+  const CpuConv *c = p->conv;
+  CpuFloatTile *t = &p->tile;
+  gint cols = p->part->x1 - p->part->x0, most = tile_pixels[t->mr - 1];
+  gint blocks = (cols + most - 1) / most;
+  gsize pixel = (gsize)(t->mr * CPU_LANES);
+  Chunk k = *chunk;
+  for (gint y = p->part->y0; y < p->part->y1; y++)
     for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
       gint x = (gint)((gint64)cols * b / blocks);
-      t.nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
-      tiles[mr - 1][t.nr - 1](
-          sums, patch->data + (gsize)(y - part->y0) * patch->row + (gsize)x * patch->pixel,
-          patch->pixel, taps, c->n_taps, length, w, run->bias + at);
-      float_finish (&t, sums,
-                    (gsize)part->frame * c->y_frame + (gsize)y * c->y_row +
-                        (gsize)(part->x0 + x) * c->y_pixel +
-                        (gsize)(part->group * c->out_channels + first));
+      t->nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
+      gsize at = (gsize)p->part->frame * c->y_frame + (gsize)y * c->y_row +
+                 (gsize)(p->part->x0 + x) * c->y_pixel +
+                 (gsize)(p->part->group * c->out_channels + p->first);
+      CpuFloatOut out =
+          is_last && p->is_plain ? float_out_plain (t, at) : float_out_to (sums, pixel);
+      if (!is_first) {
+        k.from = sums;
+        k.again = pixel;
+      }
+      tiles[t->mr - 1][t->nr - 1](
+          &out, p->patch.data + (gsize)(y - p->part->y0) * p->patch.row + (gsize)x * p->patch.pixel,
+          p->patch.pixel, &k);
+      if (is_last && !p->is_plain)
+        float_finish (t, sums, at);
+      if (!is_first || !is_last)
+        sums += (gsize)t->nr * pixel;
     }
+}
+
+/* Taps one by one, each in chunks that leave their weights in the cache. */
+static void
+run_chunks (Panel *p, Chunk *k, gint *taps, gint length, gfloat *sums)
+{
+  const CpuConv *c = p->conv;
+  gint n_taps = c->n_taps;
+  k->n_taps = 1;
+  for (gint t = 0; t < n_taps; t++)
+    for (gint from = 0; from < length; from += c->chunk) {
+      gint at = taps[t] + from;
+      k->taps = &at;
+      k->n = MIN (c->chunk, length - from);
+      run_chunk (p, k, sums, t == 0 && from == 0, t == n_taps - 1 && from + k->n == length);
+      k->w += (gsize)(k->n * p->tile.mr * CPU_LANES);
+    }
+}
+
+static void
+run_panel (Panel *p, gint *taps, gint panel, gfloat *scratch)
+{
+  gfloat sums[CPU_FLOAT_SUMS] __attribute__ ((aligned (64)));
+  const CpuConv *c = p->conv;
+  CpuFloatTile *t = &p->tile;
+  gint vector = cpu_conv_panel_start (c, CPU_LANES, panel);
+  gint length = c->n_taps == c->kernel_h ? c->kernel_w * c->channels : c->channels;
+  Chunk k = { .taps = taps, .n_taps = c->n_taps, .n = length };
+  p->first = vector * CPU_LANES;
+  t->mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector;
+  t->channels = MIN (c->out_channels - p->first, t->mr * CPU_LANES);
+  t->at = (gsize)p->part->group * (gsize)c->padded + (gsize)p->first;
+  p->is_plain = float_is_plain (t);
+  k.w = p->run->weights + t->at * (gsize)c->n_taps * (gsize)length;
+  k.from = p->run->bias + t->at;
+  if (c->chunk == 0)
+    run_chunk (p, &k, sums, TRUE, TRUE);
+  else
+    run_chunks (p, &k, taps, length, scratch);
 }
 
 void
@@ -165,8 +238,10 @@ CPU_NAME (cpu_float_dense) (const CpuConv *c, const CpuFloatConvRun *run, const 
                             guint8 *scratch)
 {
   gint *taps = (gint *)(gpointer)scratch;
-  gsize head = ((gsize)c->n_taps * sizeof *taps + 63) & ~(gsize)63;
-  Patch patch = lay_out (c, run, part, taps, (gfloat *)(gpointer)(scratch + head));
-  for (gint p = part->panel0; p < part->panel1; p++)
-    run_panel (c, run, part, &patch, taps, p);
+  gfloat *sums = (gfloat *)(gpointer)(scratch + c->heads[0]);
+  Panel p = { .conv = c, .run = run, .part = part };
+  p.tile = (CpuFloatTile){ .run = run, .pixel = c->y_pixel };
+  p.patch = lay_out (c, run, part, taps, (gfloat *)(gpointer)(scratch + c->heads[1]));
+  for (gint i = part->panel0; i < part->panel1; i++)
+    run_panel (&p, taps, i, sums);
 }

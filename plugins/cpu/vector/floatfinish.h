@@ -5,6 +5,7 @@
 #include "floatconv.h"
 #include "vectormath.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CPU_FLOAT_SUMS (24 * CPU_LANES)
@@ -16,6 +17,63 @@ typedef struct {
   gsize pixel;   /* elements from one pixel of the destination to the next */
   gsize at;      /* the first channel's place in the arrays of the run */
 } CpuFloatTile;
+
+/* Where a tile's results go: to memory at once, if nothing but a sum and limits follows, or to a
+ * place where float_finish () finds them. */
+typedef struct {
+  gfloat *y;
+  gsize pixel;
+  const gfloat *residual; /* nullable; as y lies */
+  VF32 lo, hi;
+} CpuFloatOut;
+
+CPU_INLINE void
+float_put (const CpuFloatOut *out, gsize at, VF32 v, gboolean add)
+{
+  if (add)
+    v += *(const VF32 *)(out->residual + at);
+  *(VF32 *)(out->y + at) = vector_at_most (vector_at_least (v, out->lo), out->hi);
+}
+
+static gboolean
+float_is_limit (const CpuPost *post)
+{
+  return post->kind == CPU_POST_NONE || post->kind == CPU_POST_RELU || post->kind == CPU_POST_CLIP;
+}
+
+/* TRUE if a tile's results may go to memory at once. */
+CPU_INLINE gboolean
+float_is_plain (const CpuFloatTile *t)
+{
+  const CpuFloatConvRun *run = t->run;
+  return t->channels == t->mr * CPU_LANES && run->slopes == NULL &&
+         (run->residual == NULL || run->before.kind == CPU_POST_NONE) &&
+         float_is_limit (&run->before) && float_is_limit (&run->after) &&
+         (run->before.kind == CPU_POST_NONE || run->after.kind == CPU_POST_NONE);
+}
+
+CPU_INLINE CpuFloatOut
+float_out_to (gfloat *sums, gsize pixel)
+{
+  return (CpuFloatOut){ sums, pixel, NULL, splat_float (-INFINITY), splat_float (INFINITY) };
+}
+
+/* @at: the first element of the destination */
+CPU_INLINE CpuFloatOut
+float_out_plain (const CpuFloatTile *t, gsize at)
+{
+  const CpuFloatConvRun *run = t->run;
+  const CpuPost *post = run->before.kind != CPU_POST_NONE ? &run->before : &run->after;
+  CpuFloatOut out = float_out_to (run->y + at, t->pixel);
+  out.residual = run->residual ? run->residual + at : NULL;
+  if (post->kind == CPU_POST_RELU)
+    out.lo = splat_float (0);
+  else if (post->kind == CPU_POST_CLIP) {
+    out.lo = splat_float (post->alpha);
+    out.hi = splat_float (post->beta);
+  }
+  return out;
+}
 
 static void
 float_activate (const CpuPost *post, gfloat *sums, gint n)
