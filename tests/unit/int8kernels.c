@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernels for products of bytes, every table by itself: those of levels that this processor
- * has, and two whose instructions are written out in C, so that what it lacks is proved, too. */
-#include "../../plugins/cpu/cpufeatures.h"
+/* The kernels for products of bytes, every table by itself. */
+#include "kerneltables.h"
+#include "randomconv.h"
+#include "../../plugins/cpu/kernels/convparts.h"
 #include "../../plugins/cpu/kernels/int8-private.h"
-#include "../../plugins/cpu/vector/cpuvector.h"
 
 #include <math.h>
 #include <string.h>
-
-#define AVX2 (CPU_FEATURE_AVX2 | CPU_FEATURE_FMA | CPU_FEATURE_F16C | CPU_FEATURE_BMI2)
-#define AVX512                                                                                     \
-  (AVX2 | CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512DQ | CPU_FEATURE_AVX512VL)
-
-static const struct {
-  const gchar *name;
-  const CpuVector *vector;
-  guint needs;
-} tables[] = {
-#ifdef __x86_64__
-  { "SSE41", &cpu_vector_sse41, CPU_FEATURE_SSE41 },
-  { "AVX2", &cpu_vector_avx2, AVX2 },
-  { "AVX2_VNNI", &cpu_vector_avx2_vnni, AVX2 | CPU_FEATURE_AVX_VNNI },
-  { "AVX512", &cpu_vector_avx512, AVX512 },
-  { "AVX512_VNNI", &cpu_vector_avx512_vnni, AVX512 | CPU_FEATURE_AVX512_VNNI },
-#else
-  { "PORTABLE", &cpu_vector_portable, 0 },
-#endif
-  { "emulated, 32 bytes", &cpu_vector_emulated_32, 0 },
-  { "emulated, 64 bytes", &cpu_vector_emulated_64, 0 },
-};
 
 typedef struct {
   CpuInt8Conv conv;
@@ -38,18 +16,6 @@ typedef struct {
   gfloat scale;
   CpuInt8Spec spec;
 } Case;
-
-static gint
-window_end (gint in, gint pad, gint kernel, gint stride, gint dilation)
-{
-  return (in + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
-}
-
-static gint
-one_of (GRand *rand, const gint *values, gint n)
-{
-  return values[g_rand_int_range (rand, 0, n)];
-}
 
 /* Bytes of the kinds that saturate somewhere: all the largest, all the smallest, both, any. */
 static void
@@ -67,39 +33,11 @@ fill (GRand *rand, guint8 *to, gsize n, gboolean is_signed)
 static void
 set_geometry (Case *c, GRand *rand, gboolean depthwise)
 {
-  static const gint channels[] = { 1, 3, 5, 8, 16, 17, 24, 33 }, sizes[] = { 1, 5, 7, 13 };
   CpuInt8Conv *v = &c->conv;
-  do {
-    *v = (CpuInt8Conv){ .groups = depthwise ? 1 : g_rand_int_range (rand, 1, 3),
-                        .channels = one_of (rand, channels, G_N_ELEMENTS (channels)),
-                        .out_channels =
-                            depthwise ? 1 : one_of (rand, channels, G_N_ELEMENTS (channels)),
-                        .frames = g_rand_int_range (rand, 1, 3),
-                        .in_h = one_of (rand, sizes, G_N_ELEMENTS (sizes)),
-                        .in_w = one_of (rand, sizes, G_N_ELEMENTS (sizes)),
-                        .kernel_h = g_rand_int_range (rand, 1, 4),
-                        .kernel_w = g_rand_int_range (rand, 1, 4),
-                        .stride_h = g_rand_int_range (rand, 1, 3),
-                        .stride_w = g_rand_int_range (rand, 1, 3),
-                        .dilation_h = g_rand_int_range (rand, 1, 3),
-                        .dilation_w = g_rand_int_range (rand, 1, 3),
-                        .pad_top = g_rand_int_range (rand, 0, 3),
-                        .pad_left = g_rand_int_range (rand, 0, 3),
-                        .is_signed = g_rand_boolean (rand),
-                        .depthwise = depthwise };
-    v->shape.out_h = window_end (v->shape.in_h, v->shape.pad_top, v->shape.kernel_h,
-                                 v->shape.stride_h, v->shape.dilation_h);
-    v->shape.out_w = window_end (v->shape.in_w, v->shape.pad_left, v->shape.kernel_w,
-                                 v->shape.stride_w, v->shape.dilation_w);
-  } while (v->shape.out_h < 1 || v->shape.out_w < 1);
+  *v = (CpuInt8Conv){ .is_signed = g_rand_boolean (rand) };
+  random_conv (&v->shape, rand, depthwise);
   c->all_in = v->shape.groups * v->shape.channels;
   c->all_out = depthwise ? v->shape.channels : v->shape.groups * v->shape.out_channels;
-  v->shape.x_pixel = (gsize)c->all_in;
-  v->shape.x_row = v->shape.x_pixel * (gsize)v->shape.in_w;
-  v->shape.x_frame = v->shape.x_row * (gsize)v->shape.in_h;
-  v->shape.y_pixel = (gsize)c->all_out;
-  v->shape.y_row = v->shape.y_pixel * (gsize)v->shape.out_w;
-  v->shape.y_frame = v->shape.y_row * (gsize)v->shape.out_h;
 }
 
 static Case *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Conv and ConvTranspose of floats by our own kernels, channels last, with all that was fused. */
+#include "convchoice.h"
 #include "convparts.h"
 #include "convshape.h"
 #include "floatconv-private.h"
@@ -18,6 +19,7 @@ typedef struct {
   gfloat *memory; /* weights of all layers, bias, slopes */
   gfloat *bias, *slopes;
   CpuPost before, after;
+  gboolean has_slopes;
   gsize scratch; /* bytes of a thread */
 } FloatConv;
 
@@ -80,7 +82,11 @@ read_posts (FloatConv *self, const AxonNode *node, gboolean *has_sum)
       if (*has_sum)
         return FALSE;
       *has_sum = TRUE;
-    } else if (post->kind != CPU_POST_NONE ||
+    } else if (g_str_equal (names->strings[i], "PRelu")) {
+      self->has_slopes = !*has_sum && self->before.kind == CPU_POST_NONE;
+      if (!self->has_slopes)
+        return FALSE;
+    } else if (post->kind != CPU_POST_NONE || (self->has_slopes && !*has_sum) ||
                !cpu_post_init (post, names->strings[i], args->floats[2 * i],
                                args->floats[2 * i + 1])) {
       return FALSE;
@@ -95,13 +101,22 @@ round_up (gsize n_bytes)
   return (n_bytes + 63) / 64 * 64;
 }
 
+static const gfloat *
+floats_of (const AxonNode *node, guint input)
+{
+  const AxonTensor *tensor = cpu_node_constant (node, input);
+  return tensor ? axon_tensor_get_data (tensor) : NULL;
+}
+
 /* Packs weights, bias and slopes into one block. */
 static void
-pack (FloatConv *self, const CpuFloatWeights *weights, const gfloat *bias)
+pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
 {
+  const gfloat *bias = floats_of (node, 2), *slopes = floats_of (node, CPU_CONV_SLOPES);
   const CpuConv *c = &self->layers[0].conv;
   gsize array = round_up ((gsize)(c->groups * c->padded) * sizeof (gfloat)), total = array;
   guint8 *at;
+  total += self->has_slopes ? array : 0;
   for (guint i = 0; i < self->n_layers; i++)
     total += round_up (cpu_float_weights_size (&self->layers[i].conv));
   at = g_aligned_alloc0 (total, 1, 64);
@@ -110,6 +125,11 @@ pack (FloatConv *self, const CpuFloatWeights *weights, const gfloat *bias)
   if (bias != NULL)
     cpu_float_array_pack (c, bias, self->bias);
   at += array;
+  if (self->has_slopes) {
+    self->slopes = (gfloat *)(gpointer)at;
+    cpu_float_array_pack (c, slopes, self->slopes);
+    at += array;
+  }
   for (guint i = 0; i < self->n_layers; i++) {
     CpuFloatLayer *layer = &self->layers[i];
     layer->weights = (gfloat *)(gpointer)at;
@@ -137,8 +157,8 @@ add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gb
   g_autoptr (CpuMd) md = cpu_md_channels_last (value->type.dtype, &value->type.shape);
   CpuTensor *in[2] = { x, NULL }, *out[2];
   if (has_sum)
-    in[1] = cpu_plan_input_as (plan, node, node->n_inputs - 1, md);
-  out[0] = has_sum && in[1] == cpu_plan_input (plan, node, node->n_inputs - 1) &&
+    in[1] = cpu_plan_input_as (plan, node, CPU_CONV_RESIDUAL, md);
+  out[0] = has_sum && in[1] == cpu_plan_input (plan, node, CPU_CONV_RESIDUAL) &&
                    cpu_plan_is_last_use (plan, in[1])
                ? cpu_plan_alias (plan, node, 0, in[1], md)
                : cpu_plan_output (plan, node, 0, md);
@@ -149,10 +169,10 @@ add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gb
 }
 
 static gboolean
-is_ready (const AxonNode *node)
+is_ready (const CpuPlan *plan, const AxonNode *node)
 {
   const AxonTensor *w = cpu_node_constant (node, 1);
-  return w != NULL && axon_tensor_get_dtype (w) == AXON_DTYPE_F32 &&
+  return cpu_conv_is_own (plan, node) && w != NULL && axon_tensor_get_dtype (w) == AXON_DTYPE_F32 &&
          node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
          (axon_node_get_input (node, 2) == NULL || cpu_node_constant (node, 2) != NULL) &&
          axon_node_find_attr (node, "output_shape") == NULL;
@@ -169,13 +189,6 @@ float_conv_new (const AxonNode *node, gboolean *has_sum)
   return NULL;
 }
 
-static const gfloat *
-bias_of (const AxonNode *node)
-{
-  const AxonTensor *bias = cpu_node_constant (node, 2);
-  return bias ? axon_tensor_get_data (bias) : NULL;
-}
-
 static gboolean
 build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -185,7 +198,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   FloatConv *self;
   gboolean has_sum;
   CpuConv conv;
-  if (!is_ready (node) || !cpu_conv_init (&conv, node, axon_tensor_get_shape (w)) ||
+  if (!is_ready (plan, node) || !cpu_conv_init (&conv, node, axon_tensor_get_shape (w)) ||
       (self = float_conv_new (node, &has_sum)) == NULL)
     return FALSE;
   weights.data = axon_tensor_get_data (w);
@@ -196,14 +209,14 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   self->layers = g_new0 (CpuFloatLayer, 1);
   self->layers[0].conv = conv;
   setup (self, plan->n_threads);
-  pack (self, &weights, bias_of (node));
+  pack (self, node, &weights);
   add_step (plan, node, self, x, has_sum);
   return TRUE;
 }
 
 static void
-add_phases (FloatConv *self, const CpuConv *whole, const AxonWindow *window,
-            const CpuFloatWeights *all, const gfloat *bias, guint threads)
+add_phases (FloatConv *self, const AxonNode *node, const CpuConv *whole, const AxonWindow *window,
+            const CpuFloatWeights *all, guint threads)
 {
   g_autofree CpuFloatWeights *weights = NULL;
   gint rows, columns;
@@ -219,7 +232,7 @@ add_phases (FloatConv *self, const CpuConv *whole, const AxonWindow *window,
     weights[i].taps = phase.taps;
   }
   setup (self, threads);
-  pack (self, weights, bias);
+  pack (self, node, weights);
   for (guint i = 0; i < self->n_layers; i++)
     g_free ((gpointer)weights[i].taps);
 }
@@ -236,7 +249,7 @@ build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   gboolean has_sum;
   CpuTensor *x;
   CpuConv conv;
-  if (!is_ready (node) || !cpu_conv_init_transposed (&conv, &window, node, 1) ||
+  if (!is_ready (plan, node) || !cpu_conv_init_transposed (&conv, &window, node, 1) ||
       (self = float_conv_new (node, &has_sum)) == NULL)
     return FALSE;
   outs = (gsize)axon_tensor_get_dim (w, 1);
@@ -247,7 +260,7 @@ build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   weights.per_group = outs;
   weights.group = weights.in * channels - weights.in;
   x = cpu_conv_source (plan, node, 0, &conv);
-  add_phases (self, &conv, &window, &weights, bias_of (node), plan->n_threads);
+  add_phases (self, node, &conv, &window, &weights, plan->n_threads);
   add_step (plan, node, self, x, has_sum);
   return TRUE;
 }
