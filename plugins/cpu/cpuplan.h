@@ -74,7 +74,7 @@ struct _CpuPlan {
   gsize arena_size;
   guint n_threads;
   gboolean channels_last; /* convolutions of floats: see kernels/convchoice.c */
-  const AxonNode *node; /* while building, as the next */
+  const AxonNode *node;   /* while building, as the next */
   const struct _CpuKernel *row;
 };
 
