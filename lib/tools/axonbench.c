@@ -5,13 +5,12 @@
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 static struct {
   gchar *device, *exec_graph, *chart, **config, **files, **shapes;
   gint n, nireq, warmup;
-  gdouble seconds;
+  gdouble seconds, interval;
   gboolean json, profile;
 } opt = { .warmup = 5, .seconds = 3, .nireq = 1 };
 
@@ -22,6 +21,9 @@ static const GOptionEntry entries[] = {
   { "niter", 'n', 0, G_OPTION_ARG_INT, &opt.n, N_ ("Runs (default: as many as fit the time)"),
     "N" },
   { "time", 't', 0, G_OPTION_ARG_DOUBLE, &opt.seconds, N_ ("Seconds (default 3)"), "S" },
+  { "interval", 'i', 0, G_OPTION_ARG_DOUBLE, &opt.interval,
+    N_ ("Milliseconds from the start of one run to that of the next (default: none between them)"),
+    "MS" },
   { "nireq", 0, 0, G_OPTION_ARG_INT, &opt.nireq, N_ ("Requests in flight (default 1)"), "N" },
   { "shape", 's', 0, G_OPTION_ARG_STRING_ARRAY, &opt.shapes,
     N_ ("Shape of the next input, for free dimensions (default: a usual size that fits)"),
@@ -40,9 +42,9 @@ static const GOptionEntry entries[] = {
 
 typedef struct {
   gdouble load_ms, compile_ms, first_ms, total_s;
-  gdouble cpu_ms; /* of the processors, for each run */
-  GArray *ms;     /* latency of each run */
-  glong rss_kb;
+  gdouble cpu_ms;        /* of the processors, for each run */
+  GArray *ms;            /* latency of each run */
+  glong rss_kb, base_kb; /* at most, and before the model is read */
 } Result;
 
 static gboolean
@@ -65,6 +67,26 @@ processor_ms (void)
   return (gdouble)t.tv_sec * 1e3 + (gdouble)t.tv_nsec / 1e6;
 }
 
+/* Of this program: what getrusage () tells may be that of the one that started it. */
+static glong
+memory_kb (const gchar *field)
+{
+  g_autofree gchar *status = NULL;
+  const gchar *at = NULL;
+  if (g_file_get_contents ("/proc/self/status", &status, NULL, NULL))
+    at = strstr (status, field);
+  return at ? strtol (at + strlen (field), NULL, 10) : 0;
+}
+
+/* Until run @i is to start, if runs have their times. */
+static void
+wait_for_turn (gdouble begin, guint i)
+{
+  gdouble left = begin + i * opt.interval - now_ms ();
+  if (opt.interval > 0 && left > 0)
+    g_usleep ((gulong)(left * 1000));
+}
+
 /* @nireq requests take turns; each run's latency is from start to end of wait. */
 static gboolean
 measure (GPtrArray *requests, Result *r, GError **error)
@@ -83,6 +105,7 @@ measure (GPtrArray *requests, Result *r, GError **error)
       ms = now_ms () - started[i % n];
       g_array_append_val (r->ms, ms);
     }
+    wait_for_turn (begin, i);
     started[i % n] = now_ms ();
     if (!axon_infer_request_start_async (request, error))
       return FALSE;
@@ -91,7 +114,7 @@ measure (GPtrArray *requests, Result *r, GError **error)
     if (!axon_infer_request_wait (g_ptr_array_index (requests, i), error))
       return FALSE;
   r->total_s = (now_ms () - begin) / 1000;
-  r->cpu_ms = (processor_ms () - cpu) / r->ms->len;
+  r->cpu_ms = (processor_ms () - cpu) / (r->ms->len + n);
   return TRUE;
 }
 
@@ -194,7 +217,8 @@ show_json (const Result *r, AxonCompiledModel *compiled, const BenchInputs *inpu
                  { "fps", r->ms->len / r->total_s },
                  { "runs", r->ms->len },
                  { "cpu_ms", r->cpu_ms },
-                 { "max_rss_kb", (gdouble)r->rss_kb } };
+                 { "max_rss_kb", (gdouble)r->rss_kb },
+                 { "base_rss_kb", (gdouble)r->base_kb } };
   json_builder_begin_object (b);
   for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
     add_number (b, fields[i].name, fields[i].value);
@@ -278,7 +302,6 @@ measure_all (AxonCompiledModel *compiled, AxonInferRequest *first, const BenchIn
              Result *r, GError **error)
 {
   g_autoptr (GPtrArray) requests = g_ptr_array_new_with_free_func (g_object_unref);
-  struct rusage usage;
   if (!make_requests (compiled, first, inputs, requests, error))
     return FALSE;
   r->first_ms = inputs->first_ms;
@@ -287,8 +310,7 @@ measure_all (AxonCompiledModel *compiled, AxonInferRequest *first, const BenchIn
       return FALSE;
   if (!measure (requests, r, error))
     return FALSE;
-  getrusage (RUSAGE_SELF, &usage);
-  r->rss_kb = usage.ru_maxrss;
+  r->rss_kb = memory_kb ("VmHWM:");
   g_array_sort (r->ms, compare_double);
   return TRUE;
 }
@@ -323,6 +345,7 @@ bench (const gchar *path, GVariant *config, GError **error)
   Result r = { .ms = ms };
   if (!axon_core_has_device (axon_core_get_default (), device, error))
     return FALSE;
+  r.base_kb = memory_kb ("VmRSS:");
   compiled = load (path, device, config, &r, error);
   if (compiled == NULL)
     return FALSE;
