@@ -9,7 +9,7 @@
 static const gchar *const pickers[] = { "Gather", "GatherElements", "GatherND", "Slice", "Shape",
                                         "Size",   "SequenceLength", "Compress", NULL };
 /* Where they do not run, they are only another view of what others made. */
-static const gchar *const views[] = { "Concat", "Split", NULL };
+static const gchar *const views[] = { "Concat", "Slice", "Split", NULL };
 
 typedef struct {
   const AxonModel *model;

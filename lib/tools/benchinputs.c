@@ -15,7 +15,8 @@ static const gint64 any_sizes[] = { 1,   3,   2,   4,   16,  32,  48,  64,  80, 
                                     128, 224, 256, 320, 512, 640, 768, 100, 1000, 8400 };
 static const gint ranks[] = { 4, 2, 3, 1, 0, 5 };
 
-typedef enum { USUAL, ONES, ZEROS, N_FILLS } Fill;
+/* BLANK: as ONES, but floats as they are, for the attempt that only asks about sizes. */
+typedef enum { USUAL, ONES, ZEROS, N_FILLS, BLANK } Fill;
 
 typedef struct {
   guint input;
@@ -56,6 +57,8 @@ inputs_new (void)
   return inputs;
 }
 
+#define FLOATS 0 /* the first row */
+
 /* The ranges of usual values. Integers are mostly numbers of words and places, and small ones are
  * in everybody's range; masks and lengths say that everything counts. */
 static const struct {
@@ -89,32 +92,35 @@ is_mask (const gchar *name)
   return strstr (lower, "mask") != NULL || strstr (lower, "len") != NULL;
 }
 
+static gdouble
+make_value (guint row, Fill fill)
+{
+  if (fill != USUAL)
+    return fill != ZEROS;
+  return row == FLOATS ? g_random_double_range (ranges[row].from, ranges[row].to)
+                       : g_random_int_range ((gint)ranges[row].from, (gint)ranges[row].to);
+}
+
 static gboolean
 make_input (Search *s, guint index, Fill fill, BenchInput *in, GError **error)
 {
   AxonDType dtype = axon_compiled_model_get_input_dtype (s->compiled, index);
-  gboolean whole = !((AXON_DTYPES_FLOAT | AXON_DTYPES_F8) & AXON_DTYPE_BIT (dtype));
-  guint row = 0;
+  guint row = FLOATS;
   in->chosen = !axon_shape_is_static (&s->patterns[index]);
-  if (dtype == AXON_DTYPE_STRING) {
-    in->values = _ ("words");
-    in->tensor = strings (&s->shapes[index], error);
-    return in->tensor != NULL;
-  }
-  in->tensor = axon_tensor_new (dtype, &s->shapes[index], error);
-  if (in->tensor == NULL)
-    return FALSE;
-  if (fill == USUAL && whole && is_mask (axon_compiled_model_get_input_name (s->compiled, index)))
-    fill = ONES;
+  in->values = _ ("words");
+  in->tensor = dtype == AXON_DTYPE_STRING ? strings (&s->shapes[index], error)
+                                          : axon_tensor_new (dtype, &s->shapes[index], error);
   while (!(ranges[row].types & AXON_DTYPE_BIT (dtype)))
     row++;
-  in->values = !whole || fill == USUAL ? _ (ranges[row].text) : fill == ONES ? _ ("1") : _ ("0");
+  if (in->tensor == NULL || dtype == AXON_DTYPE_STRING || (row == FLOATS && fill == BLANK))
+    return in->tensor != NULL;
+  if (row == FLOATS)
+    fill = USUAL;
+  else if (fill == USUAL && is_mask (axon_compiled_model_get_input_name (s->compiled, index)))
+    fill = ONES;
+  in->values = fill == USUAL ? _ (ranges[row].text) : fill == ZEROS ? "0" : "1";
   for (gsize i = 0; i < axon_tensor_get_numel (in->tensor); i++)
-    axon_dtype_store (dtype, axon_tensor_get_data (in->tensor), i,
-                      !whole ? g_random_double_range (ranges[row].from, ranges[row].to)
-                      : fill == USUAL
-                          ? g_random_int_range ((gint)ranges[row].from, (gint)ranges[row].to)
-                          : (gdouble)(fill == ONES));
+    axon_dtype_store (dtype, axon_tensor_get_data (in->tensor), i, make_value (row, fill));
   return TRUE;
 }
 
@@ -141,31 +147,38 @@ attempt (Search *s, BenchInputs *inputs)
   return FALSE;
 }
 
+static gboolean
+attempt_fill (Search *s, Fill fill)
+{
+  g_autoptr (BenchInputs) inputs = inputs_new ();
+  GError *error = NULL;
+  g_array_set_size (inputs->inputs, s->n);
+  for (guint i = 0; i < s->n && error == NULL; i++)
+    make_input (s, i, fill, &g_array_index (inputs->inputs, BenchInput, i), &error);
+  if (error == NULL)
+    return attempt (s, g_steal_pointer (&inputs));
+  if (s->failure == NULL)
+    s->failure = g_steal_pointer (&error);
+  g_clear_error (&error);
+  return FALSE;
+}
+
 /* The sizes at hand, with other integers where the usual ones fail. */
 static gboolean
 attempt_sizes (Search *s)
 {
   gboolean whole = FALSE;
-  for (guint i = 0; i < s->n; i++)
+  for (guint i = 0; i < s->n; i++) {
+    whole = whole || !axon_dtype_is_float (axon_compiled_model_get_input_dtype (s->compiled, i));
     if (axon_shape_get_numel (&s->shapes[i]) > LARGEST_INPUT)
       return FALSE;
-  for (guint i = 0; i < s->n; i++)
-    whole = whole || !axon_dtype_is_float (axon_compiled_model_get_input_dtype (s->compiled, i));
-  for (Fill fill = USUAL; fill < (whole ? N_FILLS : ONES); fill++) {
-    BenchInputs *inputs = inputs_new ();
-    GError *error = NULL;
-    g_array_set_size (inputs->inputs, s->n);
-    for (guint i = 0; i < s->n && error == NULL; i++)
-      make_input (s, i, fill, &g_array_index (inputs->inputs, BenchInput, i), &error);
-    if (error == NULL && attempt (s, inputs))
-      return TRUE;
-    if (error != NULL) {
-      bench_inputs_free (inputs);
-      if (s->failure == NULL)
-        s->failure = g_steal_pointer (&error);
-      g_clear_error (&error);
-    }
   }
+  if (s->free->len > 0 && !attempt_fill (s, BLANK))
+    return FALSE;
+  g_clear_pointer (&s->found, bench_inputs_free);
+  for (Fill fill = USUAL; fill < (whole ? N_FILLS : ONES); fill++)
+    if (attempt_fill (s, fill))
+      return TRUE;
   return FALSE;
 }
 
