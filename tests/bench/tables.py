@@ -6,6 +6,7 @@ import math
 import os
 import re
 import statistics
+import sys
 
 from engines import TITLES
 
@@ -92,7 +93,8 @@ def put(document, name, lines):
         text = f.read()
     begin, end = f"<!-- bench:{name} -->\n", f"<!-- /bench:{name} -->\n"
     if begin not in text or end not in text:
-        raise SystemExit(f"{document} has no place for {name}: {begin.strip()} and {end.strip()}, each a line")
+        print(f"{document} has no place for {name}: {begin.strip()} and {end.strip()}, each a line", file=sys.stderr)
+        return
     head, rest = text.split(begin, 1)
     with open(document, "w", encoding="utf-8") as f:
         f.write(head + begin + "\n" + "\n".join(lines) + "\n\n" + end + rest.split(end, 1)[1])
