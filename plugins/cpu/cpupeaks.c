@@ -6,8 +6,9 @@
 #define MOVED (8 << 20)    /* floats of each side: more than caches hold */
 #define SHARE (MOVED / 64) /* those moved between two looks at the clock */
 #define TURNS 20000        /* likewise */
-#define DURATION (15 * G_TIME_SPAN_MILLISECOND)
-#define ROUNDS 5 /* the best counts: others may use the machine */
+/* The best window counts: others may use the machine, for some milliseconds at a time. */
+#define WINDOW (3 * G_TIME_SPAN_MILLISECOND)
+#define WINDOWS 24
 
 typedef struct {
   const CpuPeak *peak;
@@ -44,16 +45,28 @@ typedef struct {
   gdouble (*work) (Probe *p);
   gint *ready; /* threads that are; all begin together */
   gint n;
-  gdouble rate; /* a microsecond */
+  gdouble rates[WINDOWS]; /* a microsecond */
 } Job;
+
+static void
+fill_windows (Job *job, Probe *p)
+{
+  gint64 begin = g_get_monotonic_time (), last = begin, now = begin;
+  for (guint w = 0; w < WINDOWS; w++, last = now) {
+    gdouble done = 0;
+    while (now < begin + (w + 1) * WINDOW) {
+      done += job->work (p);
+      now = g_get_monotonic_time ();
+    }
+    job->rates[w] = now > last ? done / (gdouble)(now - last) : 0;
+  }
+}
 
 static gpointer
 run_job (gpointer data)
 {
   Job *job = data;
   Probe p = { .peak = cpu_isa_get ()->vector->peak };
-  gint64 begin, now;
-  gdouble done = 0;
   if (job->work == work_memory) {
     p.x = g_new0 (gfloat, MOVED);
     p.y = g_new0 (gfloat, MOVED);
@@ -63,10 +76,7 @@ run_job (gpointer data)
   g_atomic_int_inc (job->ready);
   while (g_atomic_int_get (job->ready) < job->n)
     g_thread_yield ();
-  begin = now = g_get_monotonic_time ();
-  for (; now - begin < DURATION; now = g_get_monotonic_time ())
-    done += job->work (&p);
-  job->rate = done / (gdouble)(now - begin);
+  fill_windows (job, &p);
   g_free (p.x);
   g_free (p.y);
   return NULL;
@@ -79,17 +89,17 @@ measure (gint n, gdouble (*work) (Probe *p))
   g_autofree GThread **threads = g_new (GThread *, n);
   g_autofree Job *jobs = g_new0 (Job, n);
   gdouble best = 0;
-  for (guint round = 0; round < ROUNDS; round++) {
+  gint ready = 0;
+  for (gint i = 0; i < n; i++) {
+    jobs[i] = (Job){ .work = work, .ready = &ready, .n = n };
+    threads[i] = g_thread_new ("axon-peak", run_job, &jobs[i]);
+  }
+  for (gint i = 0; i < n; i++)
+    g_thread_join (threads[i]);
+  for (guint w = 0; w < WINDOWS; w++) {
     gdouble sum = 0;
-    gint ready = 0;
-    for (gint i = 0; i < n; i++) {
-      jobs[i] = (Job){ .work = work, .ready = &ready, .n = n };
-      threads[i] = g_thread_new ("axon-peak", run_job, &jobs[i]);
-    }
-    for (gint i = 0; i < n; i++) {
-      g_thread_join (threads[i]);
-      sum += jobs[i].rate;
-    }
+    for (gint i = 0; i < n; i++)
+      sum += jobs[i].rates[w];
     best = MAX (best, sum / 1000);
   }
   return best;
