@@ -133,7 +133,8 @@ measure_peaks (AxonCompiledModel *compiled, BenchPeaks *peaks)
         continue;
       threads = (guint)g_ascii_strtoull (texts[i] + strlen (kinds[k]), &at, 10);
       speed = g_ascii_strtod (at + (*at == '='), NULL);
-      *fields[k] = threads == 1 ? speed * peaks->threads : MIN (*fields[k], speed);
+      *fields[k] = threads == 1 ? speed * peaks->threads
+                                : CLAMP (speed, *fields[k] / peaks->threads, *fields[k]);
     }
 }
 
