@@ -92,11 +92,13 @@ class Engines:
         return None if out.returncode else out.stdout
 
     def inputs(self, model, name):
-        """(file, shapes by name): what axon-bench chooses, for everybody alike."""
+        """(file, shapes by name): what axon-bench chooses, for everybody alike; None where it cannot run the model."""
         import numpy as np
         file, note = (os.path.join(self.work, "inputs", name + end) for end in (".npz", ".json"))
-        if not os.path.exists(note):
+        if not os.path.exists(note) or os.path.getmtime(note) < os.path.getmtime(model):
             out = self.run([self.tool("axon-bench"), "--json", "--time", "0", "--niter", "1", model], True)
+            if out is None:
+                return None
             chosen = json.loads(out)["inputs"]
             np.savez(file, **{i["name"]: array_of(np, model, k, i) for k, i in enumerate(chosen)})
             with open(note, "w", encoding="utf-8") as f:
@@ -105,12 +107,12 @@ class Engines:
             return file, {i["name"]: i["shape"] for i in json.load(f)}
 
     def axon(self, model, name, threads, seconds, interval=0, busy=0, extra=()):
-        _, shapes = self.inputs(model, name)
-        command = [self.tool("axon-bench"), "--json", "--time", str(seconds), "--config", f"INFERENCE_NUM_THREADS={threads}",
-                   *(["--interval", str(interval)] if interval else []), *extra]
-        for shape in shapes.values():
+        given = self.inputs(model, name)
+        command = [self.tool("axon-bench"), "--json", "--time", str(seconds), "--config",
+                   f"INFERENCE_NUM_THREADS={threads}", *(["--interval", str(interval)] if interval else []), *extra]
+        for shape in given[1].values() if given else []:
             command += ["--shape", ",".join(map(str, shape))]
-        out = self.run([*command, model], True, busy)
+        out = self.run([*command, model], True, busy) if given else None
         if out is None:
             return None
         r = json.loads(out)
@@ -118,8 +120,10 @@ class Engines:
         return dict(r, load_ms=load, ready_ms=load + r["first_ms"], rss_kb=r["max_rss_kb"] - r["base_rss_kb"])
 
     def peer(self, engine, model, name, threads, seconds, interval=0, busy=0, **more):
-        job = dict(more, engine=engine, model=model, inputs=self.inputs(model, name)[0], threads=threads, seconds=seconds,
-                   interval=interval)
+        given = self.inputs(model, name)
+        if given is None:
+            return None
+        job = dict(more, engine=engine, model=model, inputs=given[0], threads=threads, seconds=seconds, interval=interval)
         out = self.run([sys.executable, os.path.join(HERE, "child.py"), json.dumps(job)], False, busy)
         return json.loads(out.strip().splitlines()[-1]) if out else None
 
