@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define LARGEST_INPUT (64 << 20)
+#define LARGEST_COMBINED (2 << 20) /* there are thousands of them */
 #define LONGEST_SEARCH (30 * G_USEC_PER_SEC)
 
 /* Of pictures, then of rows of words or samples; where there is no picture, the other way round. */
@@ -30,6 +31,7 @@ typedef struct {
   const AxonShape *patterns; /* as the model or the caller says */
   AxonShape *shapes;         /* of the attempt at hand */
   GArray *free;              /* FreeDim */
+  gint64 largest;            /* elements of an input */
   gint64 deadline;
   BenchInputs *found;
   GError *failure; /* of the first attempt */
@@ -170,7 +172,7 @@ attempt_sizes (Search *s)
   gboolean whole = FALSE;
   for (guint i = 0; i < s->n; i++) {
     whole = whole || !axon_dtype_is_float (axon_compiled_model_get_input_dtype (s->compiled, i));
-    if (axon_shape_get_numel (&s->shapes[i]) > LARGEST_INPUT)
+    if (axon_shape_get_numel (&s->shapes[i]) > s->largest)
       return FALSE;
   }
   if (s->free->len > 0 && !attempt_fill (s, BLANK))
@@ -219,6 +221,7 @@ static gboolean
 attempt_combinations (Search *s)
 {
   g_autofree guint *digits = g_new0 (guint, s->free->len + 1);
+  s->largest = LARGEST_COMBINED;
   for (guint limit = 1; limit < G_N_ELEMENTS (any_sizes); limit++) {
     memset (digits, 0, (s->free->len + 1) * sizeof *digits);
     while (digits[s->free->len] == 0 && g_get_monotonic_time () < s->deadline) {
@@ -266,6 +269,7 @@ attempt_rank (Search *s, gint rank)
                 { row_sizes, G_N_ELEMENTS (row_sizes) } };
   gboolean picture = FALSE;
   find_free (s, rank);
+  s->largest = s->free->len > 0 ? LARGEST_INPUT : G_MAXINT64; /* what the model asks for is given */
   if (s->free->len == 0)
     return attempt_sizes (s);
   for (guint i = 0; i < s->free->len; i++) {
