@@ -59,7 +59,7 @@ def main():
         if not a.report_only:
             part.measure(a)
         lines = [f"{tables.processor()}{f', capped at {a.isa}' if a.isa else ''}, {os.cpu_count()} processors. "
-                 f"{a.rounds} rounds.", "", *part.report(a)]
+                 f"Rounds: {a.results.rounds(part.name)}.", "", *part.report(a)]
         print("\n".join([f"## {part.title}", "", *lines, ""]), flush=True)
         if a.write:
             tables.put(a.write, part.name, lines)

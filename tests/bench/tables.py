@@ -31,6 +31,9 @@ class Results:
         values = [v[field] for v in self.all.get(table, {}).get(row, {}).get(engine, []) if v.get(field) is not None]
         return statistics.median(values) if values else None
 
+    def rounds(self, table):
+        return max((len(v) for row in self.all.get(table, {}).values() for v in row.values()), default=0)
+
     def rows(self, table):
         return list(self.all.get(table, {}))
 
