@@ -15,6 +15,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
               .dense = CPU_NAME (cpu_float_dense),
               .depthwise = CPU_NAME (cpu_float_depthwise) },
   .eltwise = &CPU_NAME (cpu_eltwise),
+  .half = &CPU_NAME (cpu_half),
   .image = &CPU_NAME (cpu_image),
   .normalize = &CPU_NAME (cpu_normalize),
   .peak = &CPU_NAME (cpu_peak),

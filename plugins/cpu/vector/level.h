@@ -32,6 +32,7 @@ void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun 
                                      const CpuConvPart *part, guint8 *scratch);
 
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
+extern const CpuHalf CPU_NAME (cpu_half);
 extern const CpuImage CPU_NAME (cpu_image);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
 extern const CpuPeak CPU_NAME (cpu_peak);
