@@ -3,6 +3,15 @@
 #pragma once
 
 #include "cpuplan.h"
+#include "vector/post.h"
 
 /* alpha and beta of an activation; Clip's bounds. FALSE where they are not constant. */
 gboolean cpu_eltwise_args (const AxonNode *node, gfloat *alpha, gfloat *beta);
+
+/* What ai.onnx's operator @op computes with these arguments; FALSE: no such function. Gelu is the
+ * one by erf. */
+gboolean cpu_post_init (CpuPost *post, const gchar *op, gfloat alpha, gfloat beta);
+
+/* What @node computes of its first input, whatever its type; FALSE: no function with constant
+ * arguments. */
+gboolean cpu_post_of_node (CpuPost *post, const AxonNode *node);

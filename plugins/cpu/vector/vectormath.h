@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Functions of a vector of floats, included by the sources that are compiled per instruction set.
+ *
+ * What is no number stays so, and infinities give what the reference kernels give. Errors are the
+ * largest against double precision, in units of the result's last place (ulp); unit-vectormath
+ * proves them. Results below 4e-36 may be 0.
+ *
+ * Not for -ffast-math, which would remove the sum that rounds. */
+#pragma once
+
+#include "post.h"
+#include "vectorchoice.h"
+
+/* e^x = 2^n e^r with n whole and |r| <= ln 2 / 2. */
+typedef struct {
+  VI32 n; /* in the low bits */
+  VF32 q; /* e^r - 1 */
+} VectorPower;
+
+/* @x: -100 to 100. Adding 1.5 * 2^23 rounds to a whole number, which then stands in the low bits.
+ * ln 2 is in two parts, the first short enough for exact products (Cody and Waite 1980). The
+ * polynomial is the minimax of (e^r - 1 - r) / r^2. */
+CPU_INLINE VectorPower
+vector_split_power (VF32 x)
+{
+  VF32 shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
+  VF32 r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
+  VF32 p = r * 1.388252251e-3f + 8.366515170e-3f;
+  p = p * r + 4.166719969e-2f;
+  p = p * r + 1.666654366e-1f;
+  p = p * r + 4.999999815e-1f;
+  return (VectorPower){ (VI32)shifted, p * (r * r) + r };
+}
+
+/* 2^(n + @more), from -126 to 127 */
+CPU_INLINE VF32
+vector_power_of_2 (VI32 n, gint more)
+{
+  return (VF32)((n << 23) + ((127 + more) << 23));
+}
+
+/* e^x where it is a number of some size: 2 ulp; from 89 on infinite, below -86 no less than e^-86.
+ * The half is doubled, so that the largest ones get their exponent. */
+CPU_INLINE VF32
+vector_exp_above (VF32 x)
+{
+  VectorPower p = vector_split_power (vector_clip (x, splat_float (-86), splat_float (89)));
+  VF32 half = vector_power_of_2 (p.n, -1);
+  half = p.q * half + half;
+  return half + half;
+}
+
+/* 2 ulp */
+CPU_INLINE VF32
+vector_exp (VF32 x)
+{
+  return vector_if_less (x, splat_float (-86), splat_float (0), vector_exp_above (x));
+}
+
+/* e^x - 1 for x <= 80: 3 ulp */
+CPU_INLINE VF32
+vector_expm1 (VF32 x)
+{
+  VectorPower p = vector_split_power (vector_at_least (x, splat_float (-80)));
+  VF32 scale = vector_power_of_2 (p.n, 0);
+  return p.q * scale + (scale - 1);
+}
+
+/* log (1 + x) for sqrt (1/2) <= 1 + x <= sqrt (2). The polynomial is the minimax of what follows
+ * x - x^2 / 2, divided by x^3. */
+CPU_INLINE VF32
+vector_log1p_near (VF32 x)
+{
+  VF32 p = x * 6.746641059e-2f - 1.167565197e-1f, s = x * x;
+  p = p * x + 1.188816210e-1f;
+  p = p * x - 1.240558888e-1f;
+  p = p * x + 1.421955238e-1f;
+  p = p * x - 1.666799586e-1f;
+  p = p * x + 2.000211866e-1f;
+  p = p * x - 2.500000960e-1f;
+  p = p * x + 3.333331260e-1f;
+  return x + (p * x - 0.5f) * s;
+}
+
+/* 2 ulp; of denormal numbers, too */
+CPU_INLINE VF32
+vector_log (VF32 x)
+{
+  const VF32 least = splat_float (G_MINFLOAT), zero = splat_float (0);
+  VF32 normal = vector_if_less (x, least, x * 8388608.0f, x), y, special;
+  VI32 bits = (VI32)normal - 0x3f3504f3; /* of sqrt (1/2) */
+  VF32 n = __builtin_convertvector(bits >> 23, VF32);
+  n -= vector_if_less (x, least, splat_float (23), zero);
+  y = vector_log1p_near ((VF32)((bits & 0x7fffff) + 0x3f3504f3) - 1);
+  y = n * 0.693145752f + (n * 1.42860677e-6f + y);
+  y = vector_if_less (splat_float (G_MAXFLOAT), x, x, y);
+  special = vector_if_less (x, zero, splat_float (__builtin_nanf ("")), x - __builtin_inff ());
+  return vector_if_less (zero, x, y, special);
+}
+
+CPU_INLINE VF32
+vector_relu (VF32 x)
+{
+  return vector_at_least (x, splat_float (0));
+}
+
+CPU_INLINE VF32
+vector_leaky (VF32 x, VF32 alpha)
+{
+  return vector_if_less (x, splat_float (0), x * alpha, x);
+}
+
+/* 3 ulp */
+CPU_INLINE VF32
+vector_sigmoid (VF32 x)
+{
+  return 1 / (1 + vector_exp_above (-x));
+}
+
+/* 3 ulp with alpha 1 */
+CPU_INLINE VF32
+vector_swish (VF32 x, VF32 alpha)
+{
+  return x / (1 + vector_exp_above (x * -alpha));
+}
+
+CPU_INLINE VF32
+vector_hard_sigmoid (VF32 x, VF32 alpha, VF32 beta)
+{
+  return vector_clip (x * alpha + beta, splat_float (0), splat_float (1));
+}
+
+CPU_INLINE VF32
+vector_hard_swish (VF32 x)
+{
+  return x * vector_hard_sigmoid (x, splat_float (1.0f / 6), splat_float (0.5f));
+}
+
+/* 4 ulp; 1 from 10 on */
+CPU_INLINE VF32
+vector_tanh (VF32 x)
+{
+  VF32 e = vector_expm1 (vector_at_most (x + x, splat_float (20)));
+  return e / (e + 2);
+}
+
+/* 6 ulp: x times a rational function of x^2, a minimax up to 3.95; 1 beyond */
+CPU_INLINE VF32
+vector_erf (VF32 x)
+{
+  const VF32 one = vector_copy_sign (splat_float (1), x);
+  VF32 s = x * x, p, q;
+  p = s * 2.025925592e-6f + 2.846855932e-4f;
+  q = s * 3.783187011e-5f + 1.170702659e-3f;
+  p = p * s + 3.808066597e-3f;
+  q = q * s + 1.505490081e-2f;
+  p = p * s + 5.287515647e-2f;
+  q = q * s + 1.145587106e-1f;
+  p = p * s + 1.915480971e-1f;
+  q = q * s + 5.030877576e-1f;
+  p = p * s + 1.128379144f;
+  q = q * s + 1;
+  return vector_if_less (splat_float (3.92f), vector_abs (x), one, x * p / q);
+}
+
+/* By erf, with the error of x times 1 + erf: 1e-7 x. */
+CPU_INLINE VF32
+vector_gelu (VF32 x)
+{
+  VF32 half = 0.5f * x;
+  return half + half * vector_erf (x * 0.70710678f);
+}
+
+/* By tanh, which is a sigmoid of twice as much. */
+CPU_INLINE VF32
+vector_gelu_tanh (VF32 x)
+{
+  VF32 cubic = x * (x * x) * 0.07135481283f + x * 1.595769122f; /* 2 sqrt (2 / pi) */
+  return x / (1 + vector_exp_above (-cubic));
+}
+
+/* 3 ulp: the logarithm of 1 + e, half of it where e is above sqrt (2) - 1 */
+CPU_INLINE VF32
+vector_softplus (VF32 x)
+{
+  const VF32 zero = splat_float (0), many = splat_float (0.41421356f);
+  VF32 e = vector_exp (-vector_abs (x)), near = vector_if_less (many, e, (e - 1) * 0.5f, e);
+  VF32 two = vector_if_less (many, e, splat_float (0.693147181f), zero);
+  return vector_relu (x) + (two + vector_log1p_near (near));
+}
+
+/* tanh (log (1 + e)) is n / (n + 2) with n = e (e + 2); 5 ulp */
+CPU_INLINE VF32
+vector_mish (VF32 x)
+{
+  VF32 e = vector_exp (vector_at_most (x, splat_float (20))), n = e * (e + 2);
+  return x * (n / (n + 2));
+}
+
+CPU_INLINE VF32
+vector_elu (VF32 x, VF32 alpha)
+{
+  const VF32 zero = splat_float (0);
+  return vector_if_less (x, zero, alpha * vector_expm1 (vector_at_most (x, zero)), x);
+}
+
+CPU_INLINE VF32
+vector_celu (VF32 x, VF32 alpha)
+{
+  const VF32 zero = splat_float (0);
+  VF32 low = alpha * vector_expm1 (vector_at_most (x / alpha, zero));
+  return vector_if_less (x, zero, low, x);
+}
+
+CPU_INLINE VF32
+vector_sign (VF32 x)
+{
+  const VF32 zero = splat_float (0), one = splat_float (1);
+  return vector_if_less (zero, x, one, vector_if_less (x, zero, -one, zero));
+}
+
+CPU_INLINE VF32
+vector_threshold (VF32 x, VF32 alpha)
+{
+  return vector_if_less (alpha, x, x, splat_float (0));
+}
+
+CPU_INLINE VF32
+vector_shrink (VF32 x, VF32 alpha, VF32 beta)
+{
+  VF32 above = vector_if_less (alpha, x, x - beta, splat_float (0));
+  return vector_if_less (x, -alpha, x + beta, above);
+}
+
+/* With a constant @kind this is one function: what loops over many vectors calls, in a switch
+ * outside of the loop made by CPU_ACTIVATIONS or CPU_FUNCTIONS. */
+CPU_INLINE VF32
+vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
+{
+  switch (kind) {
+  case CPU_POST_RELU:
+    return vector_relu (x);
+  case CPU_POST_CLIP:
+    return vector_clip (x, alpha, beta);
+  case CPU_POST_LEAKY:
+    return vector_leaky (x, alpha);
+  case CPU_POST_SIGMOID:
+    return vector_sigmoid (x);
+  case CPU_POST_SWISH:
+    return vector_swish (x, alpha);
+  case CPU_POST_HARD_SIGMOID:
+    return vector_hard_sigmoid (x, alpha, beta);
+  case CPU_POST_HARD_SWISH:
+    return vector_hard_swish (x);
+  case CPU_POST_TANH:
+    return vector_tanh (x);
+  case CPU_POST_GELU:
+    return vector_gelu (x);
+  case CPU_POST_GELU_TANH:
+    return vector_gelu_tanh (x);
+  case CPU_POST_MISH:
+    return vector_mish (x);
+  case CPU_POST_SOFTPLUS:
+    return vector_softplus (x);
+  case CPU_POST_ELU:
+    return vector_elu (x, alpha);
+  case CPU_POST_SELU:
+    return beta * vector_elu (x, alpha);
+  case CPU_POST_CELU:
+    return vector_celu (x, alpha);
+  case CPU_POST_EXP:
+    return vector_exp (x);
+  case CPU_POST_LOG:
+    return vector_log (x);
+  case CPU_POST_ERF:
+    return vector_erf (x);
+  case CPU_POST_ABS:
+    return vector_abs (x);
+  case CPU_POST_NEG:
+    return -x;
+  case CPU_POST_SQRT:
+    return vector_sqrt (x);
+  case CPU_POST_SQUARE:
+    return x * x;
+  case CPU_POST_RECIPROCAL:
+    return 1 / x;
+  case CPU_POST_SIGN:
+    return vector_sign (x);
+  case CPU_POST_SOFTSIGN:
+    return x / (1 + vector_abs (x));
+  case CPU_POST_THRESHOLDED:
+    return vector_threshold (x, alpha);
+  case CPU_POST_SHRINK:
+    return vector_shrink (x, alpha, beta);
+  case CPU_POST_NONE:
+  case CPU_N_POSTS:
+  default:
+    return x;
+  }
+}
+
+/* An activation of one vector among other work, a jump each: for the results of a tile. Other
+ * functions are not applied. */
+CPU_INLINE VF32
+vector_post (const CpuPost *post, VF32 x)
+{
+  const VF32 alpha = splat_float (post->alpha), beta = splat_float (post->beta);
+  switch ((gint)post->kind) {
+#define CASE(name)                                                                                 \
+  case CPU_POST_##name:                                                                            \
+    return vector_function (CPU_POST_##name, x, alpha, beta);
+    CPU_ACTIVATIONS (CASE)
+#undef CASE
+  default:
+    return x;
+  }
+}
