@@ -21,6 +21,11 @@ gboolean cpu_dnn_has_type (AxonDType dtype);
 /* Adds a conversion step from one layout or type to another. */
 void cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
 
+/* Adds @y [rows, n] = @x, @inner values a row, times constant @weights [@inner, n] plus @bias [n],
+ * which it takes over. FALSE: oneDNN has no fast product. */
+gboolean cpu_dnn_add_product (CpuPlan *plan, CpuTensor *x, const gfloat *weights, gint64 inner,
+                              gfloat *bias, CpuTensor *y);
+
 /* Caps what oneDNN uses: "SSE41", "AVX2", "AVX2_VNNI", "AVX512", "AVX512_VNNI"; NULL: no cap but
  * oneDNN's own environment variable. FALSE: no such name, or oneDNN is in use already. */
 gboolean cpu_dnn_set_max_isa (const gchar *name);

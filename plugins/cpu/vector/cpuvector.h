@@ -10,6 +10,7 @@
 #include "int8.h"
 #include "normalize.h"
 #include "quantize.h"
+#include "recurrent.h"
 #include "reduce.h"
 #include "resize.h"
 
@@ -19,6 +20,7 @@ typedef struct {
   const CpuImage *image;
   const CpuNormalize *normalize;
   const CpuQuantize *quantize;
+  const CpuRecurrentKernels *recurrent;
   const CpuReduce *reduce;
   const CpuResize *resize;
 } CpuVector;

@@ -12,6 +12,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .image = &CPU_NAME (cpu_image),
   .normalize = &CPU_NAME (cpu_normalize),
   .quantize = &CPU_NAME (cpu_quantize),
+  .recurrent = &CPU_NAME (cpu_recurrent),
   .reduce = &CPU_NAME (cpu_reduce),
   .resize = &CPU_NAME (cpu_resize),
 };

@@ -21,5 +21,6 @@ extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuImage CPU_NAME (cpu_image);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
 extern const CpuQuantize CPU_NAME (cpu_quantize);
+extern const CpuRecurrentKernels CPU_NAME (cpu_recurrent);
 extern const CpuReduce CPU_NAME (cpu_reduce);
 extern const CpuResize CPU_NAME (cpu_resize);
