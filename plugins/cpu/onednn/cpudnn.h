@@ -21,6 +21,10 @@ gboolean cpu_dnn_has_type (AxonDType dtype);
 /* Adds a conversion step from one layout or type to another. */
 void cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
 
+/* MatMul or Gemm that oneDNN multiplies, with activations (attribute axon.posts) and a row of bias as
+ * input 2, MatMul's too. */
+gboolean cpu_dnn_takes_posts (const AxonNode *node);
+
 /* Adds @y [rows, n] = @x, @inner values a row, times constant @weights [@inner, n] plus @bias [n],
  * which it takes over. FALSE: oneDNN has no fast product. */
 gboolean cpu_dnn_add_product (CpuPlan *plan, CpuTensor *x, const gfloat *weights, gint64 inner,
