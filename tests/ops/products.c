@@ -7,11 +7,16 @@
 static const struct {
   AxonShape a, b;
 } products[] = {
-  { { 2, { 3, 7 } }, { 2, { 7, 5 } } },          { { 1, { 7 } }, { 2, { 7, 5 } } },
-  { { 2, { 3, 7 } }, { 1, { 7 } } },             { { 1, { 7 } }, { 1, { 7 } } },
-  { { 3, { 4, 3, 7 } }, { 1, { 7 } } },          { { 1, { 7 } }, { 3, { 4, 7, 5 } } },
-  { { 3, { 4, 3, 7 } }, { 2, { 7, 33 } } },      { { 2, { 3, 7 } }, { 3, { 4, 7, 5 } } },
-  { { 4, { 2, 4, 3, 7 } }, { 3, { 4, 7, 5 } } }, { { 4, { 2, 4, 3, 7 } }, { 4, { 2, 1, 7, 1 } } },
+  { { 2, { 3, 7 } }, { 2, { 7, 5 } } },
+  { { 1, { 7 } }, { 2, { 7, 5 } } },
+  { { 2, { 3, 7 } }, { 1, { 7 } } },
+  { { 1, { 7 } }, { 1, { 7 } } },
+  { { 3, { 4, 3, 7 } }, { 1, { 7 } } },
+  { { 1, { 7 } }, { 3, { 4, 7, 5 } } },
+  { { 3, { 4, 3, 7 } }, { 2, { 7, 33 } } },
+  { { 2, { 3, 7 } }, { 3, { 4, 7, 5 } } },
+  { { 4, { 2, 4, 3, 7 } }, { 3, { 4, 7, 5 } } },
+  { { 4, { 2, 4, 3, 7 } }, { 4, { 2, 1, 7, 1 } } },
   { { 2, { 1, 64 } }, { 2, { 64, 100 } } },
 };
 
@@ -49,10 +54,10 @@ a_gemm_agrees_with_a_bias_behind_it (void)
             row = AXON_SHAPE (5);
   for (guint i = 0; i < 16; i++) {
     TestModel t = test_model_new (14);
-    AxonNode *n = test_model_node (&t, "Gemm", i & 1 ? 3 : 2,
-                                   test_model_input (&t, "x", AXON_DTYPE_F32, &a),
-                                   test_model_random (&t, i & 2 ? &transposed : &b, 2),
-                                   i & 1 ? test_model_random (&t, &row, 4) : NULL);
+    AxonNode *n =
+        test_model_node (&t, "Gemm", i & 1 ? 3 : 2, test_model_input (&t, "x", AXON_DTYPE_F32, &a),
+                         test_model_random (&t, i & 2 ? &transposed : &b, 2),
+                         i & 1 ? test_model_random (&t, &row, 4) : NULL);
     g_autoptr (AxonTensor) input = test_random (&a, i);
     g_autoptr (AxonModel) model = NULL;
     axon_node_set_int (n, "transB", i & 2 ? 1 : 0);
