@@ -61,6 +61,17 @@ static const struct {
 static const AxonDType moved_types[] = { AXON_DTYPE_U8, AXON_DTYPE_F16, AXON_DTYPE_F32,
                                          AXON_DTYPE_I64 };
 
+/* Which every type can be cast to. */
+static AxonTensor *
+whole_numbers (const AxonShape *shape, guint32 seed)
+{
+  AxonTensor *tensor = test_random (shape, seed);
+  gfloat *v = axon_tensor_get_data (tensor);
+  for (gsize i = 0; i < axon_tensor_get_numel (tensor); i++)
+    v[i] = floorf (fabsf (v[i]) * 100);
+  return tensor;
+}
+
 static AxonValue *
 cast (TestModel *t, AxonValue *x, AxonDType dtype)
 {
@@ -80,10 +91,7 @@ elements_are_gathered_from_the_places_that_indices_name (void)
                                    indices_of (&t, x, &gathers[k].at, gathers[k].n,
                                                i & 4 ? AXON_DTYPE_I32 : AXON_DTYPE_I64, i & 8));
     g_autoptr (AxonModel) model = NULL;
-    g_autoptr (AxonTensor) input = test_random (&gathers[k].x, i);
-    for (gsize e = 0; e < axon_tensor_get_numel (input); e++)
-      ((gfloat *)axon_tensor_get_data (input))[e] =
-          floorf (fabsf (((gfloat *)axon_tensor_get_data (input))[e]) * 100);
+    g_autoptr (AxonTensor) input = whole_numbers (&gathers[k].x, i);
     axon_node_set_int (n, g_str_equal (gathers[k].op, "GatherND") ? "batch_dims" : "axis",
                        gathers[k].axis);
     model = test_model_finish (&t, cast (&t, n->outputs[0], AXON_DTYPE_F32));
@@ -170,6 +178,105 @@ an_index_outside_of_its_dimension_is_refused (gconstpointer op)
   g_assert_nonnull (strstr (error->message, "index -100 is outside dimension 3"));
 }
 
+static const struct {
+  AxonShape x;
+  gint64 pads[8];
+} padded[] = {
+  { { 4, { 1, 3, 5, 7 } }, { 0, 0, 1, 2, 0, 0, 3, 1 } },
+  { { 4, { 2, 33, 4, 4 } }, { 0, 0, 1, 1, 0, 0, 1, 1 } },
+  { { 4, { 2, 3, 4, 5 } }, { 1, 2, 0, 0, 1, 0, 0, 0 } },
+  { { 4, { 2, 8, 4, 5 } }, { 0, 0, -1, 1, 0, 0, 2, -2 } },
+  { { 4, { 1, 1, 9, 9 } }, { 0, 0, 0, 4, 0, 0, 0, 4 } },
+};
+
+/* As it comes, and as a transposed tensor lies. */
+static AxonValue *
+maybe_transposed (TestModel *t, const AxonShape *shape, AxonShape *given, gboolean transposed)
+{
+  AxonNode *n;
+  *given = *shape;
+  if (!transposed)
+    return test_model_input (t, "x", AXON_DTYPE_F32, given);
+  *given = AXON_SHAPE (shape->dims[0], shape->dims[2], shape->dims[3], shape->dims[1]);
+  n = test_model_node (t, "Transpose", 1, test_model_input (t, "x", AXON_DTYPE_F32, given));
+  axon_node_set_ints (n, "perm", (gint64[]){ 0, 3, 1, 2 }, 4);
+  return test_model_node (t, "Relu", 1, n->outputs[0])->outputs[0];
+}
+
+static void
+tensors_are_padded_in_every_mode (void)
+{
+  static const gchar *const modes[] = { "constant", "edge", "reflect", "wrap" };
+  static const AxonShape scalar = { 0 };
+  static const gfloat value = 2.5f;
+  for (guint i = 0; i < 4 * 2 * 2 * G_N_ELEMENTS (padded); i++) {
+    TestModel t = test_model_new (19);
+    AxonShape given;
+    AxonValue *x = maybe_transposed (&t, &padded[i / 16].x, &given, i & 4);
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) input = test_random (&given, i);
+    AxonNode *n =
+        test_model_node (&t, "Pad", i & 8 ? 3 : 2, x, test_model_ints (&t, padded[i / 16].pads, 8),
+                         i & 8 ? test_model_constant (&t, &scalar, &value) : NULL);
+    axon_node_set_string (n, "mode", modes[i % 4]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
+static const struct {
+  const gchar *op;
+  AxonShape x;
+  gint64 n, values[4];
+} repeated[] = {
+  { "Tile", { 4, { 1, 3, 5, 7 } }, 4, { 2, 1, 3, 1 } },
+  { "Tile", { 4, { 2, 33, 5, 7 } }, 4, { 1, 1, 2, 2 } },
+  { "Tile", { 4, { 2, 8, 5, 1 } }, 4, { 1, 2, 1, 100 } },
+  { "Expand", { 4, { 1, 8, 1, 7 } }, 4, { 2, 8, 5, 7 } },
+  { "Expand", { 4, { 2, 1, 5, 1 } }, 4, { 2, 9, 1, 33 } },
+  { "Expand", { 2, { 3, 1 } }, 4, { 2, 4, 3, 5 } },
+  { "Expand", { 1, { 1 } }, 2, { 40, 50 } },
+};
+
+static void
+tensors_are_repeated (void)
+{
+  for (guint i = 0; i < 2 * 4 * G_N_ELEMENTS (repeated); i++) {
+    guint k = i / 8;
+    TestModel t = test_model_new (13);
+    AxonShape given;
+    AxonValue *x = maybe_transposed (&t, &repeated[k].x, &given, i & 4 && repeated[k].x.rank == 4);
+    AxonNode *n = test_model_node (&t, repeated[k].op, 2, cast (&t, x, moved_types[i % 4]),
+                                   test_model_ints (&t, repeated[k].values, (guint)repeated[k].n));
+    g_autoptr (AxonModel) model = test_model_finish (&t, cast (&t, n->outputs[0], AXON_DTYPE_F32));
+    g_autoptr (AxonTensor) input = whole_numbers (&given, i);
+    test_compare_devices (model, input, 0);
+  }
+}
+
+static void
+slices_walk_backwards (void)
+{
+  static const gint64 start[][2] = { { -1, 2 }, { 100, 4 }, { 1, -2 } };
+  static const gint64 end[][2] = { { -100, 6 }, { 0, 0 }, { -100, -100 } };
+  static const gint64 axes[][2] = { { 1, 2 }, { 3, -2 }, { 1, 3 } };
+  static const gint64 steps[][2] = { { -1, 1 }, { -2, -1 }, { -1, -3 } };
+  AxonShape shape = AXON_SHAPE (2, 3, 6, 9);
+  for (guint i = 0; i < 4 * 2 * G_N_ELEMENTS (start); i++) {
+    guint k = i / 8;
+    TestModel t = test_model_new (13);
+    AxonShape given;
+    AxonValue *x = maybe_transposed (&t, &shape, &given, i & 4);
+    AxonNode *n =
+        test_model_node (&t, "Slice", 5, cast (&t, x, moved_types[i % 4]),
+                         test_model_ints (&t, start[k], 2), test_model_ints (&t, end[k], 2),
+                         test_model_ints (&t, axes[k], 2), test_model_ints (&t, steps[k], 2));
+    g_autoptr (AxonModel) model = test_model_finish (&t, cast (&t, n->outputs[0], AXON_DTYPE_F32));
+    g_autoptr (AxonTensor) input = whole_numbers (&given, i);
+    test_compare_devices (model, input, 0);
+  }
+}
+
 #define ADD(name) g_test_add_func ("/places/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
@@ -186,6 +293,9 @@ main (int argc, char **argv)
   ADD (elements_are_gathered_from_the_places_that_indices_name);
   ADD (one_index_takes_a_part_of_what_was_transposed);
   ADD (updates_are_scattered_in_order);
+  ADD (tensors_are_padded_in_every_mode);
+  ADD (tensors_are_repeated);
+  ADD (slices_walk_backwards);
   ADD_EACH (indexed, an_index_outside_of_its_dimension_is_refused);
   return g_test_run ();
 }
