@@ -13,6 +13,7 @@
 #include "recurrent.h"
 #include "reduce.h"
 #include "resize.h"
+#include "sample.h"
 
 typedef struct {
   CpuInt8Kernels int8;
@@ -23,6 +24,7 @@ typedef struct {
   const CpuRecurrentKernels *recurrent;
   const CpuReduce *reduce;
   const CpuResize *resize;
+  const CpuSample *sample;
 } CpuVector;
 
 /* One per static library of meson.build; those of other architectures and the emulated ones are

@@ -15,4 +15,5 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .recurrent = &CPU_NAME (cpu_recurrent),
   .reduce = &CPU_NAME (cpu_reduce),
   .resize = &CPU_NAME (cpu_resize),
+  .sample = &CPU_NAME (cpu_sample),
 };

@@ -24,3 +24,4 @@ extern const CpuQuantize CPU_NAME (cpu_quantize);
 extern const CpuRecurrentKernels CPU_NAME (cpu_recurrent);
 extern const CpuReduce CPU_NAME (cpu_reduce);
 extern const CpuResize CPU_NAME (cpu_resize);
+extern const CpuSample CPU_NAME (cpu_sample);
