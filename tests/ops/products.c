@@ -71,6 +71,39 @@ a_gemm_agrees_with_a_bias_behind_it (void)
   }
 }
 
+static const struct {
+  const gchar *equation;
+  AxonShape a, b;
+} sums[] = {
+  { "bhid,bhjd->bhij", { 4, { 2, 3, 4, 5 } }, { 4, { 2, 3, 6, 5 } } },
+  { "bqnc,bnchw->bqnhw", { 4, { 2, 3, 2, 4 } }, { 5, { 2, 2, 4, 3, 5 } } },
+  { "ij , jk", { 2, { 3, 4 } }, { 2, { 4, 5 } } },
+  { "ji,jk->ki", { 2, { 4, 3 } }, { 2, { 4, 5 } } },
+  { "i,j->ji", { 1, { 4 } }, { 1, { 5 } } },
+  { "i,i->", { 1, { 4 } }, { 1, { 4 } } },
+  { "nchw,kc->nkhw", { 4, { 2, 3, 4, 5 } }, { 2, { 7, 3 } } },
+  { "ij,ij->ij", { 2, { 3, 4 } }, { 2, { 3, 4 } } },
+  { "ij,jk->i", { 2, { 3, 4 } }, { 2, { 4, 5 } } },
+  { "ii,ij->ij", { 2, { 3, 3 } }, { 2, { 3, 5 } } },
+  { "...ij,...jk->...ik", { 3, { 2, 3, 4 } }, { 3, { 2, 4, 5 } } },
+  { "ij,jk->ik", { 2, { 3, 1 } }, { 2, { 4, 5 } } },
+};
+
+static void
+sums_of_products_agree_by_every_equation (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (sums); i++) {
+    TestModel t = test_model_new (14);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &sums[i].a);
+    AxonNode *n = test_model_node (&t, "Einsum", 2, x, test_model_random (&t, &sums[i].b, i));
+    g_autoptr (AxonTensor) input = test_random (&sums[i].a, i);
+    g_autoptr (AxonModel) model = NULL;
+    axon_node_set_string (n, "equation", sums[i].equation);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -79,5 +112,7 @@ main (int argc, char **argv)
                    products_agree_with_what_follows_them);
   g_test_add_func ("/products/a_gemm_agrees_with_a_bias_behind_it",
                    a_gemm_agrees_with_a_bias_behind_it);
+  g_test_add_func ("/products/sums_of_products_agree_by_every_equation",
+                   sums_of_products_agree_by_every_equation);
   return g_test_run ();
 }
