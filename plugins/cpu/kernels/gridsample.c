@@ -6,6 +6,8 @@
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
+#include <string.h>
+
 #define PARALLEL 16384
 #define CHUNK 512 /* places */
 
@@ -42,10 +44,12 @@ sample_chunk (const SampleRun *run, gint64 first, gint64 n)
       (gfloat *)(gpointer)run->scratch + cpu_parallel_thread () * 2 * taps_of_chunk (s);
   gint32 *at = (gint32 *)(gpointer)(weight + taps_of_chunk (s));
   s->loops->locate (sampler, run->grid + first * sampler->rank, n, s->channels_last ? taps : 1,
-                    s->channels_last ? 1 : n, at, weight);
+                    s->channels_last ? 1 : n, s->channels_last ? -1 : 0, at, weight);
+  if (s->channels_last)
+    memset (y + p * s->channels, 0, (gsize)(n * s->channels) * sizeof *y);
   for (gint64 i = 0; s->channels_last && i < n; i++)
-    s->loops->pixel (y + (p + i) * s->channels, x, at + i * taps, weight + i * taps, sampler->taps,
-                     s->channels);
+    s->loops->add_pixels (y + (p + i) * s->channels, x, at + i * taps, weight + i * taps,
+                          sampler->taps, s->channels);
   for (gint64 c = 0; !s->channels_last && c < s->channels; c++)
     s->loops->columns (y + c * s->points + p, x + c * s->plane, at, weight, sampler->taps, n);
 }

@@ -28,3 +28,8 @@ cpu_index_at (const CpuIndices *x, gint64 i, gint64 n)
  * its result, or its complaint. */
 void cpu_run_reference_kernel (const AxonNode *node, const CpuStep *step,
                                const CpuInstance *instance);
+
+/* The same complaint about the first of @n_indices outside of a dimension of @n, for steps whose
+ * tensors lie otherwise. */
+void cpu_refuse_index (const AxonNode *node, const CpuInstance *instance, const CpuIndices *x,
+                       gint64 n_indices, gint64 n);

@@ -241,17 +241,18 @@ data_of (const AxonNode *node, guint index)
   return t ? axon_tensor_get_data (t) : NULL;
 }
 
-/* The product of all inputs. FALSE: oneDNN has none. */
-static gboolean
-add_product (CpuPlan *plan, const AxonNode *node, Recurrent *r, CpuTensor **gates)
+/* The product of all inputs. */
+static CpuTensor *
+add_product (CpuPlan *plan, const AxonNode *node, Recurrent *r)
 {
   gint64 columns = r->dirs * r->x_dir, rows = r->steps * r->batch;
   AxonShape shape = AXON_SHAPE (rows, columns);
   g_autofree gfloat *w = pack_inputs (r, data_of (node, 1), columns);
-  gfloat *bias = pack_bias (r, data_of (node, 3), columns);
-  *gates = cpu_plan_scratch (plan, AXON_DTYPE_F32, &shape, NULL);
-  return cpu_dnn_add_product (plan, cpu_plan_input_as (plan, node, 0, NULL), w, r->input, bias,
-                              *gates);
+  CpuTensor *gates = cpu_plan_scratch (plan, AXON_DTYPE_F32, &shape, NULL);
+  cpu_dnn_add_product (plan, cpu_plan_input_as (plan, node, 0, NULL),
+                       &(CpuProduct){ rows, r->input, columns, w },
+                       pack_bias (r, data_of (node, 3), columns), gates);
+  return gates;
 }
 
 static gboolean
@@ -263,10 +264,7 @@ build_recurrent (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **err
   recurrent_init (&r, node, (CpuRecurrentKind)plan->row->kind);
   if (!is_plain (node, &r))
     return FALSE;
-  if (!add_product (plan, node, &r, &in[0])) {
-    g_free (r.bias);
-    return FALSE;
-  }
+  in[0] = add_product (plan, node, &r);
   pack_weights (&r, data_of (node, 2));
   r.h = add_state (plan, node, 5, &r, in, &n_in);
   r.c = r.kind == CPU_RECURRENT_LSTM ? add_state (plan, node, 6, &r, in, &n_in) : -1;

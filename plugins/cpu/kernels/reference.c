@@ -30,6 +30,22 @@ cpu_run_reference_kernel (const AxonNode *node, const CpuStep *step, const CpuIn
     g_clear_pointer (&out[i], axon_tensor_unref);
 }
 
+void
+cpu_refuse_index (const AxonNode *node, const CpuInstance *instance, const CpuIndices *x,
+                  gint64 n_indices, gint64 n)
+{
+  g_autofree gchar *what = axon_node_describe (node);
+  for (gint64 i = 0; i < n_indices; i++) {
+    gint64 at = x->wide ? ((const gint64 *)x->data)[i] : ((const gint32 *)x->data)[i];
+    if (at >= -n && at < n)
+      continue;
+    g_set_error (instance->error, AXON_ERROR, AXON_ERROR_MODEL,
+                 "%s: index %" G_GINT64_FORMAT " is outside dimension %" G_GINT64_FORMAT, what, at,
+                 n);
+    return;
+  }
+}
+
 static void
 run_reference (const CpuStep *step, const CpuInstance *instance)
 {

@@ -171,33 +171,29 @@ build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   return TRUE;
 }
 
-gboolean
-cpu_dnn_add_product (CpuPlan *plan, CpuTensor *x, const gfloat *weights, gint64 inner, gfloat *bias,
+void
+cpu_dnn_add_product (CpuPlan *plan, CpuTensor *x, const CpuProduct *product, gfloat *bias,
                      CpuTensor *y)
 {
-  const AxonShape a = AXON_SHAPE (y->shape.dims[0], inner),
-                  b = AXON_SHAPE (inner, y->shape.dims[1]);
-  const AxonShape row = row_shape (&y->shape);
+  const AxonShape a = AXON_SHAPE (product->rows, product->inner);
+  const AxonShape b = AXON_SHAPE (product->inner, product->columns);
+  const AxonShape c = AXON_SHAPE (product->rows, product->columns), row = row_shape (&c);
   g_autoptr (CpuMd) md_a = matrix_md (&a, 2, FALSE, FALSE);
   g_autoptr (CpuMd) plain_b = matrix_md (&b, 2, FALSE, FALSE);
   g_autoptr (CpuMd) md_b = matrix_md (&b, 2, FALSE, TRUE);
   g_autoptr (CpuMd) md_bias = dnn_md_plain (AXON_DTYPE_F32, &row);
-  g_autoptr (CpuMd) md_y = dnn_md_plain (AXON_DTYPE_F32, &y->shape);
-  DnnCall call = { .pd = dnn_pd_if_fast (
-                       dnn_pd_new_matmul (md_a, md_b, md_bias, md_y, dnn_attr_default ())) };
-  if (call.pd == NULL) {
-    g_free (bias);
-    return FALSE;
-  }
+  g_autoptr (CpuMd) md_y = dnn_md_plain (AXON_DTYPE_F32, &c);
+  DnnCall call = { .pd = dnn_pd_new_matmul (md_a, md_b, md_bias, md_y, dnn_attr_default ()) };
+  g_assert (call.pd != NULL);
   dnn_call_add_arg (&call, DNNL_ARG_SRC, dnn_view (plan, x, &a, g_steal_pointer (&md_a), 0), FALSE);
   dnn_call_add_arg (
       &call, DNNL_ARG_WEIGHTS,
-      dnn_pack (plan, plain_b, weights, dnn_pd_get_md (call.pd, dnnl_query_weights_md)), FALSE);
+      dnn_pack (plan, plain_b, product->weights, dnn_pd_get_md (call.pd, dnnl_query_weights_md)),
+      FALSE);
   dnn_call_add_arg (&call, DNNL_ARG_BIAS, cpu_plan_constant (plan, AXON_DTYPE_F32, &row, bias),
                     FALSE);
-  dnn_call_add_arg (&call, DNNL_ARG_DST, y, TRUE);
+  dnn_call_add_arg (&call, DNNL_ARG_DST, dnn_view (plan, y, &c, g_steal_pointer (&md_y), 0), TRUE);
   dnn_call_finish (plan, &call);
-  return TRUE;
 }
 
 const CpuKernel cpu_dnn_matmul_kernels[] = {

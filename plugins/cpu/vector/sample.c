@@ -5,7 +5,6 @@
 #include "level.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { AXES = CPU_SAMPLE_AXES, MOST = 4 };
 
@@ -91,8 +90,8 @@ axis_taps (const CpuSampler *s, CpuSampleMode mode, gint d, gdouble g, AxisTaps 
 
 /* Products of what the axes say. @along: taps of an axis that is there. */
 CPU_INLINE void
-store_taps (const CpuSampler *s, const AxisTaps *taps, gint along, gint64 step, gint32 *at,
-            gfloat *weight)
+store_taps (const CpuSampler *s, const AxisTaps *taps, gint along, gint64 step, gint32 none,
+            gint32 *at, gfloat *weight)
 {
   gint n[AXES];
   for (gint d = 0; d < AXES; d++)
@@ -102,34 +101,34 @@ store_taps (const CpuSampler *s, const AxisTaps *taps, gint along, gint64 step, 
       for (gint j = 0; j < n[2]; j++, at += step, weight += step) {
         gint64 z = taps[0].at[k], y = taps[1].at[i], x = taps[2].at[j];
         gdouble w = taps[0].weight[k] * taps[1].weight[i] * taps[2].weight[j];
-        gboolean outside = z < 0 || y < 0 || x < 0;
-        *at = outside ? 0 : (gint32)((z * s->size[1] + y) * s->size[2] + x);
+        gboolean outside = z < 0 || y < 0 || x < 0 || w == 0;
+        *at = outside ? none : (gint32)((z * s->size[1] + y) * s->size[2] + x);
         *weight = outside ? 0 : (gfloat)w;
       }
 }
 
 CPU_INLINE void
 locate_all (const CpuSampler *s, CpuSampleMode mode, gint along, const gfloat *grid, gint64 n,
-            gint64 place, gint64 tap, gint32 *at, gfloat *weight)
+            gint64 place, gint64 tap, gint32 none, gint32 *at, gfloat *weight)
 {
   AxisTaps taps[AXES] = { { .weight = { 1 } }, { .weight = { 1 } }, { .weight = { 1 } } };
   for (gint64 i = 0; i < n; i++, grid += s->rank) {
     for (gint d = AXES - s->rank; d < AXES; d++) /* a grid names x first */
       axis_taps (s, mode, d, (gdouble)grid[AXES - 1 - d], &taps[d]);
-    store_taps (s, taps, along, tap, at + i * place, weight + i * place);
+    store_taps (s, taps, along, tap, none, at + i * place, weight + i * place);
   }
 }
 
 static void
-locate (const CpuSampler *s, const gfloat *grid, gint64 n, gint64 place, gint64 tap, gint32 *at,
-        gfloat *weight)
+locate (const CpuSampler *s, const gfloat *grid, gint64 n, gint64 place, gint64 tap, gint32 none,
+        gint32 *at, gfloat *weight)
 {
   if (s->mode == CPU_SAMPLE_NEAREST)
-    locate_all (s, CPU_SAMPLE_NEAREST, 1, grid, n, place, tap, at, weight);
+    locate_all (s, CPU_SAMPLE_NEAREST, 1, grid, n, place, tap, none, at, weight);
   else if (s->mode == CPU_SAMPLE_LINEAR)
-    locate_all (s, CPU_SAMPLE_LINEAR, 2, grid, n, place, tap, at, weight);
+    locate_all (s, CPU_SAMPLE_LINEAR, 2, grid, n, place, tap, none, at, weight);
   else
-    locate_all (s, CPU_SAMPLE_CUBIC, 4, grid, n, place, tap, at, weight);
+    locate_all (s, CPU_SAMPLE_CUBIC, 4, grid, n, place, tap, none, at, weight);
 }
 
 /* What has no weight may be infinite. */
@@ -149,25 +148,31 @@ columns (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict 
 }
 
 static void
-pixel (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
-       const gfloat *restrict weight, gint taps, gint64 channels)
+add_pixel (gfloat *restrict out, const gfloat *restrict x, gfloat weight, gint64 channels)
 {
-  gboolean first = TRUE;
-  for (gint t = 0; t < taps; t++) {
-    const gfloat *restrict from = x + at[t] * channels;
-    gfloat w = weight[t];
-    if (w == 0)
-      continue;
-    if (first)
-      for (gint64 c = 0; c < channels; c++)
-        out[c] = from[c] * w;
-    else
-      for (gint64 c = 0; c < channels; c++)
-        out[c] += from[c] * w;
-    first = FALSE;
-  }
-  if (first)
-    memset (out, 0, (gsize)channels * sizeof *out);
+  for (gint64 c = 0; c < channels; c++)
+    out[c] += x[c] * weight;
 }
 
-const CpuSample CPU_NAME (cpu_sample) = { locate, columns, pixel };
+static void
+add_pixels (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
+            const gfloat *restrict weight, gint taps, gint64 channels)
+{
+  gint t = 0;
+  while (t < taps) {
+    if (t + 4 <= taps && MIN (MIN (at[t], at[t + 1]), MIN (at[t + 2], at[t + 3])) >= 0) {
+      const gfloat *restrict p = x + at[t] * channels, *restrict q = x + at[t + 1] * channels;
+      const gfloat *restrict r = x + at[t + 2] * channels, *restrict s = x + at[t + 3] * channels;
+      for (gint64 c = 0; c < channels; c++)
+        out[c] +=
+            p[c] * weight[t] + q[c] * weight[t + 1] + r[c] * weight[t + 2] + s[c] * weight[t + 3];
+      t += 4;
+      continue;
+    }
+    if (at[t] >= 0)
+      add_pixel (out, x + at[t] * channels, weight[t], channels);
+    t++;
+  }
+}
+
+const CpuSample CPU_NAME (cpu_sample) = { locate, columns, add_pixels };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pixels between pixels, at places that data names: GridSample. */
+/* Pixels between pixels, at places that data names: GridSample, DeformConv, RoiAlign. */
 #pragma once
 
 #include <glib.h>
@@ -19,14 +19,15 @@ typedef struct {
 } CpuSampler;
 
 typedef struct {
-  /* Tap t of place i, of @n: pixel at[i * place + t * tap] and its weight. Weight 0: it is not
-   * read, and pixel 0. */
+  /* Tap t of place i, of @n: pixel at[i * place + t * tap] and its weight. What is not read is
+   * pixel
+   * @none, with weight 0. */
   void (*locate) (const CpuSampler *sampler, const gfloat *grid, gint64 n, gint64 place, gint64 tap,
-                  gint32 *at, gfloat *weight);
-  /* Of single elements; tap t of place i is at[t * n + i]. */
+                  gint32 none, gint32 *at, gfloat *weight);
+  /* Of single elements, where weight 0 is not read; tap t of place i is at[t * n + i]. */
   void (*columns) (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
                    const gfloat *restrict weight, gint taps, gint64 n);
-  /* A pixel of @channels elements. */
-  void (*pixel) (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
-                 const gfloat *restrict weight, gint taps, gint64 channels);
+  /* Adds pixels of @channels elements, times their weights, but those before the first. */
+  void (*add_pixels) (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
+                      const gfloat *restrict weight, gint taps, gint64 channels);
 } CpuSample;
