@@ -277,6 +277,38 @@ slices_walk_backwards (void)
   }
 }
 
+/* Every half; and floats of all sizes, those between two halves, and what is no number. */
+static void
+halves_become_floats (void)
+{
+  AxonShape shape = AXON_SHAPE (65536);
+  TestModel t = test_model_new (13);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F16, &shape);
+  g_autoptr (AxonModel) model = test_model_finish (&t, cast (&t, x, AXON_DTYPE_F32));
+  g_autoptr (AxonTensor) input = axon_tensor_new (AXON_DTYPE_F16, &shape, NULL);
+  for (gint i = 0; i < 65536; i++)
+    ((guint16 *)axon_tensor_get_data (input))[i] = (guint16)i;
+  test_compare_devices (model, input, 0);
+}
+
+static void
+floats_become_halves (void)
+{
+  AxonShape shape = AXON_SHAPE (4099);
+  TestModel t = test_model_new (13);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  g_autoptr (AxonModel) model = test_model_finish (&t, cast (&t, x, AXON_DTYPE_F16));
+  g_autofree gfloat *values = g_new (gfloat, 4099);
+  g_autoptr (AxonTensor) input = NULL;
+  for (gint i = 0; i < 4099; i++)
+    values[i] = ldexpf ((gfloat)(i % 64 * 67 + 2048) / 4096, i / 64 - 40) * (i & 1 ? -1 : 1);
+  values[0] = NAN;
+  values[7] = INFINITY;
+  values[9] = -INFINITY;
+  input = test_tensor (&shape, values);
+  test_compare_devices (model, input, 0);
+}
+
 #define ADD(name) g_test_add_func ("/places/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
@@ -296,6 +328,8 @@ main (int argc, char **argv)
   ADD (tensors_are_padded_in_every_mode);
   ADD (tensors_are_repeated);
   ADD (slices_walk_backwards);
+  ADD (halves_become_floats);
+  ADD (floats_become_halves);
   ADD_EACH (indexed, an_index_outside_of_its_dimension_is_refused);
   return g_test_run ();
 }

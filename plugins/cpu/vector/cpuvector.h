@@ -6,6 +6,7 @@
 #pragma once
 
 #include "eltwise.h"
+#include "half.h"
 #include "image.h"
 #include "int8.h"
 #include "normalize.h"
@@ -18,6 +19,7 @@
 typedef struct {
   CpuInt8Kernels int8;
   const CpuEltwise *eltwise;
+  const CpuHalf *half;
   const CpuImage *image;
   const CpuNormalize *normalize;
   const CpuQuantize *quantize;

@@ -9,6 +9,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
             .dense = CPU_NAME (cpu_int8_dense),
             .depthwise = CPU_NAME (cpu_int8_depthwise) },
   .eltwise = &CPU_NAME (cpu_eltwise),
+  .half = &CPU_NAME (cpu_half),
   .image = &CPU_NAME (cpu_image),
   .normalize = &CPU_NAME (cpu_normalize),
   .quantize = &CPU_NAME (cpu_quantize),

@@ -18,6 +18,7 @@ void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *r
                                     const CpuInt8Part *part, guint8 *scratch);
 
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
+extern const CpuHalf CPU_NAME (cpu_half);
 extern const CpuImage CPU_NAME (cpu_image);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
 extern const CpuQuantize CPU_NAME (cpu_quantize);

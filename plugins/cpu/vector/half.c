@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* By the processor's instructions where it has them, else by integers. */
+#include "half.h"
+#include "level.h"
+
+#include <string.h>
+
+#if defined(__F16C__) && !defined(CPU_EMULATED)
+#define LANES 8
+
+static inline void
+load_halves (gfloat *restrict y, const guint16 *restrict x)
+{
+  _mm256_storeu_ps (y, _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *)(gconstpointer)x)));
+}
+
+static inline void
+store_halves (guint16 *restrict y, const gfloat *restrict x)
+{
+  _mm_storeu_si128 ((__m128i *)(gpointer)y,
+                    _mm256_cvtps_ph (_mm256_loadu_ps (x), _MM_FROUND_TO_NEAREST_INT));
+}
+
+#else
+#define LANES 1
+
+static inline gfloat
+float_of_bits (guint32 bits)
+{
+  gfloat v;
+  memcpy (&v, &bits, sizeof v);
+  return v;
+}
+
+/* The bits of exponent and fraction, as those of a float, are 2^112 times too small: a product
+ * mends this, of denormal numbers, too. Infinities and what is no number get the largest exponent.
+ */
+static inline void
+load_halves (gfloat *restrict y, const guint16 *restrict x)
+{
+  guint32 rest = (guint32)(*x & 0x7fff) << 13, sign = (guint32)(*x & 0x8000) << 16, bits;
+  gfloat v = float_of_bits (rest) * 0x1p112f;
+  memcpy (&bits, &v, sizeof bits);
+  bits |= rest >= 0x7c00u << 13 ? 0x7f800000 : 0;
+  *y = float_of_bits (bits | sign);
+}
+
+/* Rounded by the addition of a number whose last place is the half's; what is too large becomes
+ * infinite, what is no number stays so. */
+static inline void
+store_halves (guint16 *restrict y, const gfloat *restrict x)
+{
+  guint32 bits, sign, power, half;
+  gfloat magnitude, rounded;
+  memcpy (&bits, x, sizeof bits);
+  sign = bits & 0x80000000u;
+  bits ^= sign;
+  magnitude = float_of_bits (bits) * 0x1p112f * 0x1p-110f;
+  power = (bits & 0x7f800000) + 0x07800000;
+  rounded = magnitude + float_of_bits (MAX (power, 0x40000000u));
+  memcpy (&half, &rounded, sizeof half);
+  half = (half >> 13 & 0x7c00) + (half & 0x0fff);
+  *y = (guint16)(sign >> 16 | (bits > 0x7f800000 ? 0x7e00 : half));
+}
+#endif
+
+static void
+to_floats (gfloat *restrict y, const guint16 *restrict x, gint64 n)
+{
+  gint64 i = 0;
+  for (; i + LANES <= n; i += LANES)
+    load_halves (y + i, x + i);
+  for (; i < n; i++) {
+    guint16 part[LANES] = { x[i] };
+    gfloat wide[LANES];
+    load_halves (wide, part);
+    y[i] = wide[0];
+  }
+}
+
+static void
+from_floats (guint16 *restrict y, const gfloat *restrict x, gint64 n)
+{
+  gint64 i = 0;
+  for (; i + LANES <= n; i += LANES)
+    store_halves (y + i, x + i);
+  for (; i < n; i++) {
+    gfloat part[LANES] = { x[i] };
+    guint16 narrow[LANES];
+    store_halves (narrow, part);
+    y[i] = narrow[0];
+  }
+}
+
+const CpuHalf CPU_NAME (cpu_half) = { to_floats, from_floats };
