@@ -277,6 +277,61 @@ slices_walk_backwards (void)
   }
 }
 
+static AxonNode *
+reshape (TestModel *t, AxonValue *x, const gint64 *dims, guint n)
+{
+  return test_model_node (t, "Reshape", 2, x, test_model_ints (t, dims, n));
+}
+
+/* Groups of channels become channels of groups, in both layouts and in elements of 1 to 8 bytes. */
+static void
+channels_are_shuffled (void)
+{
+  static const gint64 groups[] = { 1, 2, 3, 4, 5, 8 };
+  for (guint i = 0; i < 8 * G_N_ELEMENTS (groups); i++) {
+    gint64 g = groups[i / 8], c = 7 * g;
+    AxonShape shape = AXON_SHAPE (2, c, 3, 5), given;
+    TestModel t = test_model_new (13);
+    AxonValue *x = maybe_transposed (&t, &shape, &given, i & 4);
+    AxonNode *n =
+        reshape (&t, cast (&t, x, moved_types[i % 4]), (gint64[]){ 2, g, c / g, 3, 5 }, 5);
+    g_autoptr (AxonTensor) input = whole_numbers (&given, i);
+    g_autoptr (AxonModel) model = NULL;
+    n = test_model_node (&t, "Transpose", 1, n->outputs[0]);
+    axon_node_set_ints (n, "perm", (gint64[]){ 0, 2, 1, 3, 4 }, 5);
+    n = reshape (&t, n->outputs[0], (gint64[]){ 2, c, 3, 5 }, 4);
+    model = test_model_finish (&t, cast (&t, n->outputs[0], AXON_DTYPE_F32));
+    test_compare_devices (model, input, 0);
+  }
+}
+
+static const struct {
+  gint64 dims[6];
+  guint n;
+} forms[] = {
+  { { 2, 12, 30 }, 3 },         { { 2, 3, 4, 30 }, 4 },      { { 24, 5, 6 }, 3 },
+  { { 1, 2, 12, 5, 1, 6 }, 6 }, { { 2, 2, 6, 5, 2, 3 }, 6 }, { { 720 }, 1 },
+  { { 2, 60, 6 }, 3 },          { { 4, 6, 30 }, 3 },         { { 2, 12, 5, 6 }, 4 },
+};
+
+static void
+what_was_transposed_gets_another_shape (void)
+{
+  AxonShape shape = AXON_SHAPE (2, 12, 5, 6);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (forms); i++) {
+    TestModel t = test_model_new (13);
+    AxonShape given;
+    AxonValue *x = maybe_transposed (&t, &shape, &given, TRUE);
+    AxonNode *n = reshape (&t, x, forms[i / 2].dims, forms[i / 2].n);
+    g_autoptr (AxonTensor) input = test_random (&given, i);
+    g_autoptr (AxonModel) model = NULL;
+    if (i & 1) /* a step that takes it as it lies */
+      n = test_model_node (&t, "Relu", 1, n->outputs[0]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
 /* Every half; and floats of all sizes, those between two halves, and what is no number. */
 static void
 halves_become_floats (void)
@@ -328,6 +383,8 @@ main (int argc, char **argv)
   ADD (tensors_are_padded_in_every_mode);
   ADD (tensors_are_repeated);
   ADD (slices_walk_backwards);
+  ADD (channels_are_shuffled);
+  ADD (what_was_transposed_gets_another_shape);
   ADD (halves_become_floats);
   ADD (floats_become_halves);
   ADD_EACH (indexed, an_index_outside_of_its_dimension_is_refused);

@@ -9,6 +9,7 @@
 #include "half.h"
 #include "image.h"
 #include "int8.h"
+#include "move.h"
 #include "normalize.h"
 #include "quantize.h"
 #include "recurrent.h"
@@ -21,6 +22,7 @@ typedef struct {
   const CpuEltwise *eltwise;
   const CpuHalf *half;
   const CpuImage *image;
+  const CpuMove *move;
   const CpuNormalize *normalize;
   const CpuQuantize *quantize;
   const CpuRecurrentKernels *recurrent;

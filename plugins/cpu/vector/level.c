@@ -11,6 +11,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .eltwise = &CPU_NAME (cpu_eltwise),
   .half = &CPU_NAME (cpu_half),
   .image = &CPU_NAME (cpu_image),
+  .move = &CPU_NAME (cpu_move),
   .normalize = &CPU_NAME (cpu_normalize),
   .quantize = &CPU_NAME (cpu_quantize),
   .recurrent = &CPU_NAME (cpu_recurrent),

@@ -20,6 +20,7 @@ void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *r
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuHalf CPU_NAME (cpu_half);
 extern const CpuImage CPU_NAME (cpu_image);
+extern const CpuMove CPU_NAME (cpu_move);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
 extern const CpuQuantize CPU_NAME (cpu_quantize);
 extern const CpuRecurrentKernels CPU_NAME (cpu_recurrent);
