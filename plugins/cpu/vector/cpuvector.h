@@ -6,6 +6,7 @@
 #pragma once
 
 #include "eltwise.h"
+#include "floatconv.h"
 #include "half.h"
 #include "image.h"
 #include "int8.h"
@@ -19,6 +20,7 @@
 
 typedef struct {
   CpuInt8Kernels int8;
+  CpuFloatConvKernels floats;
   const CpuEltwise *eltwise;
   const CpuHalf *half;
   const CpuImage *image;
