@@ -12,6 +12,7 @@
 #include "int8.h"
 #include "move.h"
 #include "normalize.h"
+#include "peak.h"
 #include "quantize.h"
 #include "recurrent.h"
 #include "reduce.h"
@@ -26,6 +27,7 @@ typedef struct {
   const CpuImage *image;
   const CpuMove *move;
   const CpuNormalize *normalize;
+  const CpuPeak *peak;
   const CpuQuantize *quantize;
   const CpuRecurrentKernels *recurrent;
   const CpuReduce *reduce;

@@ -19,6 +19,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .image = &CPU_NAME (cpu_image),
   .move = &CPU_NAME (cpu_move),
   .normalize = &CPU_NAME (cpu_normalize),
+  .peak = &CPU_NAME (cpu_peak),
   .quantize = &CPU_NAME (cpu_quantize),
   .recurrent = &CPU_NAME (cpu_recurrent),
   .reduce = &CPU_NAME (cpu_reduce),

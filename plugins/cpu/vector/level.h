@@ -36,6 +36,7 @@ extern const CpuHalf CPU_NAME (cpu_half);
 extern const CpuImage CPU_NAME (cpu_image);
 extern const CpuMove CPU_NAME (cpu_move);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
+extern const CpuPeak CPU_NAME (cpu_peak);
 extern const CpuQuantize CPU_NAME (cpu_quantize);
 extern const CpuRecurrentKernels CPU_NAME (cpu_recurrent);
 extern const CpuReduce CPU_NAME (cpu_reduce);
