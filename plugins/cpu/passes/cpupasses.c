@@ -28,6 +28,7 @@ const AxonPass cpu_passes[] = {
   { "fold-dequantized", axon_pass_fold_dequantized },
   { "fold-batch-norm", axon_pass_fold_batch_norm },
   { "fuse-dynamic-quantization", axon_pass_fuse_dynamic_quantization },
+  { "expand-einsum", cpu_pass_expand_einsum },
   { "fuse-activation", cpu_pass_fuse_activation },
   { "remove-dead-code", axon_pass_remove_dead_code },
 };

@@ -8,4 +8,5 @@ extern const AxonPass cpu_passes[];
 extern const guint cpu_n_passes;
 
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
+gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);

@@ -10,11 +10,14 @@
 #include "half.h"
 #include "image.h"
 #include "int8.h"
+#include "move.h"
 #include "normalize.h"
 #include "peak.h"
 #include "quantize.h"
+#include "recurrent.h"
 #include "reduce.h"
 #include "resize.h"
+#include "sample.h"
 
 typedef struct {
   CpuInt8Kernels int8;
@@ -22,11 +25,14 @@ typedef struct {
   const CpuEltwise *eltwise;
   const CpuHalf *half;
   const CpuImage *image;
+  const CpuMove *move;
   const CpuNormalize *normalize;
   const CpuPeak *peak;
   const CpuQuantize *quantize;
+  const CpuRecurrentKernels *recurrent;
   const CpuReduce *reduce;
   const CpuResize *resize;
+  const CpuSample *sample;
 } CpuVector;
 
 /* One per static library of meson.build; those of other architectures and the emulated ones are

@@ -17,9 +17,12 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .eltwise = &CPU_NAME (cpu_eltwise),
   .half = &CPU_NAME (cpu_half),
   .image = &CPU_NAME (cpu_image),
+  .move = &CPU_NAME (cpu_move),
   .normalize = &CPU_NAME (cpu_normalize),
   .peak = &CPU_NAME (cpu_peak),
   .quantize = &CPU_NAME (cpu_quantize),
+  .recurrent = &CPU_NAME (cpu_recurrent),
   .reduce = &CPU_NAME (cpu_reduce),
   .resize = &CPU_NAME (cpu_resize),
+  .sample = &CPU_NAME (cpu_sample),
 };
