@@ -81,6 +81,15 @@ cpu_post_init (CpuPost *post, const gchar *op, gfloat alpha, gfloat beta)
   return FALSE;
 }
 
+const gchar *
+cpu_post_name (CpuPostKind kind)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
+    if (functions[i].kind == kind)
+      return functions[i].op;
+  return NULL;
+}
+
 /* Powers by a constant that are something simpler. */
 static gboolean
 init_power (CpuPost *post, const AxonNode *node)
@@ -131,4 +140,21 @@ cpu_post_of_node (CpuPost *post, const AxonNode *node)
   if (post->kind == CPU_POST_CLIP)
     widen_clip (post, node);
   return TRUE;
+}
+
+gint
+cpu_pair_of_op (const gchar *op)
+{
+  static const struct {
+    const gchar *op;
+    gint kind;
+  } pairs[] = {
+    { "Add", CPU_PAIR_ADD }, { "Sum", CPU_PAIR_ADD },     { "Sub", CPU_PAIR_SUB },
+    { "Mul", CPU_PAIR_MUL }, { "Div", CPU_PAIR_DIV },     { "Max", CPU_PAIR_MAX },
+    { "Min", CPU_PAIR_MIN }, { "PRelu", CPU_PAIR_PRELU }, { "Pow", CPU_PAIR_POW },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
+    if (g_str_equal (pairs[i].op, op))
+      return pairs[i].kind;
+  return -1;
 }

@@ -8,8 +8,8 @@
   F (quantize) F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (dnn_pool)                \
   F (dnn_reduce) F (dnn_batchnorm) F (dnn_softmax) F (dnn_concat) F (dnn_resize)                   \
   F (dnn_transpose) F (dnn_slice) F (dnn_binary) F (normalize) F (concat)                          \
-  F (resize) F (unary) F (binary) F (constant) F (reshape) F (cast) F (gather) F (pad)               \
-  F (image) F (reference)
+  F (resize) F (chain) F (unary) F (binary) F (constant) F (reshape) F (cast) F (gather)           \
+  F (pad) F (image) F (reference)
 /* clang-format on */
 
 #define DECLARE(family) extern const CpuKernel cpu_##family##_kernels[];
