@@ -6,6 +6,8 @@
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
+#define SHORT 64 /* elements of a run */
+
 /* Registers hold results until their last use. */
 typedef struct {
   CpuChain chain;
@@ -145,6 +147,22 @@ find_order (Order *o, const CpuTensor *t)
   return TRUE;
 }
 
+/* Where the result lies: as the lead does; if that has gaps, channels last or row-major (free it).
+ */
+static CpuMd *
+choose_layout (const CpuTensor *lead, Order *order)
+{
+  CpuTensor dense = { .dtype = lead->dtype, .shape = lead->shape };
+  gint64 strides[AXON_MAX_RANK];
+  gboolean in_blocks = !cpu_md_get_strides (lead->md, &lead->shape, strides);
+  if (find_order (order, lead))
+    return lead->md ? cpu_md_copy (lead->md) : NULL;
+  if (lead->shape.rank >= 3 && (in_blocks || strides[1] == 1))
+    dense.md = cpu_md_channels_last (lead->dtype, &lead->shape);
+  find_order (order, &dense);
+  return dense.md;
+}
+
 /* @strides of an operand over the result's dimensions, in @order; neighbours that follow each other
  * are one. */
 static void
@@ -167,12 +185,6 @@ set_operand (CpuChainOperand *operand, const Order *order, const gint64 *strides
     operand->dims[operand->rank++] = 1;
 }
 
-static void
-set_whole (CpuChainOperand *operand, gint64 n)
-{
-  *operand = (CpuChainOperand){ .rank = 1, .dims = { n }, .strides = { 1 } };
-}
-
 /* The input whose layout the result takes: not a constant. */
 static gboolean
 find_lead (const AxonNode *node, guint *lead)
@@ -186,24 +198,37 @@ find_lead (const AxonNode *node, guint *lead)
   return FALSE;
 }
 
-static CpuTensor *
-add_operand (CpuPlan *plan, const AxonNode *node, guint i, const CpuTensor *lead,
-             const Order *order, CpuChainOperand *operand)
+/* FALSE: a layout without strides, or one whose runs are too short to be walked as they lie. */
+static gboolean
+can_walk (const CpuTensor *t, const AxonShape *shape, const Order *order, CpuChainOperand *operand)
 {
-  CpuTensor *t = cpu_plan_input (plan, node, i);
   gint64 own[AXON_MAX_RANK], strides[AXON_MAX_RANK];
-  if (axon_shape_equal (&t->shape, &lead->shape)) {
-    set_whole (operand, axon_shape_get_numel (&t->shape));
-    return cpu_plan_input_as (plan, node, i, lead->md);
-  }
+  gint last, lead = shape->rank - t->shape.rank;
   if (!cpu_md_get_strides (t->md, &t->shape, own))
-    t = cpu_plan_input_as (plan, node, i, NULL);
-  cpu_md_get_strides (t->md, &t->shape, own);
-  for (gint d = 0; d < lead->shape.rank; d++) {
-    gint of = d - (lead->shape.rank - t->shape.rank);
-    strides[d] = of < 0 || t->shape.dims[of] == 1 ? 0 : own[of];
-  }
+    return FALSE;
+  for (gint d = 0; d < shape->rank; d++)
+    strides[d] = d < lead || t->shape.dims[d - lead] == 1 ? 0 : own[d - lead];
   set_operand (operand, order, strides);
+  last = operand->rank - 1;
+  return !axon_shape_equal (&t->shape, shape) ||
+         (operand->strides[last] == 1 && (last == 0 || operand->dims[last] >= SHORT));
+}
+
+static CpuTensor *
+add_operand (CpuPlan *plan, const AxonNode *node, guint i, const CpuMd *md, const Order *order,
+             CpuChainOperand *operand)
+{
+  const AxonShape *shape = &node->outputs[0]->type.shape;
+  CpuTensor *t = cpu_plan_input (plan, node, i);
+  if (can_walk (t, shape, order, operand))
+    return t;
+  if (axon_shape_equal (&t->shape, shape)) {
+    *operand =
+        (CpuChainOperand){ .rank = 1, .dims = { axon_shape_get_numel (shape) }, .strides = { 1 } };
+    return cpu_plan_input_as (plan, node, i, md);
+  }
+  t = cpu_plan_input_as (plan, node, i, NULL);
+  can_walk (t, shape, order, operand);
   return t;
 }
 
@@ -219,31 +244,27 @@ run_chain (const CpuStep *step, const CpuInstance *instance)
 /* Where the result may stand: a block is read before it is written. */
 static CpuTensor *
 add_result (CpuPlan *plan, const AxonNode *node, const CpuChain *c, CpuTensor *const *in,
-            const CpuTensor *lead)
+            const CpuMd *md)
 {
   for (guint i = 0; i < c->n_inputs; i++)
     if (c->operands[i].kind == CPU_CHAIN_WHOLE && cpu_plan_is_last_use (plan, in[i]))
-      return cpu_plan_alias (plan, node, 0, in[i], lead->md);
-  return cpu_plan_output (plan, node, 0, lead->md);
+      return cpu_plan_alias (plan, node, 0, in[i], md);
+  return cpu_plan_output (plan, node, 0, md);
 }
 
 static gboolean
-add_chain (CpuPlan *plan, const AxonNode *node, CpuChain *c, guint lead_index)
+add_chain (CpuPlan *plan, const AxonNode *node, CpuChain *c, guint lead)
 {
-  CpuTensor *in[CPU_CHAIN_INPUTS], *lead = cpu_plan_input (plan, node, lead_index), *dst;
+  CpuTensor *in[CPU_CHAIN_INPUTS], *dst;
   Order order;
-  if (!find_order (&order, lead)) {
-    g_autoptr (CpuMd) md = NULL;
-    lead = cpu_dense_input (plan, node, lead_index, AXON_DTYPE_F32, &md);
-    find_order (&order, lead);
-  }
+  g_autoptr (CpuMd) md = choose_layout (cpu_plan_input (plan, node, lead), &order);
   c->post = cpu_isa_get ()->vector->eltwise->post;
-  c->n = axon_shape_get_numel (&lead->shape);
+  c->n = axon_shape_get_numel (&node->outputs[0]->type.shape);
   c->n_inputs = node->n_inputs;
   for (guint i = 0; i < node->n_inputs; i++)
-    in[i] = add_operand (plan, node, i, lead, &order, &c->operands[i]);
+    in[i] = add_operand (plan, node, i, md, &order, &c->operands[i]);
   cpu_chain_setup (c);
-  dst = add_result (plan, node, c, in, lead);
+  dst = add_result (plan, node, c, in, md);
   cpu_plan_add_step (plan, run_chain, g_memdup2 (c, sizeof *c), g_free, "own", in, c->n_inputs,
                      &dst, 1);
   return TRUE;
@@ -258,7 +279,34 @@ build_chain (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
          set_steps (&b, node) && add_chain (plan, node, &b.chain, lead);
 }
 
+/* Operators of two inputs or more that nobody joined: what the inputs before come to, and the next.
+ */
+static gboolean
+build_fold (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  CpuChain c = { 0 };
+  guint lead;
+  if (node->outputs[0]->type.dtype != AXON_DTYPE_F32 || node->n_inputs < 2 ||
+      node->n_inputs > CPU_CHAIN_INPUTS || !find_lead (node, &lead))
+    return FALSE;
+  for (guint i = 1; i < node->n_inputs; i++)
+    c.steps[c.n_steps++] = (CpuChainStep){
+      .pair = cpu_isa_get ()->vector->eltwise->pair[plan->row->kind],
+      .operand = { i == 1 ? 0 : CPU_CHAIN_INPUTS, i },
+    };
+  if (axon_node_is (node, "Mean"))
+    c.steps[c.n_steps++] =
+        (CpuChainStep){ .post = { CPU_POST_LINEAR, 1 / (gfloat)node->n_inputs, 0 },
+                        .operand = { CPU_CHAIN_INPUTS } };
+  return add_chain (plan, node, &c, lead);
+}
+
 const CpuKernel cpu_chain_kernels[] = {
   { .domain = AXON_DOMAIN_AXON, .name = "Elementwise", .impl = "own", .build = build_chain },
+  { .name = "Mean", .impl = "own", .build = build_fold, .kind = CPU_PAIR_ADD },
+  { .name = "Sum", .impl = "own", .build = build_fold, .kind = CPU_PAIR_ADD },
+  { .name = "Max", .impl = "own", .build = build_fold, .kind = CPU_PAIR_MAX },
+  { .name = "Min", .impl = "own", .build = build_fold, .kind = CPU_PAIR_MIN },
+  { .name = "PRelu", .impl = "own", .build = build_fold, .kind = CPU_PAIR_PRELU },
   { 0 },
 };

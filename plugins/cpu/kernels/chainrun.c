@@ -58,44 +58,47 @@ typedef struct {
 
 /* Where the innermost run is that has element @at of the result. */
 static gint64
-find_run (const CpuChainOperand *o, gint64 at, gint64 *index)
+find_run (const CpuChainOperand *o, gint64 at)
 {
   gint64 offset = 0, rest = at / length_of (o);
   for (gint d = o->rank - 2; d >= 0; d--) {
-    index[d] = rest % o->dims[d];
+    offset += rest % o->dims[d] * o->strides[d];
     rest /= o->dims[d];
-    offset += index[d] * o->strides[d];
-  }
-  return offset;
-}
-
-static gint64
-next_run (const CpuChainOperand *o, gint64 offset, gint64 *index)
-{
-  for (gint d = o->rank - 2; d >= 0; d--) {
-    offset += o->strides[d];
-    if (++index[d] < o->dims[d])
-      break;
-    offset -= index[d] * o->strides[d];
-    index[d] = 0;
   }
   return offset;
 }
 
 static void
+copy_run (gfloat *to, const gfloat *from, gint64 n, gint64 stride)
+{
+  for (gint64 i = 0; i < n; i++)
+    to[i] = from[i * stride];
+}
+
+/* @n elements of which so many are known, whatever the number: the others repeat them. */
+static void
+repeat_run (gfloat *to, gint64 known, gint64 n)
+{
+  for (gint64 count = known; known < n; known += count) {
+    count = MIN (known, n - known);
+    memcpy (to + known, to, (gsize)count * sizeof *to);
+  }
+}
+
+static void
 lay_out (const CpuChainOperand *o, const gfloat *x, gfloat *to, gint64 at, gint64 n)
 {
-  gint64 index[AXON_MAX_RANK + 1], offset = find_run (o, at, index);
-  gint64 stride = o->strides[o->rank - 1], first = at % length_of (o);
+  gint64 length = length_of (o), stride = o->strides[o->rank - 1];
   while (n > 0) {
-    gint64 count = MIN (n, length_of (o) - first);
-    const gfloat *from = x + offset + first * stride;
-    for (gint64 i = 0; i < count; i++)
-      to[i] = from[i * stride];
+    const gfloat *run = x + find_run (o, at);
+    gint64 count = MIN (n, o->repeat - at % o->repeat), first = at % length;
+    gint64 head = MIN (count, length - first), tail = MIN (count - head, first);
+    copy_run (to, run + first * stride, head, stride);
+    copy_run (to + head, run, tail, stride);
+    repeat_run (to, head + tail, count);
     to += count;
+    at += count;
     n -= count;
-    first = 0;
-    offset = next_run (o, offset, index);
   }
 }
 
@@ -114,13 +117,12 @@ static const gfloat *
 fetch (const CpuChain *c, Desk *desk, guint i, const gfloat *x, gint64 at, gint64 n, gint64 *step)
 {
   const CpuChainOperand *o = &c->operands[i];
-  gint64 index[AXON_MAX_RANK + 1];
   *step = 1;
   if (o->kind == CPU_CHAIN_WHOLE)
     return x + at;
   if (o->kind == CPU_CHAIN_RUNS) {
     *step = o->strides[o->rank - 1];
-    return x + find_run (o, at, index) + at % length_of (o) * *step;
+    return x + find_run (o, at) + at % length_of (o) * *step;
   }
   if (!is_laid (desk, i, o, at, n)) {
     lay_out (o, x, desk->patterns[i], at, n);

@@ -24,8 +24,9 @@
 
 /* Other operators, a vector at a time. */
 #define CPU_FUNCTIONS(F)                                                                           \
-  F (SELU) /* beta * (x > 0 ? x : alpha * (e^x - 1)) */                                            \
-  F (CELU) /* x < 0 ? alpha * (e^(x / alpha) - 1) : x */                                           \
+  F (LINEAR) /* alpha * x + beta */                                                                \
+  F (SELU)   /* beta * (x > 0 ? x : alpha * (e^x - 1)) */                                          \
+  F (CELU)   /* x < 0 ? alpha * (e^(x / alpha) - 1) : x */                                         \
   F (EXP)                                                                                          \
   F (LOG)                                                                                          \
   F (ERF)                                                                                          \

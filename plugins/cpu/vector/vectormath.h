@@ -264,6 +264,8 @@ vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
     return vector_softplus (x);
   case CPU_POST_ELU:
     return vector_elu (x, alpha);
+  case CPU_POST_LINEAR:
+    return x * alpha + beta;
   case CPU_POST_SELU:
     return beta * vector_elu (x, alpha);
   case CPU_POST_CELU:
