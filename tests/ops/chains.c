@@ -287,6 +287,29 @@ a_value_with_other_users_stays (void)
   test_compare_devices (model, input, TOLERANCE);
 }
 
+/* Behind a pool, so that no convolution takes it. */
+static void
+a_batch_normalisation_joins_a_chain (void)
+{
+  for (gint64 c = 1; c <= 33; c += 8) {
+    TestModel t = test_model_new (15);
+    AxonShape s = AXON_SHAPE (2, c, 5, 7), channels = AXON_SHAPE (c);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &s);
+    AxonNode *n = test_model_node (&t, "MaxPool", 1, x);
+    AxonNode *variance = test_model_node (&t, "Exp", 1, test_model_random (&t, &channels, 4));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) input = test_random (&s, 5);
+    axon_node_set_ints (n, "kernel_shape", (gint64[]){ 2, 2 }, 2);
+    n = test_model_node (&t, "BatchNormalization", 5, n->outputs[0],
+                         test_model_random (&t, &channels, 1), test_model_random (&t, &channels, 2),
+                         test_model_random (&t, &channels, 3), variance->outputs[0]);
+    n = test_model_node (&t, "Relu", 1, n->outputs[0]);
+    model = test_model_finish (&t, n->outputs[0]);
+    g_assert_cmpuint (count_fused (model), ==, 1);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -297,6 +320,7 @@ main (int argc, char **argv)
   ADD (a_chain_is_one_node);
   ADD (a_pass_can_be_disabled);
   ADD (what_is_no_number_or_infinite_agrees);
+  ADD (a_batch_normalisation_joins_a_chain);
   ADD (a_value_with_other_users_stays);
   return g_test_run ();
 }

@@ -307,6 +307,5 @@ const CpuKernel cpu_chain_kernels[] = {
   { .name = "Sum", .impl = "own", .build = build_fold, .kind = CPU_PAIR_ADD },
   { .name = "Max", .impl = "own", .build = build_fold, .kind = CPU_PAIR_MAX },
   { .name = "Min", .impl = "own", .build = build_fold, .kind = CPU_PAIR_MIN },
-  { .name = "PRelu", .impl = "own", .build = build_fold, .kind = CPU_PAIR_PRELU },
   { 0 },
 };
