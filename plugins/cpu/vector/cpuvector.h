@@ -6,6 +6,7 @@
 #pragma once
 
 #include "eltwise.h"
+#include "floatconv.h"
 #include "image.h"
 #include "int8.h"
 #include "normalize.h"
@@ -15,6 +16,7 @@
 
 typedef struct {
   CpuInt8Kernels int8;
+  CpuFloatConvKernels floats;
   const CpuEltwise *eltwise;
   const CpuImage *image;
   const CpuNormalize *normalize;
