@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The functions of vector/vectormath.h, every level that this processor has and two emulated ones:
  * the largest error that each states, infinities, and what is no number. */
-#include "../../plugins/cpu/cpufeatures.h"
-#include "../../plugins/cpu/vector/cpuvector.h"
+#include "kerneltables.h"
 
 #include <math.h>
 #include <string.h>
-
-#define AVX2 (CPU_FEATURE_AVX2 | CPU_FEATURE_FMA | CPU_FEATURE_F16C | CPU_FEATURE_BMI2)
-#define AVX512                                                                                     \
-  (AVX2 | CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512DQ | CPU_FEATURE_AVX512VL)
-
-static const struct {
-  const CpuVector *vector;
-  guint needs;
-} tables[] = {
-#ifdef __x86_64__
-  { &cpu_vector_sse41, CPU_FEATURE_SSE41 }, { &cpu_vector_avx2, AVX2 },
-  { &cpu_vector_avx512, AVX512 },
-#else
-  { &cpu_vector_portable, 0 },
-#endif
-  { &cpu_vector_emulated_32, 0 },           { &cpu_vector_emulated_64, 0 },
-};
 
 typedef struct {
   const gchar *name;

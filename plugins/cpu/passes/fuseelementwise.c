@@ -193,11 +193,12 @@ fuse (AxonModel *model, Run *run)
   for (guint i = 0; i < run->nodes->len; i++)
     add_node_steps (&a, run->nodes->pdata[i]);
   axon_node_set_output (last, 0, NULL);
-  node = axon_pass_add_node (model, last, AXON_DOMAIN_AXON, "Elementwise", 1,
-                             (AxonValue *const *)run->inputs->pdata, run->inputs->len, y);
+  node = axon_model_add_node (model, axon_builtin_op (AXON_DOMAIN_AXON, "Elementwise", 1), 1,
+                              last->name, (AxonValue *const *)run->inputs->pdata, run->inputs->len,
+                              &y, 1);
   set_attributes (node, &a);
-  for (guint i = run->nodes->len - 1; i > 0; i--)
-    axon_node_add_origins (node, run->nodes->pdata[i - 1]);
+  for (guint i = 0; i < run->nodes->len; i++)
+    axon_node_add_origins (node, run->nodes->pdata[i]);
   for (guint i = run->nodes->len; i > 0; i--)
     axon_model_remove_node (model, run->nodes->pdata[i - 1]);
 }
