@@ -10,6 +10,7 @@
 #include "image.h"
 #include "int8.h"
 #include "normalize.h"
+#include "peak.h"
 #include "quantize.h"
 #include "reduce.h"
 #include "resize.h"
@@ -20,6 +21,7 @@ typedef struct {
   const CpuEltwise *eltwise;
   const CpuImage *image;
   const CpuNormalize *normalize;
+  const CpuPeak *peak;
   const CpuQuantize *quantize;
   const CpuReduce *reduce;
   const CpuResize *resize;

@@ -34,6 +34,7 @@ void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun 
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuImage CPU_NAME (cpu_image);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
+extern const CpuPeak CPU_NAME (cpu_peak);
 extern const CpuQuantize CPU_NAME (cpu_quantize);
 extern const CpuReduce CPU_NAME (cpu_reduce);
 extern const CpuResize CPU_NAME (cpu_resize);
