@@ -21,7 +21,7 @@ AxonModel *
 cpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error)
 {
   g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_passes_run (clone, cpu_passes, cpu_n_passes, cancellable, error))
+  if (!cpu_passes_run (clone, cancellable, error))
     return NULL;
   return g_steal_pointer (&clone);
 }

@@ -52,5 +52,6 @@ build_cast (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 
 const CpuKernel cpu_cast_kernels[] = {
   { .name = "Cast", .impl = "own", .build = build_cast },
+  { .name = "CastLike", .impl = "own", .build = build_cast },
   { 0 },
 };
