@@ -107,6 +107,27 @@ float_slope (const CpuFloatTile *t, gfloat *sums)
   }
 }
 
+/* Fewer elements than a vector has, by powers of two: a call of memcpy() costs more. */
+CPU_INLINE void
+float_copy_some (gfloat *to, const gfloat *from, gint n)
+{
+#define COPY(some)                                                                                 \
+  if (n & (some)) {                                                                                \
+    memcpy (to, from, (some) * sizeof *to);                                                        \
+    to += (some);                                                                                  \
+    from += (some);                                                                                \
+  }
+#if CPU_LANES > 8
+  COPY (8)
+#endif
+#if CPU_LANES > 4
+  COPY (4)
+#endif
+  COPY (2)
+  COPY (1)
+#undef COPY
+}
+
 CPU_INLINE void
 float_load_add (VF32 *to, const gfloat *from, gint n)
 {
@@ -114,7 +135,7 @@ float_load_add (VF32 *to, const gfloat *from, gint n)
   if (n >= CPU_LANES)
     v = *(const VF32 *)from;
   else
-    memcpy (&v, from, (gsize)n * sizeof *from);
+    float_copy_some ((gfloat *)&v, from, n);
   *to += v;
 }
 
@@ -131,14 +152,12 @@ static void
 float_store (const CpuFloatTile *t, const gfloat *sums, gfloat *y)
 {
   const VF32 *s = (const VF32 *)(gconstpointer)sums;
-  if (t->channels == t->mr * CPU_LANES) {
-    for (gint j = 0; j < t->nr; j++, y += t->pixel)
-      for (gint i = 0; i < t->mr; i++)
-        *(VF32 *)(y + i * CPU_LANES) = *s++;
-    return;
+  gint whole = t->channels / CPU_LANES, rest = t->channels % CPU_LANES;
+  for (gint j = 0; j < t->nr; j++, y += t->pixel, s += t->mr) {
+    for (gint i = 0; i < whole; i++)
+      *(VF32 *)(y + i * CPU_LANES) = s[i];
+    float_copy_some (y + whole * CPU_LANES, (const gfloat *)(s + whole), rest);
   }
-  for (gint j = 0; j < t->nr; j++, y += t->pixel, s += t->mr)
-    memcpy (y, s, (gsize)t->channels * sizeof *y);
 }
 
 /* @at: the first element of the destination */
