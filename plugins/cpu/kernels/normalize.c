@@ -15,7 +15,7 @@ typedef struct {
   gint64 plane, cycle; /* parameter of element i of set s: (s * n + i) / plane % cycle */
   gfloat epsilon;
   gboolean centred;
-  CpuReduceFunc sum;
+  gfloat (*sum) (const gfloat *restrict x, gint64 n);
   const CpuNormalize *loops;
 } NormPlan;
 
@@ -118,7 +118,7 @@ build_normalize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **err
   gint kind = plan->row->kind;
   const CpuVector *vector = cpu_isa_get ()->vector;
   NormPlan p = { .epsilon = (gfloat)axon_node_get_float (node, "epsilon"),
-                 .sum = vector->reduce->row[CPU_REDUCE_SUM],
+                 .sum = vector->reduce->by[CPU_REDUCE_SUM].row,
                  .loops = vector->normalize };
   CpuTensor *in[3] = { NULL }, *out;
   guint n_in = 0;

@@ -8,9 +8,8 @@
 #define PARALLEL 16384
 #define SHORT 16 /* elements of a row, rows */
 
-/* Dimensions of more than one place, the result's largest stride first. */
-static gint
-sort_dims (const AxonShape *shape, const gint64 *strides, gint *order)
+gint
+cpu_sort_dims (const AxonShape *shape, const gint64 *strides, gint *order)
 {
   gint n = 0;
   for (gint d = 0; d < shape->rank; d++) {
@@ -71,7 +70,7 @@ gboolean
 cpu_rows_init (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_MAX_RANK],
                guint n_operands)
 {
-  gint order[AXON_MAX_RANK], n = sort_dims (shape, strides[0], order);
+  gint order[AXON_MAX_RANK], n = cpu_sort_dims (shape, strides[0], order);
   gboolean walks;
   *r = (CpuRows){ .n_operands = n_operands };
   for (gint i = 0; i < n; i++) {

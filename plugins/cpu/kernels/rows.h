@@ -28,6 +28,9 @@ gboolean cpu_rows_are_short (const CpuRows *rows);
 gboolean cpu_rows_init (CpuRows *rows, const AxonShape *shape,
                         const gint64 (*strides)[AXON_MAX_RANK], guint n_operands);
 
+/* Dimensions of more than one place in @order, the largest stride first; their number. */
+gint cpu_sort_dims (const AxonShape *shape, const gint64 *strides, gint *order);
+
 /* Strides of @t over @shape, to which it is broadcast. */
 void cpu_rows_broadcast (const CpuTensor *t, const AxonShape *shape, gint64 *strides);
 

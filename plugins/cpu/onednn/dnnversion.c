@@ -236,14 +236,6 @@ dnn_pd_new_resampling (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
 }
 
 DnnPd *
-dnn_pd_new_reduction (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
-{
-  dnnl_reduction_desc_t reduction;
-  return pd_new (dnnl_reduction_desc_init (&reduction, alg, MD (src), MD (dst), 0, 0), &reduction,
-                 NULL);
-}
-
-DnnPd *
 dnn_pd_new_concat (const CpuMd *const *srcs, guint n, int axis, const CpuMd *dst)
 {
   g_autofree dnnl_memory_desc_t *all = g_new (dnnl_memory_desc_t, n);
@@ -456,15 +448,6 @@ dnn_pd_new_resampling (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
   DnnPd *pd = NULL;
   dnnl_resampling_forward_primitive_desc_create (&pd, dnn_engine (), dnnl_forward_inference, alg,
                                                  NULL, MD (src), MD (dst), dnn_attr_default ());
-  return pd;
-}
-
-DnnPd *
-dnn_pd_new_reduction (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
-{
-  DnnPd *pd = NULL;
-  dnnl_reduction_primitive_desc_create (&pd, dnn_engine (), alg, MD (src), MD (dst), 0, 0,
-                                        dnn_attr_default ());
   return pd;
 }
 

@@ -9,6 +9,7 @@
 #include "image.h"
 #include "int8.h"
 #include "normalize.h"
+#include "pooling.h"
 #include "quantize.h"
 #include "reduce.h"
 #include "resize.h"
@@ -18,6 +19,7 @@ typedef struct {
   const CpuEltwise *eltwise;
   const CpuImage *image;
   const CpuNormalize *normalize;
+  const CpuPooling *pooling;
   const CpuQuantize *quantize;
   const CpuReduce *reduce;
   const CpuResize *resize;

@@ -11,6 +11,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .eltwise = &CPU_NAME (cpu_eltwise),
   .image = &CPU_NAME (cpu_image),
   .normalize = &CPU_NAME (cpu_normalize),
+  .pooling = &CPU_NAME (cpu_pooling),
   .quantize = &CPU_NAME (cpu_quantize),
   .reduce = &CPU_NAME (cpu_reduce),
   .resize = &CPU_NAME (cpu_resize),

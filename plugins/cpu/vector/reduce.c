@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reductions: sixteen accumulators side by side, then one, so that sums are added in the same order
+/* Rows of floats become one, and planes of them one plane. Sums of rows are added in the same order
  * by every level. */
 #include "level.h"
+#include "vectorextreme.h"
+#include "vectorpart.h"
 
 #include <math.h>
 
-#define LANES 16
+#define ROW_LANES 16
+#define RUN 64    /* planes that are added before they are added to others: less is rounded off */
+#define UNROLL 4  /* vectors of a plane at a time */
+#define SHORT 256 /* elements of several short planes at a time */
 
-#define REDUCE(name, start, step, finish)                                                          \
-  static gfloat name (const gfloat *restrict x, gint64 n)                                          \
+#define ROW(name, start, step, finish)                                                             \
+  static gfloat name##_row (const gfloat *restrict x, gint64 n)                                    \
   {                                                                                                \
-    gfloat part[LANES], y = start;                                                                 \
+    gfloat part[ROW_LANES], y = start;                                                             \
     gint64 i = 0;                                                                                  \
-    for (gint k = 0; k < LANES; k++)                                                               \
+    for (gint k = 0; k < ROW_LANES; k++)                                                           \
       part[k] = start;                                                                             \
-    for (; i + LANES <= n; i += LANES)                                                             \
-      for (gint k = 0; k < LANES; k++) {                                                           \
+    for (; i + ROW_LANES <= n; i += ROW_LANES)                                                     \
+      for (gint k = 0; k < ROW_LANES; k++) {                                                       \
         gfloat a = part[k], v = x[i + k];                                                          \
         part[k] = step;                                                                            \
       }                                                                                            \
@@ -23,17 +28,79 @@
       gfloat a = y, v = x[i];                                                                      \
       y = step;                                                                                    \
     }                                                                                              \
-    for (gint k = 0; k < LANES; k++)                                                               \
+    for (gint k = 0; k < ROW_LANES; k++) {                                                         \
+      gfloat a = y, v = part[k];                                                                   \
       y = finish;                                                                                  \
+    }                                                                                              \
     return y;                                                                                      \
   }
-REDUCE (sum_row, 0, a + v, y + part[k])
-REDUCE (square_row, 0, a + v * v, y + part[k])
-REDUCE (abs_row, 0, a + fabsf (v), y + part[k])
-REDUCE (max_row, -INFINITY, v > a || v != v ? v : a,
-        part[k] > y || part[k] != part[k] ? part[k] : y)
-REDUCE (min_row, INFINITY, v < a || v != v ? v : a, part[k] < y || part[k] != part[k] ? part[k] : y)
-#undef REDUCE
+ROW (sum, 0, a + v, a + v)
+ROW (max, -INFINITY, v > a || v != v ? v : a, v > a || v != v ? v : a)
+ROW (min, INFINITY, v < a || v != v ? v : a, v < a || v != v ? v : a)
+ROW (prod, 1, a *v, a *v)
+ROW (abs, 0, a + fabsf (v), a + v)
+ROW (square, 0, a + v * v, a + v)
+#undef ROW
+
+#define AS_IS(v) (v)
+#define SQUARE(v) ((v) * (v))
+#define ADD(a, b) ((a) + (b))
+#define MULTIPLY(a, b) ((a) * (b))
+
+/* Elements from @i on that fill @vectors vectors, or @part of one; MAP is what is joined of each.
+ */
+#define BLOCK(vectors, LOAD, STORE, MAP, JOIN, start)                                              \
+  {                                                                                                \
+    VF32 all[vectors];                                                                             \
+    for (gint u = 0; u < vectors; u++)                                                             \
+      all[u] = LOAD (acc + i + u * CPU_LANES);                                                     \
+    for (gint64 first = 0; first < count; first += RUN) {                                          \
+      gint64 end = MIN (first + RUN, count);                                                       \
+      VF32 some[vectors];                                                                          \
+      for (gint u = 0; u < vectors; u++)                                                           \
+        some[u] = splat_float (start);                                                             \
+      for (gint64 k = first; k < end; k++)                                                         \
+        for (gint u = 0; u < vectors; u++) {                                                       \
+          VF32 v = LOAD (x + k * stride + i + u * CPU_LANES);                                      \
+          some[u] = JOIN (some[u], MAP (v));                                                       \
+        }                                                                                          \
+      for (gint u = 0; u < vectors; u++)                                                           \
+        all[u] = JOIN (all[u], some[u]);                                                           \
+    }                                                                                              \
+    for (gint u = 0; u < vectors; u++)                                                             \
+      STORE (acc + i + u * CPU_LANES, all[u]);                                                     \
+  }
+#define LOAD_PART(p) vector_load_part (p, n - i)
+#define STORE_PART(p, v) vector_store_part (p, v, n - i)
+
+/* Planes of few elements without gaps: many of them are one wide plane. */
+#define PLANES(name, joined, MAP, JOIN, start)                                                     \
+  static void name##_planes (gfloat *restrict acc, const gfloat *restrict x, gint64 n,             \
+                             gint64 count, gint64 stride)                                          \
+  {                                                                                                \
+    gint64 i = 0, many = n < CPU_LANES && n == stride ? SHORT / n : 0;                             \
+    if (many > 0 && count > 2 * many) {                                                            \
+      gfloat wide[SHORT];                                                                          \
+      for (gint64 k = 0; k < many * n; k++)                                                        \
+        wide[k] = start;                                                                           \
+      name##_planes (wide, x, many *n, count / many, many * n);                                    \
+      joined##_planes (acc, wide, n, many, n);                                                     \
+      x += count / many * many * n;                                                                \
+      count %= many;                                                                               \
+    }                                                                                              \
+    for (; i + UNROLL * CPU_LANES <= n; i += UNROLL * CPU_LANES)                                   \
+      BLOCK (UNROLL, vector_load, vector_store, MAP, JOIN, start)                                  \
+    for (; i + CPU_LANES <= n; i += CPU_LANES)                                                     \
+      BLOCK (1, vector_load, vector_store, MAP, JOIN, start)                                       \
+    if (i < n)                                                                                     \
+      BLOCK (1, LOAD_PART, STORE_PART, MAP, JOIN, start)                                           \
+  }
+PLANES (sum, sum, AS_IS, ADD, 0)
+PLANES (max, max, AS_IS, vector_larger, -INFINITY)
+PLANES (min, min, AS_IS, vector_smaller, INFINITY)
+PLANES (prod, prod, AS_IS, MULTIPLY, 1)
+PLANES (abs, sum, vector_abs, ADD, 0)
+PLANES (square, sum, SQUARE, ADD, 0)
 
 static void
 keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n, gint64 k,
@@ -54,10 +121,11 @@ keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x,
 }
 
 const CpuReduce CPU_NAME (cpu_reduce) = {
-  .row = { [CPU_REDUCE_SUM] = sum_row,
-           [CPU_REDUCE_MAX] = max_row,
-           [CPU_REDUCE_MIN] = min_row,
-           [CPU_REDUCE_ABS] = abs_row,
-           [CPU_REDUCE_SQUARE] = square_row },
+  .by = { [CPU_REDUCE_SUM] = { 0, CPU_REDUCE_SUM, sum_row, sum_planes },
+          [CPU_REDUCE_MAX] = { -INFINITY, CPU_REDUCE_MAX, max_row, max_planes },
+          [CPU_REDUCE_MIN] = { INFINITY, CPU_REDUCE_MIN, min_row, min_planes },
+          [CPU_REDUCE_PROD] = { 1, CPU_REDUCE_PROD, prod_row, prod_planes },
+          [CPU_REDUCE_ABS] = { 0, CPU_REDUCE_SUM, abs_row, abs_planes },
+          [CPU_REDUCE_SQUARE] = { 0, CPU_REDUCE_SUM, square_row, square_planes } },
   .keep_best = keep_best,
 };

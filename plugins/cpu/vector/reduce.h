@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A row of floats becomes one. */
+/* Many floats become one. */
 #pragma once
 
 #include <glib.h>
 
-typedef gfloat (*CpuReduceFunc) (const gfloat *restrict x, gint64 n);
-
-enum {
+/* How they are joined; the last two add what was made positive. */
+typedef enum {
   CPU_REDUCE_SUM,
   CPU_REDUCE_MAX,
   CPU_REDUCE_MIN,
+  CPU_REDUCE_PROD,
   CPU_REDUCE_ABS,
   CPU_REDUCE_SQUARE,
   CPU_N_REDUCTIONS
-};
+} CpuReduction;
+
+/* What is no number wins over all that is. */
+typedef struct {
+  gfloat start;      /* of nothing */
+  CpuReduction join; /* how results are joined */
+  /* Of @n that follow each other. */
+  gfloat (*row) (const gfloat *restrict x, gint64 n);
+  /* Joins @count planes, @stride apart, of @n elements each to @acc, element by element. */
+  void (*planes) (gfloat *restrict acc, const gfloat *restrict x, gint64 n, gint64 count,
+                  gint64 stride);
+} CpuReducer;
 
 typedef struct {
-  CpuReduceFunc row[CPU_N_REDUCTIONS];
+  CpuReducer by[CPU_N_REDUCTIONS];
   /* Keeps where sign times a value of plane @k is more than what was best; @last: or equal. */
   void (*keep_best) (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n,
                      gint64 k, gfloat sign, gboolean last);

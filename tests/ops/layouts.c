@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Kernels of device CPU that read what lies channels last, row-major or with gaps as it lies: all
+ * against the reference, with special values. */
+#include "axontest.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TOLERANCE 2e-5
+
+typedef enum { ROW_MAJOR, CHANNELS_LAST, WITH_GAPS, N_ORDERS } Order;
+
+/* Input @shape of the network with the shape's second dimension last in memory, which a Transpose
+ * gives for nothing; or some of more channels. Without special values unless asked. */
+typedef struct {
+  TestModel t;
+  AxonValue *x;
+  AxonTensor *data;
+} Subject;
+
+static void
+make_special (AxonTensor *x)
+{
+  static const gfloat values[] = { INFINITY, NAN, -INFINITY, 1e9f, -0.0f };
+  gsize n = axon_tensor_get_numel (x);
+  for (guint i = 0; i < G_N_ELEMENTS (values); i++)
+    ((gfloat *)axon_tensor_get_data (x))[(i * 7919 + 3) * 31 % n] = values[i];
+}
+
+static Subject
+subject_new (gint opset, const AxonShape *shape, Order order, gboolean special, guint seed)
+{
+  Subject s = { .t = test_model_new (opset) };
+  AxonShape in = *shape;
+  gint64 perm[AXON_MAX_RANK] = { 0, shape->rank - 1 };
+  if (order != ROW_MAJOR)
+    for (gint d = 1; d < shape->rank; d++)
+      in.dims[d] = shape->dims[d + 1 < shape->rank ? d + 1 : 1];
+  if (order == WITH_GAPS)
+    in.dims[in.rank - 1] += 3;
+  for (gint d = 2; d < shape->rank; d++)
+    perm[d] = d - 1;
+  s.data = test_random (&in, seed);
+  if (special)
+    make_special (s.data);
+  s.x = test_model_input (&s.t, "x", AXON_DTYPE_F32, &in);
+  if (order != ROW_MAJOR) {
+    AxonNode *n = test_model_node (&s.t, "Transpose", 1, s.x);
+    axon_node_set_ints (n, "perm", perm, (guint)shape->rank);
+    s.x = n->outputs[0];
+  }
+  if (order == WITH_GAPS) {
+    gint64 ends[] = { 1, shape->dims[1] + 1 };
+    AxonValue *axis = test_model_ints (&s.t, (gint64[]){ 1 }, 1);
+    s.x = test_model_node (&s.t, "Slice", 4, s.x, test_model_ints (&s.t, ends, 1),
+                           test_model_ints (&s.t, ends + 1, 1), axis)
+              ->outputs[0];
+  }
+  return s;
+}
+
+/* FALSE: device CPU leaves a node called @op to the reference kernel. */
+static gboolean
+has_kernel (AxonModel *model, const gchar *op)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
+  g_autoptr (AxonModel) runtime = NULL;
+  gboolean has = TRUE;
+  g_assert_no_error (error);
+  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < runtime->nodes->len; i++) {
+    const AxonNode *n = runtime->nodes->pdata[i];
+    has = has && !(g_str_equal (n->op->name, op) && strstr (n->exec_type, "reference"));
+  }
+  return has;
+}
+
+/* Ends the subject. */
+static void
+agree (Subject *s, AxonValue *y, const gchar *op)
+{
+  g_autoptr (AxonModel) model = test_model_finish (&s->t, y);
+  test_compare_devices (model, s->data, TOLERANCE);
+  g_assert_true (has_kernel (model, op));
+  axon_tensor_unref (s->data);
+}
+
+typedef struct {
+  gint64 kernel, stride, dilation, pad, pad_end;
+  gboolean ceil_mode;
+} Window;
+
+static const Window windows[] = {
+  { 3, 2, 1, 1, 1, FALSE }, { 2, 2, 1, 0, 0, TRUE }, { 3, 1, 1, 1, 1, FALSE },
+  { 5, 1, 1, 2, 2, FALSE }, { 3, 2, 2, 2, 1, TRUE }, { 3, 3, 1, 2, 0, FALSE },
+  { 1, 2, 1, 0, 0, FALSE }, { 4, 3, 3, 5, 5, TRUE },
+};
+
+static void
+set_window (AxonNode *n, const Window *w, guint spatial)
+{
+  gint64 values[4][6];
+  for (guint d = 0; d < spatial; d++) {
+    values[0][d] = MIN (w->kernel, 2 + d);
+    values[1][d] = w->stride;
+    values[2][d] = w->dilation;
+    values[3][d] = MIN (w->pad, d + 1);
+    values[3][d + spatial] = w->pad_end;
+  }
+  axon_node_set_ints (n, "kernel_shape", values[0], spatial);
+  axon_node_set_ints (n, "strides", values[1], spatial);
+  axon_node_set_ints (n, "dilations", values[2], spatial);
+  axon_node_set_ints (n, "pads", values[3], 2 * spatial);
+  axon_node_set_int (n, "ceil_mode", w->ceil_mode);
+}
+
+static const AxonShape pictures[] = {
+  { 3, { 2, 5, 41 } },      { 4, { 1, 1, 9, 37 } },    { 4, { 2, 33, 12, 11 } },
+  { 4, { 1, 3, 17, 70 } },  { 5, { 1, 8, 7, 9, 13 } }, { 4, { 1, 17, 14, 40 } },
+  { 4, { 1, 20, 13, 10 } },
+};
+
+static void
+pooling_agrees_in_every_order (gconstpointer op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (pictures) * G_N_ELEMENTS (windows) * N_ORDERS; i++) {
+    const AxonShape *shape = &pictures[i / N_ORDERS / G_N_ELEMENTS (windows)];
+    Subject s = subject_new (19, shape, (Order)(i % N_ORDERS), i % 2, i);
+    AxonNode *n = test_model_node (&s.t, op, 1, s.x);
+    set_window (n, &windows[i / N_ORDERS % G_N_ELEMENTS (windows)], (guint)shape->rank - 2);
+    if (g_str_equal (op, "AveragePool"))
+      axon_node_set_int (n, "count_include_pad", i / 3 % 2);
+    if (g_str_equal (op, "LpPool"))
+      axon_node_set_int (n, "p", 1 + i / 3 % 2);
+    agree (&s, n->outputs[0], op);
+  }
+}
+
+static void
+padding_that_keeps_sizes_agrees (gconstpointer op)
+{
+  static const gchar *const pads[] = { "SAME_UPPER", "SAME_LOWER", "VALID" };
+  for (guint i = 0; i < 3 * 2; i++) {
+    Subject s = subject_new (19, &pictures[2], (Order)(i % 2), FALSE, i);
+    AxonNode *n = test_model_node (&s.t, op, 1, s.x);
+    axon_node_set_ints (n, "kernel_shape", (gint64[]){ 3, 4 }, 2);
+    axon_node_set_ints (n, "strides", (gint64[]){ 2, 1 }, 2);
+    axon_node_set_string (n, "auto_pad", pads[i / 2]);
+    agree (&s, n->outputs[0], op);
+  }
+}
+
+static void
+global_pooling_agrees_in_every_order (gconstpointer op)
+{
+  static const AxonShape shapes[] = { { 4, { 1, 40, 60, 60 } },
+                                      { 4, { 2, 5, 7, 9 } },
+                                      { 3, { 1, 300, 5 } },
+                                      { 5, { 1, 2, 3, 4, 5 } },
+                                      { 4, { 1, 3, 200, 210 } } };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes) * N_ORDERS * 2; i++) {
+    Subject s = subject_new (13, &shapes[i / N_ORDERS / 2], (Order)(i % N_ORDERS), i % 2, i);
+    AxonNode *n = test_model_node (&s.t, op, 1, s.x);
+    if (g_str_equal (op, "GlobalLpPool"))
+      axon_node_set_int (n, "p", 1 + i / N_ORDERS % 2);
+    agree (&s, n->outputs[0], op);
+  }
+}
+
+/* Every set of axes of four. */
+static void
+reductions_agree_in_every_order (gconstpointer op)
+{
+  static const AxonShape shapes[] = { { 4, { 2, 5, 7, 9 } },
+                                      { 4, { 1, 33, 5, 16 } },
+                                      { 4, { 1, 3, 150, 160 } } };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes) * 16 * N_ORDERS; i++) {
+    guint mask = i / N_ORDERS % 16, n_axes = 0;
+    gint64 axes[4];
+    /* Products of many are too small for a float, whatever becomes of infinities. */
+    gboolean special = i % 5 == 0 && !g_str_equal (op, "ReduceProd");
+    Subject s = subject_new (18, &shapes[i / N_ORDERS / 16], (Order)(i % N_ORDERS), special, i);
+    AxonValue *x =
+        g_str_equal (op, "ReduceLogSum") ? test_model_node (&s.t, "Abs", 1, s.x)->outputs[0] : s.x;
+    AxonNode *n;
+    for (gint d = 0; d < 4; d++)
+      if (mask >> d & 1)
+        axes[n_axes++] = d % 2 ? d : d - 4;
+    n = test_model_node (&s.t, op, 2, x, test_model_ints (&s.t, axes, n_axes));
+    axon_node_set_int (n, "keepdims", i / 2 % 2);
+    axon_node_set_int (n, "noop_with_empty_axes", i % 2);
+    agree (&s, n->outputs[0], op);
+  }
+}
+
+#define ADD_EACH(list, name)                                                                       \
+  for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
+    g_autofree gchar *path = g_strconcat ("/layouts/" #name "/", list[i], NULL);                   \
+    g_test_add_data_func (path, list[i], name);                                                    \
+  }
+
+int
+main (int argc, char **argv)
+{
+  static const gchar *const pools[] = { "MaxPool", "AveragePool", "LpPool" };
+  static const gchar *const globals[] = { "GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool" };
+  static const gchar *const reductions[] = { "ReduceMean", "ReduceSum",       "ReduceMax",
+                                             "ReduceMin",  "ReduceL1",        "ReduceL2",
+                                             "ReduceProd", "ReduceSumSquare", "ReduceLogSum" };
+  g_test_init (&argc, &argv, NULL);
+  ADD_EACH (pools, pooling_agrees_in_every_order);
+  ADD_EACH (pools, padding_that_keeps_sizes_agrees);
+  ADD_EACH (globals, global_pooling_agrees_in_every_order);
+  ADD_EACH (reductions, reductions_agree_in_every_order);
+  return g_test_run ();
+}
