@@ -35,9 +35,9 @@ typedef struct {
   Then then;
   gboolean planes; /* the last of kept is a plane, else the last of reduced is a row */
   Dim kept[AXON_MAX_RANK + 1], reduced[AXON_MAX_RANK + 1];
-  gint n_kept, n_reduced;
-  gint64 outer;           /* places of kept dimensions but the plane's */
-  gint64 chunk, chunks;   /* of a plane; 1 without planes */
+  gint n_kept, n_reduced; /* at least 1 */
+  gint64 outer;           /* places of kept dimensions but the last */
+  gint64 chunk, chunks;   /* of the last */
   gint64 shares;          /* of the first of reduced */
   gint64 results, length; /* length: elements of the source for each */
 } ReducePlan;
@@ -49,51 +49,45 @@ typedef struct {
   gfloat *y, *parts; /* parts: of each share all results, if there are more shares than one */
 } ReduceRun;
 
-/* Joins to @acc, of @n elements, what is reduced within dimensions from @d on. */
+/* Joins to the @n results in @acc what is reduced within dimensions from @d on. */
 static void
 reduce_from (const ReducePlan *p, gint d, const gfloat *x, gfloat *acc, gint64 n, gint64 first,
              gint64 end)
 {
   const Dim *dim = &p->reduced[d];
-  if (d == p->n_reduced - 1 && p->planes)
-    p->reducer->planes (acc, x + first * dim->x, n, end - first, dim->x);
-  else if (d == p->n_reduced - 1) {
-    gfloat y = p->reducer->row (x + first * dim->x, end - first);
-    p->join (acc, &y, 1, 1, 1);
-  } else
-    for (gint64 i = first; i < end; i++)
-      reduce_from (p, d + 1, x + i * dim->x, acc, n, 0, p->reduced[d + 1].n);
+  x += first * dim->x;
+  if (d < p->n_reduced - 1)
+    for (gint64 i = first; i < end; i++, x += dim->x)
+      reduce_from (p, d + 1, x, acc, n, 0, p->reduced[d + 1].n);
+  else if (p->planes)
+    p->reducer->planes (acc, x, n, end - first, dim->x);
+  else
+    p->reducer->rows (acc, x, n, end - first, p->kept[p->n_kept - 1].x);
 }
 
 static void
 finish (const ReducePlan *p, gfloat *y, gint64 n)
 {
   gfloat length = (gfloat)p->length;
-  for (gint64 i = 0; i < n; i++)
-    y[i] = p->then == MEAN        ? y[i] / length
-           : p->then == ROOT      ? sqrtf (y[i])
-           : p->then == LOGARITHM ? logf (y[i])
-                                  : y[i];
+  for (gint64 i = 0; p->then == MEAN && i < n; i++)
+    y[i] /= length;
+  for (gint64 i = 0; p->then == ROOT && i < n; i++)
+    y[i] = sqrtf (y[i]);
+  for (gint64 i = 0; p->then == LOGARITHM && i < n; i++)
+    y[i] = logf (y[i]);
 }
 
-/* Result @first of chunk @unit / shares and the next, of one share. */
+/* A chunk of results, by one share of what they are made of. */
 static void
 reduce_unit (const ReduceRun *run, gint64 unit)
 {
   const ReducePlan *p = run->plan;
+  const Dim *last = &p->kept[p->n_kept - 1];
   gint64 share = unit % p->shares, place = unit / p->shares, from = place % p->chunks * p->chunk;
-  gint64 n = 1, step = 1, x = 0, y = 0;
-  gint outer = p->n_kept;
+  gint64 n = MIN (p->chunk, last->n - from), x = from * last->x, y = from * last->y;
   gfloat acc[CHUNK];
   place /= p->chunks;
-  if (p->planes) {
-    const Dim *plane = &p->kept[--outer];
-    n = MIN (p->chunk, plane->n - from);
-    step = plane->y;
-    x = from * plane->x;
-    y = from * plane->y;
-  }
-  for (gint d = outer - 1; d >= 0; d--) {
+  for (gint d = p->n_kept - 2; d >= 0; d--) {
     x += place % p->kept[d].n * p->kept[d].x;
     y += place % p->kept[d].n * p->kept[d].y;
     place /= p->kept[d].n;
@@ -105,7 +99,7 @@ reduce_unit (const ReduceRun *run, gint64 unit)
   if (p->shares == 1)
     finish (p, acc, n);
   for (gint64 i = 0; i < n; i++)
-    run->y[share * p->results + y + i * step] = acc[i];
+    run->y[share * p->results + y + i * last->y] = acc[i];
 }
 
 static void
@@ -188,23 +182,24 @@ set_dims (ReducePlan *p, const AxonShape *x, const gint64 *xs, const gint64 *ys,
   p->planes = n > 0 && !marks[order[n - 1]];
   if (p->n_reduced == 0)
     p->reduced[p->n_reduced++] = (Dim){ 1, 0, 0 };
+  if (p->n_kept == 0)
+    p->kept[p->n_kept++] = (Dim){ 1, 0, 0 };
 }
 
 /* Shares only where they have enough to do. */
 static void
 set_units (ReducePlan *p, guint n_threads)
 {
-  gint outer = p->n_kept - p->planes;
-  p->outer = p->chunk = p->chunks = p->results = p->length = p->shares = 1;
-  for (gint d = 0; d < p->n_kept; d++)
-    *(d < outer ? &p->outer : &p->results) *= p->kept[d].n;
-  if (p->planes) {
-    p->chunk = MIN (p->results, p->results <= 4 * CHUNK ? CHUNK / 4 : CHUNK);
-    p->chunks = (p->results + p->chunk - 1) / p->chunk;
-  }
-  p->results *= p->outer;
+  gint64 last = p->kept[p->n_kept - 1].n, most;
+  p->outer = p->length = p->shares = 1;
+  for (gint d = 0; d < p->n_kept - 1; d++)
+    p->outer *= p->kept[d].n;
   for (gint d = 0; d < p->n_reduced; d++)
     p->length *= p->reduced[d].n;
+  p->results = p->outer * last;
+  most = p->planes ? (last > 4 * CHUNK ? CHUNK : CHUNK / 4) : PARALLEL / p->length;
+  p->chunk = CLAMP (most, 1, MIN (last, CHUNK));
+  p->chunks = (last + p->chunk - 1) / p->chunk;
   if (n_threads > 1 && p->outer * p->chunks < SHARES && p->length * p->results > 4 * PARALLEL)
     p->shares = MIN (SHARES, p->reduced[0].n);
 }

@@ -12,40 +12,50 @@
 #define UNROLL 4  /* vectors of a plane at a time */
 #define SHORT 256 /* elements of several short planes at a time */
 
-#define ROW(name, start, step, finish)                                                             \
-  static gfloat name##_row (const gfloat *restrict x, gint64 n)                                    \
-  {                                                                                                \
-    gfloat part[ROW_LANES], y = start;                                                             \
-    gint64 i = 0;                                                                                  \
-    for (gint k = 0; k < ROW_LANES; k++)                                                           \
-      part[k] = start;                                                                             \
-    for (; i + ROW_LANES <= n; i += ROW_LANES)                                                     \
-      for (gint k = 0; k < ROW_LANES; k++) {                                                       \
-        gfloat a = part[k], v = x[i + k];                                                          \
-        part[k] = step;                                                                            \
-      }                                                                                            \
-    for (; i < n; i++) {                                                                           \
-      gfloat a = y, v = x[i];                                                                      \
-      y = step;                                                                                    \
-    }                                                                                              \
-    for (gint k = 0; k < ROW_LANES; k++) {                                                         \
-      gfloat a = y, v = part[k];                                                                   \
-      y = finish;                                                                                  \
-    }                                                                                              \
-    return y;                                                                                      \
-  }
-ROW (sum, 0, a + v, a + v)
-ROW (max, -INFINITY, v > a || v != v ? v : a, v > a || v != v ? v : a)
-ROW (min, INFINITY, v < a || v != v ? v : a, v < a || v != v ? v : a)
-ROW (prod, 1, a *v, a *v)
-ROW (abs, 0, a + fabsf (v), a + v)
-ROW (square, 0, a + v * v, a + v)
-#undef ROW
-
 #define AS_IS(v) (v)
 #define SQUARE(v) ((v) * (v))
 #define ADD(a, b) ((a) + (b))
 #define MULTIPLY(a, b) ((a) * (b))
+
+/* Of one row: by lanes, of which halves are joined. */
+#define ROWS(name, MAP, JOIN, map, join, start)                                                    \
+  CPU_INLINE gfloat name##_row (const gfloat *restrict x, gint64 n)                                \
+  {                                                                                                \
+    VF32 part[ROW_LANES / CPU_LANES];                                                              \
+    gfloat lanes[ROW_LANES];                                                                       \
+    gint64 i = 0;                                                                                  \
+    for (gint u = 0; u < ROW_LANES / CPU_LANES; u++)                                               \
+      part[u] = splat_float (start);                                                               \
+    for (; i + ROW_LANES <= n; i += ROW_LANES)                                                     \
+      for (gint u = 0; u < ROW_LANES / CPU_LANES; u++) {                                           \
+        VF32 v = vector_load (x + i + u * CPU_LANES);                                              \
+        part[u] = JOIN (part[u], MAP (v));                                                         \
+      }                                                                                            \
+    for (gint u = 0; u < ROW_LANES / CPU_LANES; u++)                                               \
+      vector_store (lanes + u * CPU_LANES, part[u]);                                               \
+    for (gint k = 0; k < n - i; k++)                                                               \
+      lanes[k] = join (lanes[k], map (x[i + k]));                                                  \
+    for (gint half = ROW_LANES / 2; half > 0; half /= 2)                                           \
+      for (gint k = 0; k < half; k++)                                                              \
+        lanes[k] = join (lanes[k], lanes[k + half]);                                               \
+    return lanes[0];                                                                               \
+  }                                                                                                \
+  static void name##_rows (gfloat *restrict acc, const gfloat *restrict x, gint64 rows, gint64 n,  \
+                           gint64 stride)                                                          \
+  {                                                                                                \
+    for (gint64 r = 0; r < rows; r++) {                                                            \
+      gfloat y = name##_row (x + r * stride, n);                                                   \
+      acc[r] = join (acc[r], y);                                                                   \
+    }                                                                                              \
+  }
+#define LARGER(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+#define SMALLER(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+ROWS (sum, AS_IS, ADD, AS_IS, ADD, 0)
+ROWS (max, AS_IS, vector_larger, AS_IS, LARGER, -INFINITY)
+ROWS (min, AS_IS, vector_smaller, AS_IS, SMALLER, INFINITY)
+ROWS (prod, AS_IS, MULTIPLY, AS_IS, MULTIPLY, 1)
+ROWS (abs, vector_abs, ADD, fabsf, ADD, 0)
+ROWS (square, SQUARE, ADD, SQUARE, ADD, 0)
 
 /* Elements from @i on that fill @vectors vectors, or @part of one; MAP is what is joined of each.
  */
@@ -78,7 +88,7 @@ ROW (square, 0, a + v * v, a + v)
   static void name##_planes (gfloat *restrict acc, const gfloat *restrict x, gint64 n,             \
                              gint64 count, gint64 stride)                                          \
   {                                                                                                \
-    gint64 i = 0, many = n < CPU_LANES && n == stride ? SHORT / n : 0;                             \
+    gint64 i = 0, many = n < UNROLL * CPU_LANES && n == stride ? SHORT / n : 0;                    \
     if (many > 0 && count > 2 * many) {                                                            \
       gfloat wide[SHORT];                                                                          \
       for (gint64 k = 0; k < many * n; k++)                                                        \
@@ -121,11 +131,11 @@ keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x,
 }
 
 const CpuReduce CPU_NAME (cpu_reduce) = {
-  .by = { [CPU_REDUCE_SUM] = { 0, CPU_REDUCE_SUM, sum_row, sum_planes },
-          [CPU_REDUCE_MAX] = { -INFINITY, CPU_REDUCE_MAX, max_row, max_planes },
-          [CPU_REDUCE_MIN] = { INFINITY, CPU_REDUCE_MIN, min_row, min_planes },
-          [CPU_REDUCE_PROD] = { 1, CPU_REDUCE_PROD, prod_row, prod_planes },
-          [CPU_REDUCE_ABS] = { 0, CPU_REDUCE_SUM, abs_row, abs_planes },
-          [CPU_REDUCE_SQUARE] = { 0, CPU_REDUCE_SUM, square_row, square_planes } },
+  .by = { [CPU_REDUCE_SUM] = { 0, CPU_REDUCE_SUM, sum_rows, sum_planes },
+          [CPU_REDUCE_MAX] = { -INFINITY, CPU_REDUCE_MAX, max_rows, max_planes },
+          [CPU_REDUCE_MIN] = { INFINITY, CPU_REDUCE_MIN, min_rows, min_planes },
+          [CPU_REDUCE_PROD] = { 1, CPU_REDUCE_PROD, prod_rows, prod_planes },
+          [CPU_REDUCE_ABS] = { 0, CPU_REDUCE_SUM, abs_rows, abs_planes },
+          [CPU_REDUCE_SQUARE] = { 0, CPU_REDUCE_SUM, square_rows, square_planes } },
   .keep_best = keep_best,
 };

@@ -19,8 +19,9 @@ typedef enum {
 typedef struct {
   gfloat start;      /* of nothing */
   CpuReduction join; /* how results are joined */
-  /* Of @n that follow each other. */
-  gfloat (*row) (const gfloat *restrict x, gint64 n);
+  /* Joins to each of @rows of @acc a row of @n; rows begin @stride apart. */
+  void (*rows) (gfloat *restrict acc, const gfloat *restrict x, gint64 rows, gint64 n,
+                gint64 stride);
   /* Joins @count planes, @stride apart, of @n elements each to @acc, element by element. */
   void (*planes) (gfloat *restrict acc, const gfloat *restrict x, gint64 n, gint64 count,
                   gint64 stride);
