@@ -196,6 +196,24 @@ reductions_agree_in_every_order (gconstpointer op)
   }
 }
 
+static const AxonShape classes[] = { { 4, { 2, 5, 7, 9 } }, { 4, { 1, 33, 5, 16 } },
+                                     { 3, { 3, 2, 333 } },  { 4, { 1, 21, 13, 70 } },
+                                     { 4, { 1, 1, 3, 4 } }, { 3, { 1, 300, 17 } } };
+
+/* From opset 13 on, and before that, where they flatten what follows the axis. */
+static void
+sets_of_classes_agree_in_every_order (gconstpointer op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (classes) * 4 * N_ORDERS; i++) {
+    const AxonShape *shape = &classes[i / N_ORDERS / 4];
+    gint axis = MIN ((gint)(i / N_ORDERS % 4), shape->rank - 1);
+    Subject s = subject_new (i % 7 ? 13 : 12, shape, (Order)(i % N_ORDERS), i % 5 == 0, i);
+    AxonNode *n = test_model_node (&s.t, op, 1, s.x);
+    axon_node_set_int (n, "axis", i % 2 ? axis : axis - shape->rank);
+    agree (&s, n->outputs[0], op);
+  }
+}
+
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
     g_autofree gchar *path = g_strconcat ("/layouts/" #name "/", list[i], NULL);                   \
@@ -210,10 +228,12 @@ main (int argc, char **argv)
   static const gchar *const reductions[] = { "ReduceMean", "ReduceSum",       "ReduceMax",
                                              "ReduceMin",  "ReduceL1",        "ReduceL2",
                                              "ReduceProd", "ReduceSumSquare", "ReduceLogSum" };
+  static const gchar *const softmaxes[] = { "Softmax", "LogSoftmax" };
   g_test_init (&argc, &argv, NULL);
   ADD_EACH (pools, pooling_agrees_in_every_order);
   ADD_EACH (pools, padding_that_keeps_sizes_agrees);
   ADD_EACH (globals, global_pooling_agrees_in_every_order);
   ADD_EACH (reductions, reductions_agree_in_every_order);
+  ADD_EACH (softmaxes, sets_of_classes_agree_in_every_order);
   return g_test_run ();
 }

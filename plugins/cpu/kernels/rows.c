@@ -235,3 +235,28 @@ cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dty
   *md = cpu_rows_result (t, dtype, &t->shape);
   return t;
 }
+
+CpuTensor *
+cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines *lines, CpuMd **md)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  gint64 strides[AXON_MAX_RANK], all = axon_shape_get_numel (x), n = 1;
+  CpuTensor *t;
+  *md = NULL;
+  if (x->rank < 1 || all < 1)
+    return NULL;
+  axis += axis < 0 ? x->rank : 0;
+  for (gint d = axis; axon_node_has_form (node, AXON_FORM_FLATTENS) && d < x->rank; d++)
+    n *= x->dims[d];
+  if (n != 1 && n != x->dims[axis]) { /* several dimensions, one after the other */
+    *lines = (CpuLines){ all / n, n, 1 };
+    return cpu_plan_input_as (plan, node, 0, NULL);
+  }
+  t = cpu_dense_input (plan, node, 0, dtype, md);
+  cpu_md_get_strides (t->md, x, strides);
+  n = x->dims[axis];
+  *lines =
+      n == 1 ? (CpuLines){ all, 1, 1 } : (CpuLines){ all / n / strides[axis], n, strides[axis] };
+  return t;
+}

@@ -47,6 +47,18 @@ CpuTensor *cpu_rows_input (CpuPlan *plan, const AxonNode *node, guint index);
  * row-major (free it; NULL: row-major). */
 CpuMd *cpu_rows_result (const CpuTensor *t, AxonDType dtype, const AxonShape *shape);
 
+/* Memory without gaps as @outer sets of @n elements that are @inner apart, @inner sets beside each
+ * other. */
+typedef struct {
+  gint64 outer, n, inner;
+} CpuLines;
+
+/* Input 0 without gaps along the node's axis, or from there on for operators that flatten; @md for
+ * a result that lies the same way, as cpu_dense_input() makes it. NULL: it is empty, or a scalar.
+ */
+CpuTensor *cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines *lines,
+                            CpuMd **md);
+
 /* Input @index in the order of @result, for rows that cannot walk it as it lies. */
 CpuTensor *cpu_rows_convert (CpuPlan *plan, const AxonNode *node, guint index,
                              const CpuTensor *result);

@@ -208,15 +208,6 @@ dnn_pd_new_prelu (const CpuMd *md, const CpuMd *slope)
 }
 
 DnnPd *
-dnn_pd_new_softmax (dnnl_alg_kind_t alg, const CpuMd *md, int axis)
-{
-  dnnl_softmax_v2_desc_t softmax;
-  return pd_new (dnnl_softmax_v2_forward_desc_init (&softmax, dnnl_forward_inference, alg, MD (md),
-                                                    MD (md), axis),
-                 &softmax, NULL);
-}
-
-DnnPd *
 dnn_pd_new_batch_norm (const CpuMd *md, gfloat epsilon)
 {
   dnnl_batch_normalization_desc_t norm;
@@ -420,15 +411,6 @@ dnn_pd_new_prelu (const CpuMd *md, const CpuMd *slope)
   DnnPd *pd = NULL;
   dnnl_prelu_forward_primitive_desc_create (&pd, dnn_engine (), dnnl_forward_inference, MD (md),
                                             MD (slope), MD (md), dnn_attr_default ());
-  return pd;
-}
-
-DnnPd *
-dnn_pd_new_softmax (dnnl_alg_kind_t alg, const CpuMd *md, int axis)
-{
-  DnnPd *pd = NULL;
-  dnnl_softmax_forward_primitive_desc_create (&pd, dnn_engine (), dnnl_forward_inference, alg,
-                                              MD (md), MD (md), axis, dnn_attr_default ());
   return pd;
 }
 

@@ -13,6 +13,7 @@
 #include "quantize.h"
 #include "reduce.h"
 #include "resize.h"
+#include "softmax.h"
 
 typedef struct {
   CpuInt8Kernels int8;
@@ -23,6 +24,7 @@ typedef struct {
   const CpuQuantize *quantize;
   const CpuReduce *reduce;
   const CpuResize *resize;
+  const CpuSoftmax *softmax;
 } CpuVector;
 
 /* One per static library of meson.build; those of other architectures and the emulated ones are

@@ -15,4 +15,5 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .quantize = &CPU_NAME (cpu_quantize),
   .reduce = &CPU_NAME (cpu_reduce),
   .resize = &CPU_NAME (cpu_resize),
+  .softmax = &CPU_NAME (cpu_softmax),
 };

@@ -24,3 +24,4 @@ extern const CpuPooling CPU_NAME (cpu_pooling);
 extern const CpuQuantize CPU_NAME (cpu_quantize);
 extern const CpuReduce CPU_NAME (cpu_reduce);
 extern const CpuResize CPU_NAME (cpu_resize);
+extern const CpuSoftmax CPU_NAME (cpu_softmax);

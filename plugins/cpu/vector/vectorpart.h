@@ -7,11 +7,11 @@
 
 #if CPU_VECTOR == 64 && !defined(CPU_EMULATED) && defined(__AVX512F__)
 
-/* @n: 1 to CPU_LANES. The others are 0. */
+/* @n: 1 to CPU_LANES. The others are those of @rest. */
 CPU_INLINE VF32
-vector_load_part (const gfloat *x, gint64 n)
+vector_load_part_over (VF32 rest, const gfloat *x, gint64 n)
 {
-  return (VF32)_mm512_maskz_loadu_ps ((__mmask16)((1u << n) - 1), x);
+  return (VF32)_mm512_mask_loadu_ps ((__m512)rest, (__mmask16)((1u << n) - 1), x);
 }
 
 CPU_INLINE void
@@ -22,13 +22,20 @@ vector_store_part (gfloat *y, VF32 v, gint64 n)
 
 #else
 
+/* @n: 1 to CPU_LANES. The others are those of @rest. Stores of single floats, read as a vector at
+ * once, would wait for each other. */
 CPU_INLINE VF32
-vector_load_part (const gfloat *x, gint64 n)
+vector_load_part_over (VF32 rest, const gfloat *x, gint64 n)
 {
-  VF32 v = { 0 };
+#if CPU_VECTOR == 32 && !defined(CPU_EMULATED)
+  static const gint32 ends[] = { -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0 };
+  __m256i mask = _mm256_loadu_si256 ((const __m256i *)(gconstpointer)(ends + 8 - n));
+  return (VF32)_mm256_blendv_ps ((__m256)rest, _mm256_maskload_ps (x, mask), (__m256)mask);
+#else
   for (gint64 i = 0; i < n; i++)
-    v[i] = x[i];
-  return v;
+    rest[i] = x[i];
+  return rest;
+#endif
 }
 
 CPU_INLINE void
@@ -39,6 +46,13 @@ vector_store_part (gfloat *y, VF32 v, gint64 n)
 }
 
 #endif
+
+/* The others are 0. */
+CPU_INLINE VF32
+vector_load_part (const gfloat *x, gint64 n)
+{
+  return vector_load_part_over ((VF32){ 0 }, x, n);
+}
 
 CPU_INLINE VF32
 vector_load (const gfloat *x)
