@@ -236,12 +236,21 @@ cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dty
   return t;
 }
 
+void
+cpu_lines_init (CpuLines *lines, const CpuTensor *t, gint axis)
+{
+  gint64 strides[AXON_MAX_RANK], n = t->shape.dims[axis], all = axon_shape_get_numel (&t->shape);
+  cpu_md_get_strides (t->md, &t->shape, strides);
+  *lines =
+      n == 1 ? (CpuLines){ all, 1, 1 } : (CpuLines){ all / n / strides[axis], n, strides[axis] };
+}
+
 CpuTensor *
 cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines *lines, CpuMd **md)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   gint axis = (gint)axon_node_get_int (node, "axis");
-  gint64 strides[AXON_MAX_RANK], all = axon_shape_get_numel (x), n = 1;
+  gint64 all = axon_shape_get_numel (x), n = 1;
   CpuTensor *t;
   *md = NULL;
   if (x->rank < 1 || all < 1)
@@ -254,9 +263,6 @@ cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines 
     return cpu_plan_input_as (plan, node, 0, NULL);
   }
   t = cpu_dense_input (plan, node, 0, dtype, md);
-  cpu_md_get_strides (t->md, x, strides);
-  n = x->dims[axis];
-  *lines =
-      n == 1 ? (CpuLines){ all, 1, 1 } : (CpuLines){ all / n / strides[axis], n, strides[axis] };
+  cpu_lines_init (lines, t, axis);
   return t;
 }

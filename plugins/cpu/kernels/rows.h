@@ -53,6 +53,9 @@ typedef struct {
   gint64 outer, n, inner;
 } CpuLines;
 
+/* @t has no gaps and is not empty. */
+void cpu_lines_init (CpuLines *lines, const CpuTensor *t, gint axis);
+
 /* Input 0 without gaps along the node's axis, or from there on for operators that flatten; @md for
  * a result that lies the same way, as cpu_dense_input() makes it. NULL: it is empty, or a scalar.
  */

@@ -5,6 +5,7 @@
  * decides. */
 #pragma once
 
+#include "channels.h"
 #include "eltwise.h"
 #include "image.h"
 #include "int8.h"
@@ -17,6 +18,7 @@
 
 typedef struct {
   CpuInt8Kernels int8;
+  const CpuChannels *channels;
   const CpuEltwise *eltwise;
   const CpuImage *image;
   const CpuNormalize *normalize;

@@ -8,6 +8,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
             .dot4 = CPU_DOT4,
             .dense = CPU_NAME (cpu_int8_dense),
             .depthwise = CPU_NAME (cpu_int8_depthwise) },
+  .channels = &CPU_NAME (cpu_channels),
   .eltwise = &CPU_NAME (cpu_eltwise),
   .image = &CPU_NAME (cpu_image),
   .normalize = &CPU_NAME (cpu_normalize),

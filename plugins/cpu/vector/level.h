@@ -17,6 +17,7 @@ void CPU_NAME (cpu_int8_dense) (const CpuInt8Conv *conv, const CpuInt8Run *run,
 void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *run,
                                     const CpuInt8Part *part, guint8 *scratch);
 
+extern const CpuChannels CPU_NAME (cpu_channels);
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuImage CPU_NAME (cpu_image);
 extern const CpuNormalize CPU_NAME (cpu_normalize);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* BatchNormalization and PRelu of f32 in the order of their source. Channels last, parameters are
+ * repeated for some pixels, so that few channels fill vectors, too. */
+#include "kernels.h"
+#include "rows.h"
+#include "../cpuisa.h"
+#include "../cpupool.h"
+#include "../onednn/cpudnn.h"
+
+#include <math.h>
+
+/* Elements that are worth a thread; of parameters, at least, if they are repeated. */
+#define PARALLEL 16384
+#define REPEATED 256
+
+typedef struct {
+  CpuLines lines;
+  gint64 repeats; /* of the parameters: pixels at a time */
+  gfloat *a, *b;  /* b: in the memory of a */
+  CpuChannelFunction func;
+} ChannelPlan;
+
+static void
+channel_plan_free (gpointer data)
+{
+  ChannelPlan *p = data;
+  g_free (p->a);
+  g_free (p);
+}
+
+/* Of one run. */
+typedef struct {
+  const ChannelPlan *plan;
+  const gfloat *x;
+  gfloat *y;
+} ChannelRun;
+
+static void
+change_pixels (gpointer data, gint64 first, gint64 end)
+{
+  const ChannelRun *run = data;
+  const ChannelPlan *p = run->plan;
+  for (gint64 i = first; i < end; i += p->repeats) {
+    gint64 at = i * p->lines.n, n = MIN (p->repeats, end - i) * p->lines.n;
+    p->func.each (run->y + at, run->x + at, n, p->a, p->b);
+  }
+}
+
+static void
+change_planes (gpointer data, gint64 first, gint64 end)
+{
+  const ChannelRun *run = data;
+  const ChannelPlan *p = run->plan;
+  gint64 n = p->lines.inner;
+  for (gint64 i = first; i < end; i++)
+    p->func.plane (run->y + i * n, run->x + i * n, n, p->a[i % p->lines.n], p->b[i % p->lines.n]);
+}
+
+static void
+run_channels (const CpuStep *step, const CpuInstance *instance)
+{
+  const ChannelPlan *p = step->data;
+  const CpuLines *l = &p->lines;
+  ChannelRun run = { p, cpu_tensor_data (instance, step->in[0]),
+                     cpu_tensor_data (instance, step->out[0]) };
+  if (l->inner == 1)
+    cpu_parallel_ranges (l->outer, PARALLEL / l->n + 1, change_pixels, &run);
+  else
+    cpu_parallel_ranges (l->outer * l->n, PARALLEL / l->inner + 1, change_planes, &run);
+}
+
+/* @a and @b (nullable): parameters of @n channels; one: of all elements. */
+static gboolean
+add_channels (CpuPlan *plan, const AxonNode *node, gint64 n, const gfloat *a, const gfloat *b)
+{
+  const AxonShape *shape = &node->inputs[0]->type.shape;
+  ChannelPlan *p = g_new0 (ChannelPlan, 1);
+  g_autoptr (CpuMd) md = NULL;
+  CpuTensor *x = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md), *y;
+  p->func = cpu_isa_get ()->vector->channels->by[plan->row->kind];
+  if (n > 1)
+    cpu_lines_init (&p->lines, x, 1);
+  else
+    p->lines = (CpuLines){ axon_shape_get_numel (shape), 1, 1 };
+  p->repeats = p->lines.inner == 1 ? MAX (REPEATED / n, 1) : 1;
+  p->a = g_new (gfloat, 2 * n * p->repeats);
+  p->b = p->a + n * p->repeats;
+  for (gint64 i = 0; i < n * p->repeats; i++) {
+    p->a[i] = a[i % n];
+    p->b[i] = b ? b[i % n] : 0;
+  }
+  y = cpu_plan_is_last_use (plan, x) ? cpu_plan_alias (plan, node, 0, x, md)
+                                     : cpu_plan_output (plan, node, 0, md);
+  cpu_plan_add_step (plan, run_channels, p, channel_plan_free, "own", &x, 1, &y, 1);
+  return TRUE;
+}
+
+static gboolean
+build_batch_norm (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gdouble epsilon = axon_node_get_float (node, "epsilon");
+  gint64 n = x->rank > 1 ? x->dims[1] : 1;
+  g_autofree gfloat *factor = g_new (gfloat, n + 1), *shift = g_new (gfloat, n + 1);
+  const AxonTensor *params[5] = { NULL };
+  for (guint i = 1; i < G_N_ELEMENTS (params); i++)
+    if ((params[i] = cpu_node_constant (node, i)) == NULL)
+      return FALSE;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || axon_shape_get_numel (x) == 0 ||
+      axon_node_get_int (node, "training_mode") != 0)
+    return FALSE;
+  for (gint64 c = 0; c < n; c++) {
+    gdouble scale = axon_tensor_get_value (params[1], (gsize)c) /
+                    sqrt (axon_tensor_get_value (params[4], (gsize)c) + epsilon);
+    factor[c] = (gfloat)scale;
+    shift[c] = (gfloat)(axon_tensor_get_value (params[2], (gsize)c) -
+                        axon_tensor_get_value (params[3], (gsize)c) * scale);
+  }
+  return add_channels (plan, node, n, factor, shift);
+}
+
+/* One slope, or one for each channel. */
+static gboolean
+build_prelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  const AxonTensor *slope = cpu_node_constant (node, 1);
+  gint64 n = slope ? (gint64)axon_tensor_get_numel (slope) : 0;
+  const AxonShape *s = slope ? axon_tensor_get_shape (slope) : NULL;
+  gint at = s ? s->rank - x->rank + 1 : 0; /* where slopes have channels */
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || n < 1 || axon_shape_get_numel (x) == 0 ||
+      (n > 1 && (at < 0 || x->rank < 2 || s->dims[at] != n || x->dims[1] != n)))
+    return FALSE;
+  return add_channels (plan, node, n, axon_tensor_get_data ((AxonTensor *)slope), NULL);
+}
+
+const CpuKernel cpu_channels_kernels[] = {
+  { .name = "BatchNormalization",
+    .impl = "own",
+    .build = build_batch_norm,
+    .kind = CPU_CHANNELS_AFFINE },
+  { .name = "PRelu", .impl = "own", .build = build_prelu, .kind = CPU_CHANNELS_PRELU },
+  { 0 },
+};
