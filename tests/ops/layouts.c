@@ -214,6 +214,49 @@ sets_of_classes_agree_in_every_order (gconstpointer op)
   }
 }
 
+static const AxonShape channels[] = { { 4, { 2, 5, 7, 9 } },   { 4, { 1, 33, 5, 16 } },
+                                      { 3, { 3, 2, 333 } },    { 4, { 1, 300, 3, 5 } },
+                                      { 4, { 2, 1, 30, 40 } }, { 5, { 1, 8, 3, 4, 5 } },
+                                      { 4, { 1, 17, 40, 60 } } };
+
+static void
+a_normalised_batch_agrees_in_every_order (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (channels) * N_ORDERS * 2; i++) {
+    const AxonShape *shape = &channels[i / N_ORDERS / 2];
+    Subject s = subject_new (15, shape, (Order)(i % N_ORDERS), i % 2, i);
+    AxonShape n = AXON_SHAPE (shape->dims[1]);
+    AxonValue *in[5] = { s.x };
+    for (guint k = 1; k < 4; k++)
+      in[k] = test_model_random (&s.t, &n, k);
+    in[4] = test_model_node (&s.t, "Exp", 1, test_model_random (&s.t, &n, 4))->outputs[0];
+    agree (&s, test_model_node_of (&s.t, NULL, "BatchNormalization", in, 5, 1)->outputs[0],
+           "BatchNormalization");
+  }
+}
+
+/* For each channel, for all, for each element, along the last dimension, and computed ones. */
+static void
+slopes_of_all_kinds_agree_in_every_order (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (channels) * N_ORDERS * 5; i++) {
+    const AxonShape *shape = &channels[i / N_ORDERS / 5];
+    guint kind = i / N_ORDERS % 5;
+    Subject s = subject_new (16, shape, (Order)(i % N_ORDERS), i % 2, i);
+    AxonShape n = *shape;
+    AxonValue *slopes;
+    for (gint d = 0; d < n.rank; d++)
+      n.dims[d] = kind == 2 || (kind == 3 ? d == n.rank - 1 : d == 1 && kind != 1) ? n.dims[d] : 1;
+    slopes = test_model_random (&s.t, &n, 3);
+    if (kind == 4)
+      slopes = test_model_node (&s.t, "Mul", 2, slopes,
+                                test_model_node (&s.t, "ReduceMean", 1, s.x)->outputs[0])
+                   ->outputs[0];
+    agree (&s, test_model_node (&s.t, "PRelu", 2, s.x, slopes)->outputs[0], "PRelu");
+  }
+}
+
+#define ADD(name) g_test_add_func ("/layouts/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
     g_autofree gchar *path = g_strconcat ("/layouts/" #name "/", list[i], NULL);                   \
@@ -235,5 +278,7 @@ main (int argc, char **argv)
   ADD_EACH (globals, global_pooling_agrees_in_every_order);
   ADD_EACH (reductions, reductions_agree_in_every_order);
   ADD_EACH (softmaxes, sets_of_classes_agree_in_every_order);
+  ADD (a_normalised_batch_agrees_in_every_order);
+  ADD (slopes_of_all_kinds_agree_in_every_order);
   return g_test_run ();
 }

@@ -119,6 +119,63 @@ build_batch_norm (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   return add_channels (plan, node, n, factor, shift);
 }
 
+/* PRelu with any slopes. */
+typedef struct {
+  CpuRows rows;
+  CpuChannelFunction func;
+} SlopePlan;
+
+/* Of one run. */
+typedef struct {
+  const SlopePlan *plan;
+  const gfloat *x, *slope;
+  gfloat *y;
+} SlopeRun;
+
+static void
+slope_row (gpointer data, const gint64 *at, const gint64 *step, gint64 n)
+{
+  const SlopeRun *run = data;
+  const CpuChannelFunction *func = &run->plan->func;
+  const gfloat *slope = run->slope + at[2];
+  if (step[2] == 0)
+    func->plane (run->y + at[0], run->x + at[1], n, *slope, 0);
+  else
+    func->each (run->y + at[0], run->x + at[1], n, slope, slope);
+}
+
+static void
+run_slopes (const CpuStep *step, const CpuInstance *instance)
+{
+  const SlopePlan *p = step->data;
+  SlopeRun run = { p, cpu_tensor_data (instance, step->in[0]),
+                   cpu_tensor_data (instance, step->in[1]),
+                   cpu_tensor_data (instance, step->out[0]) };
+  cpu_rows_run (&p->rows, slope_row, &run);
+}
+
+static gboolean
+build_slopes (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  SlopePlan p = { .func = cpu_isa_get ()->vector->channels->by[plan->row->kind] };
+  gint64 strides[3][AXON_MAX_RANK];
+  g_autoptr (CpuMd) md = NULL;
+  CpuTensor *in[2], *y;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || axon_shape_get_numel (x) == 0 ||
+      node->inputs[1]->type.shape.rank > x->rank)
+    return FALSE;
+  in[0] = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md);
+  y = cpu_plan_output (plan, node, 0, md);
+  in[1] = cpu_rows_convert (plan, node, 1, y);
+  cpu_rows_broadcast (y, x, strides[0]);
+  cpu_rows_broadcast (in[0], x, strides[1]);
+  cpu_rows_broadcast (in[1], x, strides[2]);
+  cpu_rows_init (&p.rows, x, strides, 3);
+  cpu_plan_add_step (plan, run_slopes, g_memdup2 (&p, sizeof p), g_free, "own", in, 2, &y, 1);
+  return TRUE;
+}
+
 /* One slope, or one for each channel. */
 static gboolean
 build_prelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
@@ -140,5 +197,6 @@ const CpuKernel cpu_channels_kernels[] = {
     .build = build_batch_norm,
     .kind = CPU_CHANNELS_AFFINE },
   { .name = "PRelu", .impl = "own", .build = build_prelu, .kind = CPU_CHANNELS_PRELU },
+  { .name = "PRelu", .impl = "own", .build = build_slopes, .kind = CPU_CHANNELS_PRELU },
   { 0 },
 };
