@@ -256,6 +256,22 @@ slopes_of_all_kinds_agree_in_every_order (void)
   }
 }
 
+/* Other powers and neighbours than networks have, too. */
+static void
+responses_agree_in_every_order (void)
+{
+  static const gfloat powers[] = { 0.75f, 0.5f, 1, 1.3f };
+  for (guint i = 0; i < G_N_ELEMENTS (channels) * N_ORDERS * 4; i++) {
+    Subject s = subject_new (13, &channels[i / N_ORDERS / 4], (Order)(i % N_ORDERS), i % 2, i);
+    AxonNode *n = test_model_node (&s.t, "LRN", 1, s.x);
+    axon_node_set_int (n, "size", 1 + i / 2 % 9);
+    axon_node_set_float (n, "alpha", 0.3);
+    axon_node_set_float (n, "beta", powers[i / N_ORDERS % 4]);
+    axon_node_set_float (n, "bias", 0.8);
+    agree (&s, n->outputs[0], "LRN");
+  }
+}
+
 #define ADD(name) g_test_add_func ("/layouts/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
@@ -279,6 +295,7 @@ main (int argc, char **argv)
   ADD_EACH (reductions, reductions_agree_in_every_order);
   ADD_EACH (softmaxes, sets_of_classes_agree_in_every_order);
   ADD (a_normalised_batch_agrees_in_every_order);
+  ADD (responses_agree_in_every_order);
   ADD (slopes_of_all_kinds_agree_in_every_order);
   return g_test_run ();
 }

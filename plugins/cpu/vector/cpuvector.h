@@ -9,6 +9,7 @@
 #include "eltwise.h"
 #include "image.h"
 #include "int8.h"
+#include "lrn.h"
 #include "normalize.h"
 #include "pooling.h"
 #include "quantize.h"
@@ -21,6 +22,7 @@ typedef struct {
   const CpuChannels *channels;
   const CpuEltwise *eltwise;
   const CpuImage *image;
+  const CpuLrn *lrn;
   const CpuNormalize *normalize;
   const CpuPooling *pooling;
   const CpuQuantize *quantize;

@@ -11,6 +11,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .channels = &CPU_NAME (cpu_channels),
   .eltwise = &CPU_NAME (cpu_eltwise),
   .image = &CPU_NAME (cpu_image),
+  .lrn = &CPU_NAME (cpu_lrn),
   .normalize = &CPU_NAME (cpu_normalize),
   .pooling = &CPU_NAME (cpu_pooling),
   .quantize = &CPU_NAME (cpu_quantize),

@@ -20,6 +20,7 @@ void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *r
 extern const CpuChannels CPU_NAME (cpu_channels);
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuImage CPU_NAME (cpu_image);
+extern const CpuLrn CPU_NAME (cpu_lrn);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
 extern const CpuPooling CPU_NAME (cpu_pooling);
 extern const CpuQuantize CPU_NAME (cpu_quantize);
