@@ -272,6 +272,47 @@ responses_agree_in_every_order (void)
   }
 }
 
+/* Among many that are equal. */
+static void
+make_coarse (AxonTensor *x)
+{
+  for (gsize i = 0; i < axon_tensor_get_numel (x); i++)
+    ((gfloat *)axon_tensor_get_data (x))[i] = rintf (((gfloat *)axon_tensor_get_data (x))[i] * 9);
+}
+
+static void
+the_largest_is_found_in_every_order (gconstpointer op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (classes) * 4 * N_ORDERS * 4; i++) {
+    const AxonShape *shape = &classes[i / N_ORDERS / 16];
+    gint axis = MIN ((gint)(i / N_ORDERS / 4 % 4), shape->rank - 1);
+    Subject s = subject_new (13, shape, (Order)(i % N_ORDERS), i % 5 == 0, i);
+    AxonNode *n = test_model_node (&s.t, op, 1, s.x);
+    make_coarse (s.data);
+    axon_node_set_int (n, "axis", i % 2 ? axis : axis - shape->rank);
+    axon_node_set_int (n, "keepdims", i / N_ORDERS % 2);
+    axon_node_set_int (n, "select_last_index", i / N_ORDERS / 2 % 2);
+    agree (&s, n->outputs[0], op);
+  }
+}
+
+static void
+the_k_best_are_found_in_every_order (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (classes) * 4 * N_ORDERS * 2; i++) {
+    const AxonShape *shape = &classes[i / N_ORDERS / 8];
+    gint axis = MIN ((gint)(i / N_ORDERS / 2 % 4), shape->rank - 1);
+    gint64 k = (shape->dims[axis] + 1) / 2;
+    Subject s = subject_new (13, shape, (Order)(i % N_ORDERS), i % 5 == 0, i);
+    AxonValue *in[] = { s.x, test_model_ints (&s.t, &k, 1) };
+    AxonNode *n = test_model_node_of (&s.t, NULL, "TopK", in, 2, 2);
+    make_coarse (s.data);
+    axon_node_set_int (n, "axis", axis);
+    axon_node_set_int (n, "largest", i % 2);
+    agree (&s, n->outputs[i / N_ORDERS % 2], "TopK");
+  }
+}
+
 #define ADD(name) g_test_add_func ("/layouts/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
@@ -288,6 +329,7 @@ main (int argc, char **argv)
                                              "ReduceMin",  "ReduceL1",        "ReduceL2",
                                              "ReduceProd", "ReduceSumSquare", "ReduceLogSum" };
   static const gchar *const softmaxes[] = { "Softmax", "LogSoftmax" };
+  static const gchar *const args[] = { "ArgMax", "ArgMin" };
   g_test_init (&argc, &argv, NULL);
   ADD_EACH (pools, pooling_agrees_in_every_order);
   ADD_EACH (pools, padding_that_keeps_sizes_agrees);
@@ -295,6 +337,8 @@ main (int argc, char **argv)
   ADD_EACH (reductions, reductions_agree_in_every_order);
   ADD_EACH (softmaxes, sets_of_classes_agree_in_every_order);
   ADD (a_normalised_batch_agrees_in_every_order);
+  ADD_EACH (args, the_largest_is_found_in_every_order);
+  ADD (the_k_best_are_found_in_every_order);
   ADD (responses_agree_in_every_order);
   ADD (slopes_of_all_kinds_agree_in_every_order);
   return g_test_run ();

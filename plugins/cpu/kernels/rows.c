@@ -266,3 +266,23 @@ cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines 
   cpu_lines_init (lines, t, axis);
   return t;
 }
+
+CpuTensor *
+cpu_axis_input (CpuPlan *plan, const AxonNode *node, CpuLines *lines, gboolean *last)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  g_autoptr (CpuMd) md = NULL;
+  CpuTensor *t;
+  if (x->rank < 1 || axon_shape_get_numel (x) < 1)
+    return NULL;
+  axis += axis < 0 ? x->rank : 0;
+  *lines = (CpuLines){ 1, x->dims[axis], 1 };
+  for (gint d = 0; d < x->rank; d++)
+    if (d != axis)
+      *(d < axis ? &lines->outer : &lines->inner) *= x->dims[d];
+  t = cpu_rows_input (plan, node, 0);
+  md = channels_last (t->dtype, x);
+  *last = axis == 1 && t->md != NULL && md != NULL && cpu_md_equal (t->md, md);
+  return *last ? t : cpu_plan_input_as (plan, node, 0, NULL);
+}

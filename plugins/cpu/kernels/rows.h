@@ -62,6 +62,10 @@ void cpu_lines_init (CpuLines *lines, const CpuTensor *t, gint axis);
 CpuTensor *cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines *lines,
                             CpuMd **md);
 
+/* Input 0 along the node's axis, for results that lie row-major whatever the source does: @lines
+ * are those of a row-major source. @last: it is channels last, and the axis its channels. */
+CpuTensor *cpu_axis_input (CpuPlan *plan, const AxonNode *node, CpuLines *lines, gboolean *last);
+
 /* Input @index in the order of @result, for rows that cannot walk it as it lies. */
 CpuTensor *cpu_rows_convert (CpuPlan *plan, const AxonNode *node, guint index,
                              const CpuTensor *result);

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TopK of row-major f32 along the last axis. */
+/* TopK of f32 along any axis, channels last and row-major. */
 #include "kernels.h"
+#include "rows.h"
+#include "../cpupool.h"
+#include "../onednn/cpudnn.h"
 
 #include <math.h>
 
+/* Elements that are worth a thread. */
+#define PARALLEL 16384
+
 /* A heap of the k best, the worst of them on top. */
 typedef struct {
-  gint64 rows, n, k;
+  CpuLines lines;
+  gint64 k, step; /* step: from one element of a line to the next */
   gfloat sign;
   gboolean values, indices; /* which outputs are wanted */
 } TopPlan;
@@ -41,15 +48,16 @@ sift_down (Entry *heap, gint64 n, gint64 at, gboolean smallest)
 }
 
 static void
-top_of_row (const TopPlan *p, const gfloat *x, Entry *heap)
+top_of_line (const TopPlan *p, const gfloat *x, Entry *heap)
 {
   gboolean smallest = p->sign < 0;
+  gint64 step = p->step;
   for (gint64 i = 0; i < p->k; i++)
-    heap[i] = (Entry){ x[i] * p->sign, (gint32)i };
+    heap[i] = (Entry){ x[i * step] * p->sign, (gint32)i };
   for (gint64 i = p->k / 2; i-- > 0;)
     sift_down (heap, p->k, i, smallest);
-  for (gint64 i = p->k; i < p->n && p->k > 0; i++) {
-    Entry e = { x[i] * p->sign, (gint32)i };
+  for (gint64 i = p->k; i < p->lines.n && p->k > 0; i++) {
+    Entry e = { x[i * step] * p->sign, (gint32)i };
     if (e.value < heap[0].value || !is_better (e, heap[0], smallest))
       continue;
     heap[0] = e;
@@ -63,45 +71,70 @@ top_of_row (const TopPlan *p, const gfloat *x, Entry *heap)
   }
 }
 
+/* Of one run. */
+typedef struct {
+  const TopPlan *plan;
+  const gfloat *x;
+  Entry *heaps; /* by thread */
+  gfloat *values;
+  gint64 *indices;
+} TopRun;
+
+static void
+top_of_lines (gpointer data, gint64 first, gint64 end)
+{
+  const TopRun *run = data;
+  const TopPlan *p = run->plan;
+  const CpuLines *l = &p->lines;
+  Entry *heap = run->heaps + (gint64)cpu_parallel_thread () * p->k;
+  for (gint64 line = first; line < end; line++) {
+    gint64 within =
+        p->step == 1 ? line * l->n : line / l->inner * l->n * l->inner + line % l->inner;
+    const gfloat *x = run->x + within;
+    gint64 y = line / l->inner * p->k * l->inner + line % l->inner;
+    top_of_line (p, x, heap);
+    for (gint64 i = 0; i < p->k; i++, y += l->inner) {
+      if (run->values != NULL)
+        run->values[y] = x[heap[i].index * p->step];
+      if (run->indices != NULL)
+        run->indices[y] = heap[i].index;
+    }
+  }
+}
+
 static void
 run_top (const CpuStep *step, const CpuInstance *instance)
 {
   const TopPlan *p = step->data;
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  Entry *heap = cpu_tensor_data (instance, step->out[0]);
-  gfloat *values = p->values ? cpu_tensor_data (instance, step->out[1]) : NULL;
-  gint64 *indices = p->indices ? cpu_tensor_data (instance, step->out[p->values ? 2 : 1]) : NULL;
-  for (gint64 r = 0; r < p->rows; r++) {
-    top_of_row (p, x + r * p->n, heap);
-    for (gint64 i = 0; i < p->k; i++) {
-      if (values != NULL)
-        values[r * p->k + i] = x[r * p->n + heap[i].index];
-      if (indices != NULL)
-        indices[r * p->k + i] = heap[i].index;
-    }
-  }
+  TopRun run = { .plan = p,
+                 .x = cpu_tensor_data (instance, step->in[0]),
+                 .heaps = cpu_tensor_data (instance, step->out[0]) };
+  if (p->values)
+    run.values = cpu_tensor_data (instance, step->out[1]);
+  if (p->indices)
+    run.indices = cpu_tensor_data (instance, step->out[p->values ? 2 : 1]);
+  cpu_parallel_ranges (p->lines.outer * p->lines.inner, PARALLEL / p->lines.n + 1, top_of_lines,
+                       &run);
 }
 
 static gboolean
 build_topk (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  gint64 axis = axon_node_get_int (node, "axis");
-  gboolean largest = axon_node_get_int (node, "largest") != 0;
-  TopPlan p = { .rows = 1,
-                .sign = largest ? 1 : -1,
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  TopPlan p = { .sign = axon_node_get_int (node, "largest") != 0 ? 1 : -1,
                 .values = node->outputs[0] != NULL,
                 .indices = node->n_outputs > 1 && node->outputs[1] != NULL };
+  guint result = p.values ? 0 : 1, n_out = 1;
   CpuTensor *src, *out[3];
-  guint n_out = 1;
+  gboolean last;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1 ||
-      (axis != -1 && axis != x->rank - 1) || x->dims[x->rank - 1] > G_MAXINT32)
+      x->dims[axis < 0 ? axis + x->rank : axis] > G_MAXINT32 ||
+      (src = cpu_axis_input (plan, node, &p.lines, &last)) == NULL)
     return FALSE;
-  p.n = x->dims[x->rank - 1];
-  p.rows = p.n ? axon_shape_get_numel (x) / p.n : 0;
-  p.k = node->outputs[p.values ? 0 : 1]->type.shape.dims[x->rank - 1];
-  src = cpu_plan_input_as (plan, node, 0, NULL);
-  out[0] = cpu_plan_scratch_bytes (plan, (gsize)MAX (p.k, 1) * sizeof (Entry));
+  p.step = last ? 1 : p.lines.inner;
+  p.k = node->outputs[result]->type.shape.dims[axis < 0 ? axis + x->rank : axis];
+  out[0] = cpu_plan_scratch_bytes (plan, plan->n_threads * (gsize)MAX (p.k, 1) * sizeof (Entry));
   for (guint i = 0; i < node->n_outputs; i++)
     if (node->outputs[i] != NULL)
       out[n_out++] = cpu_plan_output (plan, node, i, NULL);

@@ -8,9 +8,10 @@
 #include <math.h>
 
 #define ROW_LANES 16
-#define RUN 64    /* planes that are added before they are added to others: less is rounded off */
-#define UNROLL 4  /* vectors of a plane at a time */
-#define SHORT 256 /* elements of several short planes at a time */
+#define RUN 64      /* planes that are added before they are added to others: less is rounded off */
+#define UNROLL 4    /* vectors of a plane at a time */
+#define TOGETHER 64 /* rows in which the best is sought at once, if they are no longer */
+#define SHORT 256   /* elements of several short planes at a time */
 
 #define AS_IS(v) (v)
 #define SQUARE(v) ((v) * (v))
@@ -113,7 +114,7 @@ PLANES (abs, sum, vector_abs, ADD, 0)
 PLANES (square, sum, SQUARE, ADD, 0)
 
 static void
-keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n, gint64 k,
+keep_best (gfloat *restrict best, gint32 *restrict at, const gfloat *restrict x, gint64 n, gint32 k,
            gfloat sign, gboolean last)
 {
   if (last)
@@ -130,6 +131,61 @@ keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x,
     }
 }
 
+/* The first element is best where it is no number, for nothing is more then. */
+CPU_INLINE gint64
+find_best (const gfloat *x, gint64 n, gfloat sign, gboolean last)
+{
+  VF32 top = splat_float (x[0] * sign), v;
+  gfloat lanes[CPU_LANES], best = x[0] * sign;
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES) {
+    v = vector_load (x + i) * sign;
+    top = vector_if_less (top, v, v, top);
+  }
+  if (i < n) {
+    v = vector_load_part_over (splat_float (x[0]), x + i, n - i) * sign;
+    top = vector_if_less (top, v, v, top);
+  }
+  vector_store (lanes, top);
+  for (gint k = 0; k < CPU_LANES; k++)
+    best = lanes[k] > best ? lanes[k] : best;
+  if (last)
+    for (i = n - 1; i > 0 && x[i] * sign != best; i--)
+      ;
+  else
+    for (i = 0; i < n && x[i] * sign != best; i++)
+      ;
+  return i < n ? i : 0;
+}
+
+/* Short rows: as planes, of which each has one element of each row. */
+static void
+best_of_short_rows (gint64 *restrict at, const gfloat *restrict x, gint64 rows, gint64 n,
+                    gfloat sign, gboolean last)
+{
+  gfloat best[TOGETHER], plane[TOGETHER];
+  gint32 places[TOGETHER] = { 0 };
+  for (gint64 r = 0; r < rows; r++)
+    best[r] = x[r * n] * sign;
+  for (gint64 k = 1; k < n; k++) {
+    for (gint64 r = 0; r < rows; r++)
+      plane[r] = x[r * n + k];
+    keep_best (best, places, plane, rows, (gint32)k, sign, last);
+  }
+  for (gint64 r = 0; r < rows; r++)
+    at[r] = places[r];
+}
+
+static void
+best_of_rows (gint64 *restrict at, const gfloat *restrict x, gint64 rows, gint64 n, gfloat sign,
+              gboolean last)
+{
+  for (gint64 r = 0; n <= TOGETHER && r < rows; r += TOGETHER)
+    best_of_short_rows (at + r, x + r * n, MIN (TOGETHER, rows - r), n, sign, last);
+  for (gint64 r = 0; n > TOGETHER && r < rows; r++)
+    at[r] = find_best (x + r * n, n, sign, last);
+}
+
 const CpuReduce CPU_NAME (cpu_reduce) = {
   .by = { [CPU_REDUCE_SUM] = { 0, CPU_REDUCE_SUM, sum_rows, sum_planes },
           [CPU_REDUCE_MAX] = { -INFINITY, CPU_REDUCE_MAX, max_rows, max_planes },
@@ -138,4 +194,5 @@ const CpuReduce CPU_NAME (cpu_reduce) = {
           [CPU_REDUCE_ABS] = { 0, CPU_REDUCE_SUM, abs_rows, abs_planes },
           [CPU_REDUCE_SQUARE] = { 0, CPU_REDUCE_SUM, square_rows, square_planes } },
   .keep_best = keep_best,
+  .best_of_rows = best_of_rows,
 };

@@ -30,6 +30,9 @@ typedef struct {
 typedef struct {
   CpuReducer by[CPU_N_REDUCTIONS];
   /* Keeps where sign times a value of plane @k is more than what was best; @last: or equal. */
-  void (*keep_best) (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n,
-                     gint64 k, gfloat sign, gboolean last);
+  void (*keep_best) (gfloat *restrict best, gint32 *restrict at, const gfloat *restrict x, gint64 n,
+                     gint32 k, gfloat sign, gboolean last);
+  /* Where in each row of @n sign times a value is most. */
+  void (*best_of_rows) (gint64 *restrict at, const gfloat *restrict x, gint64 rows, gint64 n,
+                        gfloat sign, gboolean last);
 } CpuReduce;
