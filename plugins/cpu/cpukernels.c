@@ -7,7 +7,7 @@
   F (int8_conv) F (int8_matmul) F (qlinear) F (qlinear_concat) F (qlinear_pool)                    \
   F (quantize) F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (dnn_pool)                \
   F (pool) F (global_pool) F (dnn_batchnorm) F (channels) F (softmax) F (dnn_concat) F (dnn_resize)                   \
-  F (dnn_transpose) F (dnn_slice) F (dnn_unary) F (dnn_binary) F (lrn) F (normalize) F (concat)            \
+  F (dnn_transpose) F (dnn_slice) F (dnn_unary) F (dnn_binary) F (lrn) F (group_norm) F (normalize) F (concat)            \
   F (resize) F (unary) F (binary) F (reshape) F (cast) F (gather) F (pad) F (image)                \
   F (reference)
 /* clang-format on */

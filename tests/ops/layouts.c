@@ -272,6 +272,24 @@ responses_agree_in_every_order (void)
   }
 }
 
+static void
+groups_are_normalised_in_every_order (gconstpointer op)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (channels) * N_ORDERS; i++) {
+    const AxonShape *shape = &channels[i / N_ORDERS];
+    gint64 c = shape->dims[1];
+    Subject s = subject_new (21, shape, (Order)(i % N_ORDERS), FALSE, i);
+    AxonShape n = AXON_SHAPE (c);
+    AxonNode *node = test_model_node (&s.t, op, 3, s.x, test_model_random (&s.t, &n, 1),
+                                      test_model_random (&s.t, &n, 2));
+    for (gsize k = 0; k < axon_tensor_get_numel (s.data); k++) /* far from 0 */
+      ((gfloat *)axon_tensor_get_data (s.data))[k] += 3;
+    if (g_str_equal (op, "GroupNormalization"))
+      axon_node_set_int (node, "num_groups", c % 2 == 0 ? 2 : c % 3 == 0 ? 3 : 1);
+    agree (&s, node->outputs[0], op);
+  }
+}
+
 /* Among many that are equal. */
 static void
 make_coarse (AxonTensor *x)
@@ -330,6 +348,7 @@ main (int argc, char **argv)
                                              "ReduceProd", "ReduceSumSquare", "ReduceLogSum" };
   static const gchar *const softmaxes[] = { "Softmax", "LogSoftmax" };
   static const gchar *const args[] = { "ArgMax", "ArgMin" };
+  static const gchar *const norms[] = { "InstanceNormalization", "GroupNormalization" };
   g_test_init (&argc, &argv, NULL);
   ADD_EACH (pools, pooling_agrees_in_every_order);
   ADD_EACH (pools, padding_that_keeps_sizes_agrees);
@@ -337,6 +356,7 @@ main (int argc, char **argv)
   ADD_EACH (reductions, reductions_agree_in_every_order);
   ADD_EACH (softmaxes, sets_of_classes_agree_in_every_order);
   ADD (a_normalised_batch_agrees_in_every_order);
+  ADD_EACH (norms, groups_are_normalised_in_every_order);
   ADD_EACH (args, the_largest_is_found_in_every_order);
   ADD (the_k_best_are_found_in_every_order);
   ADD (responses_agree_in_every_order);
