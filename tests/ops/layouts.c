@@ -8,7 +8,7 @@
 
 #define TOLERANCE 2e-5
 
-typedef enum { ROW_MAJOR, CHANNELS_LAST, WITH_GAPS, N_ORDERS } Order;
+typedef enum { ROW_MAJOR, CHANNELS_LAST, WITH_GAPS, OF_CONV, N_ORDERS } Order;
 
 /* Input @shape of the network with the shape's second dimension last in memory, which a Transpose
  * gives for nothing; or some of more channels. Without special values unless asked. */
@@ -27,13 +27,24 @@ make_special (AxonTensor *x)
     ((gfloat *)axon_tensor_get_data (x))[(i * 7919 + 3) * 31 % n] = values[i];
 }
 
+/* What a convolution leaves as it found it, in the order that it likes. */
+static AxonValue *
+convolve (TestModel *t, AxonValue *x, gint64 channels)
+{
+  AxonShape w = AXON_SHAPE (channels, channels, 1, 1);
+  g_autofree gfloat *unit = g_new0 (gfloat, channels * channels);
+  for (gint64 c = 0; c < channels; c++)
+    unit[c * channels + c] = 1;
+  return test_model_node (t, "Conv", 2, x, test_model_constant (t, &w, unit))->outputs[0];
+}
+
 static Subject
 subject_new (gint opset, const AxonShape *shape, Order order, gboolean special, guint seed)
 {
   Subject s = { .t = test_model_new (opset) };
   AxonShape in = *shape;
   gint64 perm[AXON_MAX_RANK] = { 0, shape->rank - 1 };
-  if (order != ROW_MAJOR)
+  if (order == CHANNELS_LAST || order == WITH_GAPS)
     for (gint d = 1; d < shape->rank; d++)
       in.dims[d] = shape->dims[d + 1 < shape->rank ? d + 1 : 1];
   if (order == WITH_GAPS)
@@ -41,10 +52,10 @@ subject_new (gint opset, const AxonShape *shape, Order order, gboolean special, 
   for (gint d = 2; d < shape->rank; d++)
     perm[d] = d - 1;
   s.data = test_random (&in, seed);
-  if (special)
+  if (special && order != OF_CONV) /* which adds 0 times all to all */
     make_special (s.data);
   s.x = test_model_input (&s.t, "x", AXON_DTYPE_F32, &in);
-  if (order != ROW_MAJOR) {
+  if (order == CHANNELS_LAST || order == WITH_GAPS) {
     AxonNode *n = test_model_node (&s.t, "Transpose", 1, s.x);
     axon_node_set_ints (n, "perm", perm, (guint)shape->rank);
     s.x = n->outputs[0];
@@ -56,6 +67,8 @@ subject_new (gint opset, const AxonShape *shape, Order order, gboolean special, 
                            test_model_ints (&s.t, ends + 1, 1), axis)
               ->outputs[0];
   }
+  if (order == OF_CONV && shape->rank == 4)
+    s.x = convolve (&s.t, s.x, shape->dims[1]);
   return s;
 }
 
@@ -182,6 +195,8 @@ reductions_agree_in_every_order (gconstpointer op)
     gint64 axes[4];
     /* Products of many are too small for a float, whatever becomes of infinities. */
     gboolean special = i % 5 == 0 && !g_str_equal (op, "ReduceProd");
+    if (shapes[i / N_ORDERS / 16].dims[3] > 100 && mask % 4 == 3)
+      continue; /* takes long */
     Subject s = subject_new (18, &shapes[i / N_ORDERS / 16], (Order)(i % N_ORDERS), special, i);
     AxonValue *x =
         g_str_equal (op, "ReduceLogSum") ? test_model_node (&s.t, "Abs", 1, s.x)->outputs[0] : s.x;

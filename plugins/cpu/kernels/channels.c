@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BatchNormalization and PRelu of f32 in the order of their source. Channels last, parameters are
- * repeated for some pixels, so that few channels fill vectors, too. */
+/* BatchNormalization and PRelu of f32 in the order of their source. Where channels follow each
+ * other, all or those of a block, parameters are repeated for some pixels, so that few channels
+ * fill vectors, too. */
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
@@ -13,9 +14,10 @@
 #define PARALLEL 16384
 #define REPEATED 256
 
+/* Planes of pixels of @run channels, with parameters of @sets such runs one after the other. */
 typedef struct {
-  CpuLines lines;
-  gint64 repeats; /* of the parameters: pixels at a time */
+  gint64 planes, pixels, run, sets;
+  gint64 repeats; /* of a set: pixels at a time */
   gfloat *a, *b;  /* b: in the memory of a */
   CpuChannelFunction func;
 } ChannelPlan;
@@ -35,60 +37,81 @@ typedef struct {
   gfloat *y;
 } ChannelRun;
 
+/* Pixels, counted through all planes. */
 static void
 change_pixels (gpointer data, gint64 first, gint64 end)
 {
   const ChannelRun *run = data;
   const ChannelPlan *p = run->plan;
-  for (gint64 i = first; i < end; i += p->repeats) {
-    gint64 at = i * p->lines.n, n = MIN (p->repeats, end - i) * p->lines.n;
-    p->func.each (run->y + at, run->x + at, n, p->a, p->b);
+  for (gint64 i = first, some; i < end; i += some) {
+    gint64 left = MIN (end - i, p->pixels - i % p->pixels), at = i * p->run;
+    gint64 set = i / p->pixels % p->sets * p->run * p->repeats;
+    some = p->run == 1 ? left : MIN (left, p->repeats);
+    if (p->run == 1)
+      p->func.plane (run->y + at, run->x + at, some, p->a[set], p->b[set]);
+    else
+      p->func.each (run->y + at, run->x + at, some * p->run, p->a + set, p->b + set);
   }
-}
-
-static void
-change_planes (gpointer data, gint64 first, gint64 end)
-{
-  const ChannelRun *run = data;
-  const ChannelPlan *p = run->plan;
-  gint64 n = p->lines.inner;
-  for (gint64 i = first; i < end; i++)
-    p->func.plane (run->y + i * n, run->x + i * n, n, p->a[i % p->lines.n], p->b[i % p->lines.n]);
 }
 
 static void
 run_channels (const CpuStep *step, const CpuInstance *instance)
 {
   const ChannelPlan *p = step->data;
-  const CpuLines *l = &p->lines;
   ChannelRun run = { p, cpu_tensor_data (instance, step->in[0]),
                      cpu_tensor_data (instance, step->out[0]) };
-  if (l->inner == 1)
-    cpu_parallel_ranges (l->outer, PARALLEL / l->n + 1, change_pixels, &run);
+  cpu_parallel_ranges (p->planes * p->pixels, PARALLEL / p->run + 1, change_pixels, &run);
+}
+
+/* @a and @b (nullable): of @n channels; what the last block lacks is 0. */
+static void
+set_parameters (ChannelPlan *p, gint64 n, const gfloat *a, const gfloat *b)
+{
+  gint64 each = p->run * p->repeats;
+  p->a = g_new0 (gfloat, 2 * p->sets * each);
+  p->b = p->a + p->sets * each;
+  for (gint64 i = 0; i < p->sets * each; i++) {
+    gint64 c = i / each * p->run + i % p->run;
+    p->a[i] = c < n ? a[c] : 0;
+    p->b[i] = c < n && b != NULL ? b[c] : 0;
+  }
+}
+
+/* How @x lies for parameters of @n channels; one: of all elements. */
+static void
+set_planes (ChannelPlan *p, const CpuTensor *x, gint64 n, gint64 block)
+{
+  CpuLines l = { axon_shape_get_numel (&x->shape), 1, 1 };
+  gint64 sets = block > 0 ? (x->shape.dims[1] + block - 1) / block : 1;
+  if (n > 1 && block == 0)
+    cpu_lines_init (&l, x, 1);
+  if (block > 0)
+    *p = (ChannelPlan){ .planes = x->shape.dims[0] * sets,
+                        .pixels = x->shape.dims[2] * x->shape.dims[3],
+                        .run = block,
+                        .sets = sets };
+  else if (l.inner > 1)
+    *p = (ChannelPlan){ .planes = l.outer * l.n, .pixels = l.inner, .run = 1, .sets = n };
   else
-    cpu_parallel_ranges (l->outer * l->n, PARALLEL / l->inner + 1, change_planes, &run);
+    *p = (ChannelPlan){ .planes = 1, .pixels = l.outer, .run = n, .sets = 1 };
+  p->repeats = p->run > 1 ? MAX (REPEATED / p->run, 1) : 1;
 }
 
 /* @a and @b (nullable): parameters of @n channels; one: of all elements. */
 static gboolean
 add_channels (CpuPlan *plan, const AxonNode *node, gint64 n, const gfloat *a, const gfloat *b)
 {
-  const AxonShape *shape = &node->inputs[0]->type.shape;
   ChannelPlan *p = g_new0 (ChannelPlan, 1);
   g_autoptr (CpuMd) md = NULL;
-  CpuTensor *x = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md), *y;
-  p->func = cpu_isa_get ()->vector->channels->by[plan->row->kind];
-  if (n > 1)
-    cpu_lines_init (&p->lines, x, 1);
+  CpuTensor *x = cpu_plan_input (plan, node, 0), *y;
+  gint64 block = n > 1 ? cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
+  if (block > 0)
+    md = cpu_md_copy (x->md);
   else
-    p->lines = (CpuLines){ axon_shape_get_numel (shape), 1, 1 };
-  p->repeats = p->lines.inner == 1 ? MAX (REPEATED / n, 1) : 1;
-  p->a = g_new (gfloat, 2 * n * p->repeats);
-  p->b = p->a + n * p->repeats;
-  for (gint64 i = 0; i < n * p->repeats; i++) {
-    p->a[i] = a[i % n];
-    p->b[i] = b ? b[i % n] : 0;
-  }
+    x = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md);
+  set_planes (p, x, n, block);
+  set_parameters (p, n, a, b);
+  p->func = cpu_isa_get ()->vector->channels->by[plan->row->kind];
   y = cpu_plan_is_last_use (plan, x) ? cpu_plan_alias (plan, node, 0, x, md)
                                      : cpu_plan_output (plan, node, 0, md);
   cpu_plan_add_step (plan, run_channels, p, channel_plan_free, "own", &x, 1, &y, 1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MaxPool, AveragePool and LpPool of f32, channels last and row-major. Windows are joined in two
- * steps, of one row of the result at a time: first the rows that they span, element by element,
- * then the pixels of what comes of that. Row-major data are pictures of one channel. */
+/* MaxPool, AveragePool and LpPool of f32, channels last, in blocks of channels and row-major.
+ * Windows are joined in two steps, of one row of the result at a time: first the rows that they
+ * span, element by element, then the pixels of what comes of that. Row-major data are pictures of
+ * one channel, blocks pictures of a few. */
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
@@ -168,14 +169,20 @@ set_spans (PoolPlan *p, const AxonNode *node)
   p->scratch = 2 * w->in[2] * p->run;
 }
 
-/* The source channels last or row-major, which short rows are not left. */
+/* The source with its number of channels that follow each other: channels last, in blocks, or
+ * row-major, which short rows are not left. */
 static CpuTensor *
-pool_input (CpuPlan *plan, const AxonNode *node, const AxonWindow *w)
+pool_input (CpuPlan *plan, const AxonNode *node, const AxonWindow *w, gint64 *run)
 {
-  CpuTensor *x = cpu_rows_input (plan, node, 0);
+  CpuTensor *x = cpu_plan_input (plan, node, 0);
+  gint64 channels = x->shape.dims[1];
   g_autoptr (CpuMd) last = cpu_md_channels_last (x->dtype, &x->shape);
-  gboolean stays = x->md == NULL && (w->in[2] >= SHORT || x->shape.dims[1] < SHORT / 2);
-  return stays ? x : cpu_plan_input_as (plan, node, 0, last);
+  *run = cpu_md_get_block (x->md, x->dtype, &x->shape);
+  if (*run > 1)
+    return x;
+  x = cpu_rows_input (plan, node, 0);
+  *run = x->md == NULL && (w->in[2] >= SHORT || channels < SHORT / 2) ? 1 : channels;
+  return *run == 1 && x->md == NULL ? x : cpu_plan_input_as (plan, node, 0, last);
 }
 
 static gboolean
@@ -185,6 +192,7 @@ build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   const Pooling *how = plan->row->data;
   g_autoptr (CpuMd) md = NULL;
   AxonWindow window;
+  gint64 run;
   CpuTensor *x, *out[2];
   PoolPlan *p;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || node->n_outputs > 1 ||
@@ -192,16 +200,18 @@ build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
       (how->power != 0 && axon_node_get_int (node, "p") != how->power) ||
       !axon_window_of_node (&window, node, NULL))
     return FALSE;
-  x = pool_input (plan, node, &window);
+  x = pool_input (plan, node, &window, &run);
   p = g_new0 (PoolPlan, 1);
   p->how = *how;
   p->window = window;
-  p->run = x->md == NULL ? 1 : shape->dims[1];
-  p->planes = shape->dims[0] * (x->md == NULL ? shape->dims[1] : 1);
+  p->run = run;
+  p->planes = shape->dims[0] * ((shape->dims[1] + run - 1) / run);
   p->columns = &cpu_isa_get ()->vector->reduce->by[how->columns];
   p->loops = cpu_isa_get ()->vector->pooling;
   set_spans (p, node);
-  md = x->md == NULL ? NULL : cpu_md_channels_last (AXON_DTYPE_F32, result);
+  md = run == shape->dims[1] ? cpu_md_channels_last (AXON_DTYPE_F32, result)
+       : run > 1             ? cpu_md_channel_blocks (AXON_DTYPE_F32, result, run)
+                             : NULL;
   out[0] = cpu_plan_output (plan, node, 0, md);
   out[1] = cpu_plan_scratch_bytes (plan, plan->n_threads * (gsize)p->scratch * sizeof (gfloat));
   cpu_plan_add_step (plan, run_pool, p, pool_plan_free, "own", &x, 1, out, 2);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pooling, in the layout that the data is in; of f32 in blocks of channels only, for our own is
- * faster with others. Of bytes channels last where oneDNN is fast with that only. */
+/* Pooling of bytes, channels last where oneDNN is fast with that only; and of f32 in blocks of
+ * channels what our own does not take as it lies: other numbers of dimensions than four, and all of
+ * a picture. */
 #include "dnn-private.h"
 
 static gboolean
@@ -33,7 +34,9 @@ build_window (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   const gint64 *kernel = axon_node_get_ints (node, "kernel_shape", &n);
   gboolean max = plan->row->kind == dnnl_pooling_max;
   gboolean pad = axon_node_get_int (node, "count_include_pad") != 0;
-  if (!cpu_dnn_has_type (node->inputs[0]->type.dtype) || node->n_outputs > 1 ||
+  const CpuTensor *src = cpu_plan_input (plan, node, 0);
+  if (!cpu_dnn_has_type (src->dtype) || node->n_outputs > 1 ||
+      (src->dtype == AXON_DTYPE_F32 && cpu_md_get_block (src->md, src->dtype, &src->shape) > 0) ||
       axon_shape_get_numel (&node->outputs[0]->type.shape) < 1 ||
       (pad && axon_node_get_int (node, "ceil_mode") != 0))
     return FALSE;

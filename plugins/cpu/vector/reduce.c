@@ -23,7 +23,7 @@
   CPU_INLINE gfloat name##_row (const gfloat *restrict x, gint64 n)                                \
   {                                                                                                \
     VF32 part[ROW_LANES / CPU_LANES];                                                              \
-    gfloat lanes[ROW_LANES];                                                                       \
+    gfloat lanes[ROW_LANES] = { 0 };                                                               \
     gint64 i = 0;                                                                                  \
     for (gint u = 0; u < ROW_LANES / CPU_LANES; u++)                                               \
       part[u] = splat_float (start);                                                               \
