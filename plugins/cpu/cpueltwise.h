@@ -5,6 +5,9 @@
 #include "cpuplan.h"
 #include "vector/post.h"
 
+/* Inputs of a convolution that fused work has added. */
+enum { CPU_CONV_RESIDUAL = 3, CPU_CONV_SLOPES = 4 };
+
 /* alpha and beta of an activation; Clip's bounds. FALSE where they are not constant. */
 gboolean cpu_eltwise_args (const AxonNode *node, gfloat *alpha, gfloat *beta);
 

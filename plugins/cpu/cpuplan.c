@@ -3,6 +3,7 @@
 #include "cpuplan.h"
 
 #include "cpuopenmp.h"
+#include "kernels/convchoice.h"
 #include "kernels/kernels.h"
 #include "onednn/cpudnn.h"
 
@@ -420,6 +421,7 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancell
   plan->model = g_object_ref (model);
   plan->extensions = g_ptr_array_ref (extensions);
   plan->n_threads = n_threads;
+  plan->channels_last = cpu_conv_prefers_channels_last (model);
   plan->steps = g_ptr_array_new_with_free_func (step_free);
   plan->tensors = g_ptr_array_new_with_free_func (tensor_free);
   plan->buffers = g_ptr_array_new_with_free_func (buffer_free);

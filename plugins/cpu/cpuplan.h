@@ -73,6 +73,7 @@ struct _CpuPlan {
   GArray *info;          /* AxonProfilingInfo per step */
   gsize arena_size;
   guint n_threads;
+  gboolean channels_last; /* convolutions of floats: see kernels/convchoice.c */
   const AxonNode *node; /* while building, as the next */
   const struct _CpuKernel *row;
 };

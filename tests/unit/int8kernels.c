@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernels for products of bytes, every table by itself: those of levels that this processor
- * has, and two whose instructions are written out in C, so that what it lacks is proved, too. */
-#include "../../plugins/cpu/cpufeatures.h"
+/* The kernels for products of bytes, every table by itself. */
+#include "kerneltables.h"
+#include "randomconv.h"
+#include "../../plugins/cpu/kernels/convparts.h"
 #include "../../plugins/cpu/kernels/int8-private.h"
-#include "../../plugins/cpu/vector/cpuvector.h"
 
 #include <math.h>
 #include <string.h>
-
-#define AVX2 (CPU_FEATURE_AVX2 | CPU_FEATURE_FMA | CPU_FEATURE_F16C | CPU_FEATURE_BMI2)
-#define AVX512                                                                                     \
-  (AVX2 | CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512DQ | CPU_FEATURE_AVX512VL)
-
-static const struct {
-  const gchar *name;
-  const CpuVector *vector;
-  guint needs;
-} tables[] = {
-#ifdef __x86_64__
-  { "SSE41", &cpu_vector_sse41, CPU_FEATURE_SSE41 },
-  { "AVX2", &cpu_vector_avx2, AVX2 },
-  { "AVX2_VNNI", &cpu_vector_avx2_vnni, AVX2 | CPU_FEATURE_AVX_VNNI },
-  { "AVX512", &cpu_vector_avx512, AVX512 },
-  { "AVX512_VNNI", &cpu_vector_avx512_vnni, AVX512 | CPU_FEATURE_AVX512_VNNI },
-#else
-  { "PORTABLE", &cpu_vector_portable, 0 },
-#endif
-  { "emulated, 32 bytes", &cpu_vector_emulated_32, 0 },
-  { "emulated, 64 bytes", &cpu_vector_emulated_64, 0 },
-};
 
 typedef struct {
   CpuInt8Conv conv;
@@ -38,18 +16,6 @@ typedef struct {
   gfloat scale;
   CpuInt8Spec spec;
 } Case;
-
-static gint
-window_end (gint in, gint pad, gint kernel, gint stride, gint dilation)
-{
-  return (in + 2 * pad - (kernel - 1) * dilation - 1) / stride + 1;
-}
-
-static gint
-one_of (GRand *rand, const gint *values, gint n)
-{
-  return values[g_rand_int_range (rand, 0, n)];
-}
 
 /* Bytes of the kinds that saturate somewhere: all the largest, all the smallest, both, any. */
 static void
@@ -67,37 +33,11 @@ fill (GRand *rand, guint8 *to, gsize n, gboolean is_signed)
 static void
 set_geometry (Case *c, GRand *rand, gboolean depthwise)
 {
-  static const gint channels[] = { 1, 3, 5, 8, 16, 17, 24, 33 }, sizes[] = { 1, 5, 7, 13 };
   CpuInt8Conv *v = &c->conv;
-  do {
-    *v = (CpuInt8Conv){ .groups = depthwise ? 1 : g_rand_int_range (rand, 1, 3),
-                        .channels = one_of (rand, channels, G_N_ELEMENTS (channels)),
-                        .out_channels =
-                            depthwise ? 1 : one_of (rand, channels, G_N_ELEMENTS (channels)),
-                        .frames = g_rand_int_range (rand, 1, 3),
-                        .in_h = one_of (rand, sizes, G_N_ELEMENTS (sizes)),
-                        .in_w = one_of (rand, sizes, G_N_ELEMENTS (sizes)),
-                        .kernel_h = g_rand_int_range (rand, 1, 4),
-                        .kernel_w = g_rand_int_range (rand, 1, 4),
-                        .stride_h = g_rand_int_range (rand, 1, 3),
-                        .stride_w = g_rand_int_range (rand, 1, 3),
-                        .dilation_h = g_rand_int_range (rand, 1, 3),
-                        .dilation_w = g_rand_int_range (rand, 1, 3),
-                        .pad_top = g_rand_int_range (rand, 0, 3),
-                        .pad_left = g_rand_int_range (rand, 0, 3),
-                        .is_signed = g_rand_boolean (rand),
-                        .depthwise = depthwise };
-    v->out_h = window_end (v->in_h, v->pad_top, v->kernel_h, v->stride_h, v->dilation_h);
-    v->out_w = window_end (v->in_w, v->pad_left, v->kernel_w, v->stride_w, v->dilation_w);
-  } while (v->out_h < 1 || v->out_w < 1);
-  c->all_in = v->groups * v->channels;
-  c->all_out = depthwise ? v->channels : v->groups * v->out_channels;
-  v->x_pixel = (gsize)c->all_in;
-  v->x_row = v->x_pixel * (gsize)v->in_w;
-  v->x_frame = v->x_row * (gsize)v->in_h;
-  v->y_pixel = (gsize)c->all_out;
-  v->y_row = v->y_pixel * (gsize)v->out_w;
-  v->y_frame = v->y_row * (gsize)v->out_h;
+  *v = (CpuInt8Conv){ .is_signed = g_rand_boolean (rand) };
+  random_conv (&v->shape, rand, depthwise);
+  c->all_in = v->shape.groups * v->shape.channels;
+  c->all_out = depthwise ? v->shape.channels : v->shape.groups * v->shape.out_channels;
 }
 
 static Case *
@@ -107,15 +47,15 @@ case_new (GRand *rand, gboolean depthwise, const CpuInt8Kernels *k)
   CpuInt8Weights *w = &c->spec.weights;
   gsize taps, in;
   set_geometry (c, rand, depthwise);
-  taps = (gsize)(c->conv.kernel_h * c->conv.kernel_w);
-  in = depthwise ? 1 : (gsize)c->conv.channels;
-  c->x = g_malloc (c->conv.x_frame * (gsize)c->conv.frames);
+  taps = (gsize)(c->conv.shape.kernel_h * c->conv.shape.kernel_w);
+  in = depthwise ? 1 : (gsize)c->conv.shape.channels;
+  c->x = g_malloc (c->conv.shape.x_frame * (gsize)c->conv.shape.frames);
   c->w = g_malloc ((gsize)c->all_out * in * taps);
   c->bias = g_new (gint32, c->all_out);
   *w = (CpuInt8Weights){
     .data = c->w, .is_signed = g_rand_boolean (rand), .out = in * taps, .in = taps, .tap = 1
   };
-  fill (rand, c->x, c->conv.x_frame * (gsize)c->conv.frames, c->conv.is_signed);
+  fill (rand, c->x, c->conv.shape.x_frame * (gsize)c->conv.shape.frames, c->conv.is_signed);
   fill (rand, c->w, (gsize)c->all_out * in * taps, w->is_signed);
   for (gint o = 0; o < c->all_out; o++)
     c->bias[o] = g_rand_int_range (rand, -20000, 20000);
@@ -145,17 +85,20 @@ sum_at (const Case *c, gint f, gint o, gint oy, gint ox)
 {
   const CpuInt8Conv *v = &c->conv;
   const CpuInt8Weights *w = &c->spec.weights;
-  gint in = v->depthwise ? 1 : v->channels, first = v->depthwise ? o : o / v->out_channels * in;
+  gint in = v->shape.depthwise ? 1 : v->shape.channels,
+       first = v->shape.depthwise ? o : o / v->shape.out_channels * in;
   gint64 sum = c->bias[o];
   for (gint i = 0; i < in; i++)
-    for (gint t = 0; t < v->kernel_h * v->kernel_w; t++) {
-      gint y = oy * v->stride_h + t / v->kernel_w * v->dilation_h - v->pad_top;
-      gint x = ox * v->stride_w + t % v->kernel_w * v->dilation_w - v->pad_left;
+    for (gint t = 0; t < v->shape.kernel_h * v->shape.kernel_w; t++) {
+      gint y =
+          oy * v->shape.stride_h + t / v->shape.kernel_w * v->shape.dilation_h - v->shape.pad_top;
+      gint x =
+          ox * v->shape.stride_w + t % v->shape.kernel_w * v->shape.dilation_w - v->shape.pad_left;
       guint8 a, b = w->data[(gsize)o * w->out + (gsize)i * w->in + (gsize)t];
-      if (y < 0 || x < 0 || y >= v->in_h || x >= v->in_w)
+      if (y < 0 || x < 0 || y >= v->shape.in_h || x >= v->shape.in_w)
         continue;
-      a = c->x[(gsize)f * v->x_frame + (gsize)y * v->x_row + (gsize)x * v->x_pixel +
-               (gsize)(first + i)];
+      a = c->x[(gsize)f * v->shape.x_frame + (gsize)y * v->shape.x_row +
+               (gsize)x * v->shape.x_pixel + (gsize)(first + i)];
       sum += (gint64)((v->is_signed ? (gint)(gint8)a : (gint)a) - c->spec.x_zero) *
              (w->is_signed ? (gint)(gint8)b : (gint)b);
     }
@@ -191,25 +134,25 @@ compare (const Case *c, gconstpointer y, const gchar *name, guint32 seed)
 {
   const CpuInt8Conv *v = &c->conv;
   gsize at = 0;
-  for (gint f = 0; f < v->frames; f++)
-    for (gint oy = 0; oy < v->out_h; oy++)
-      for (gint ox = 0; ox < v->out_w; ox++)
+  for (gint f = 0; f < v->shape.frames; f++)
+    for (gint oy = 0; oy < v->shape.out_h; oy++)
+      for (gint ox = 0; ox < v->shape.out_w; ox++)
         for (gint o = 0; o < c->all_out; o++, at++)
           if (got_at (c, y, at) != expected_at (c, f, o, oy, ox))
             g_error ("%s, seed %u: %s, %d channels to %d, filter %dx%d, output %d,%d channel %d: "
                      "expected %d, got %d",
                      name, seed,
-                     v->depthwise ? "depthwise"
-                     : v->pairs   ? "pairs"
-                                  : "fours",
-                     c->all_in, c->all_out, v->kernel_h, v->kernel_w, oy, ox, o,
+                     v->shape.depthwise ? "depthwise"
+                     : v->pairs         ? "pairs"
+                                        : "fours",
+                     c->all_in, c->all_out, v->shape.kernel_h, v->shape.kernel_w, oy, ox, o,
                      expected_at (c, f, o, oy, ox), got_at (c, y, at));
 }
 
 static void
 run (Case *c, const CpuInt8Kernels *k, const gchar *name, guint32 seed)
 {
-  gsize n = c->conv.y_frame * (gsize)c->conv.frames;
+  gsize n = c->conv.shape.y_frame * (gsize)c->conv.shape.frames;
   CpuInt8Conv set = c->conv;
   CpuInt8Layer layer = { 0 };
   gpointer memory, scratch, y = g_malloc0 (n * 4);
@@ -217,15 +160,15 @@ run (Case *c, const CpuInt8Kernels *k, const gchar *name, guint32 seed)
   CpuInt8Run go;
   cpu_int8_setup (&set, k, 2);
   memory = g_aligned_alloc (cpu_int8_layer_plan (&layer, &set), 1, 64);
-  scratch = g_aligned_alloc (set.scratch, 1, 64);
+  scratch = g_aligned_alloc (set.shape.scratch, 1, 64);
   cpu_int8_layer_place (&layer, memory);
   cpu_int8_layer_fill (&layer, &c->spec, k);
   for (gsize i = 0; i < layer.n; i++)
     layer.bias[i] -= zero * layer.sums[i];
   go = (CpuInt8Run){ c->x, y, layer.weights, layer.bias, layer.scale, layer.shift, c->spec.x_zero };
-  for (gint i = 0; i < cpu_int8_count_parts (&set); i++) {
-    CpuInt8Part part = cpu_int8_get_part (&set, i);
-    (set.depthwise ? k->depthwise : k->dense) (&set, &go, &part, scratch);
+  for (gint i = 0; i < cpu_conv_count_parts (&set.shape); i++) {
+    CpuConvPart part = cpu_conv_get_part (&set.shape, i);
+    (set.shape.depthwise ? k->depthwise : k->dense) (&set, &go, &part, scratch);
   }
   compare (c, y, name, seed);
   g_aligned_free (memory);

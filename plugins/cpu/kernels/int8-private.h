@@ -14,8 +14,6 @@ typedef struct {
 
 /* Fills what CpuInt8Conv leaves to it; `pairs` is decided. */
 void cpu_int8_setup (CpuInt8Conv *conv, const CpuInt8Kernels *kernels, guint threads);
-gint cpu_int8_count_parts (const CpuInt8Conv *conv);
-CpuInt8Part cpu_int8_get_part (const CpuInt8Conv *conv, gint index);
 
 /* TRUE if every weight less its zero point is from -128 to 127. */
 gboolean cpu_int8_fits_s8 (const CpuInt8Spec *spec);

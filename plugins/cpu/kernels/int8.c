@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The plan of a product of bytes, and its run. */
+#include "convparts.h"
 #include "int8-private.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
@@ -51,7 +52,7 @@ static void
 run_part (gpointer data, gint64 index)
 {
   const LayerRun *layer = data;
-  CpuInt8Part part = cpu_int8_get_part (layer->conv, (gint)index);
+  CpuConvPart part = cpu_conv_get_part (&layer->conv->shape, (gint)index);
   layer->func (layer->conv, layer->run, &part,
                layer->scratch + (gsize)cpu_parallel_thread () * layer->each);
 }
@@ -60,9 +61,9 @@ static void
 run_layer (const Step *self, const CpuInt8Layer *layer, const CpuInt8Run *run, guint8 *scratch)
 {
   const CpuInt8Conv *c = &layer->conv;
-  LayerRun all = { c, run, c->depthwise ? self->kernels->depthwise : self->kernels->dense, scratch,
-                   self->scratch };
-  cpu_parallel (cpu_int8_count_parts (c), run_part, &all);
+  LayerRun all = { c, run, c->shape.depthwise ? self->kernels->depthwise : self->kernels->dense,
+                   scratch, self->scratch };
+  cpu_parallel (cpu_conv_count_parts (&c->shape), run_part, &all);
 }
 
 static gint32
@@ -136,13 +137,13 @@ run_two_sources (const CpuStep *step, const CpuInstance *instance)
   run = run_of (self, &layer, &spec, step, instance);
   if (self->runtime.zero != 0)
     run.x_zero = read_zero (self, step, instance);
-  for (gint f = 0; f < c->frames; f++) {
+  for (gint f = 0; f < c->shape.frames; f++) {
     spec.weights.data = weights + (gsize)f * self->runtime.weight_frame;
     cpu_int8_layer_fill (&layer, &spec, self->kernels);
     correct_bias (&layer, run.x_zero, layer.bias, layer.bias);
     run_layer (self, &layer, &run, scratch + self->arrays);
-    run.x += c->x_frame;
-    run.y = (guint8 *)run.y + c->y_frame * size;
+    run.x += c->shape.x_frame;
+    run.y = (guint8 *)run.y + c->shape.y_frame * size;
   }
 }
 
@@ -167,7 +168,7 @@ fill_layers (Step *self, const CpuInt8Spec *specs)
 static gboolean
 needs_pairs (const Step *self, const CpuInt8Spec *spec)
 {
-  if (spec->conv.depthwise || !self->kernels->dot4)
+  if (spec->conv.shape.depthwise || !self->kernels->dot4)
     return TRUE;
   if (self->runtime.weights == 0)
     return !cpu_int8_fits_s8 (spec);
@@ -200,10 +201,10 @@ plan_layer (Step *self, CpuInt8Layer *layer, const CpuInt8Spec *spec, guint thre
   *c = spec->conv;
   c->pairs = needs_pairs (self, spec);
   if (self->runtime.weights != 0)
-    c->frames = 1; /* one after the other */
+    c->shape.frames = 1; /* one after the other */
   cpu_int8_setup (c, self->kernels, threads);
   all = cpu_int8_layer_plan (layer, c);
-  self->scratch = MAX (self->scratch, c->scratch);
+  self->scratch = MAX (self->scratch, c->shape.scratch);
   if (self->runtime.weights != 0)
     self->arrays = all;
   else if (self->runtime.zero != 0 || self->runtime.scale != 0)
@@ -229,8 +230,8 @@ cpu_int8_add_step (CpuPlan *plan, const CpuInt8Spec *specs, guint n, CpuInt8Runt
   outs[1] = cpu_plan_scratch_bytes (plan, self->arrays + self->scratch * plan->n_threads + 64);
   c = &self->layers[0].conv;
   cpu_plan_add_step (plan, runtime.weights ? run_two_sources : run_step, self, step_free,
-                     c->depthwise ? "int8:depthwise"
-                     : c->pairs   ? "int8:pairs"
-                                  : "int8:dot",
+                     c->shape.depthwise ? "int8:depthwise"
+                     : c->pairs         ? "int8:pairs"
+                                        : "int8:dot",
                      in, n_in, outs, 2);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a node says of a product of bytes: weights, zero points, scales and bias by the operator's
  * form, the source's layout, the range of the result, a convolution's geometry. */
+#include "convshape.h"
 #include "int8.h"
 #include "../cpueltwise.h"
 #include "../onednn/cpudnn.h"
@@ -206,18 +207,6 @@ cpu_int8_node_clear (CpuInt8Node *self)
 CpuTensor *
 cpu_int8_source (CpuPlan *plan, const AxonNode *node, guint index, CpuInt8Conv *c)
 {
-  CpuTensor *t = cpu_plan_input (plan, node, index);
-  gint64 strides[AXON_MAX_RANK];
-  gint last = t->shape.rank - 1;
-  if (!cpu_md_get_strides (t->md, &t->shape, strides) ||
-      (strides[1] != 1 && t->shape.dims[1] != 1)) {
-    g_autoptr (CpuMd) md = cpu_md_channels_last (t->dtype, &t->shape);
-    t = cpu_plan_input_as (plan, node, index, md);
-    cpu_md_get_strides (t->md, &t->shape, strides);
-  }
-  c->is_signed = t->dtype == AXON_DTYPE_I8;
-  c->x_pixel = (gsize)strides[last];
-  c->x_row = last > 2 ? (gsize)strides[last - 1] : (gsize)c->in_w * c->x_pixel;
-  c->x_frame = (gsize)strides[0];
-  return t;
+  c->is_signed = node->inputs[index]->type.dtype == AXON_DTYPE_I8;
+  return cpu_conv_source (plan, node, index, &c->shape);
 }

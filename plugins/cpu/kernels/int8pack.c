@@ -30,9 +30,9 @@ gboolean
 cpu_int8_fits_s8 (const CpuInt8Spec *spec)
 {
   const CpuInt8Conv *c = &spec->conv;
-  for (gsize o = 0; o < (gsize)(c->groups * c->out_channels); o++)
-    for (gsize i = 0; i < (gsize)c->channels; i++)
-      for (gint t = 0; t < c->kernel_h * c->kernel_w; t++) {
+  for (gsize o = 0; o < (gsize)(c->shape.groups * c->shape.out_channels); o++)
+    for (gsize i = 0; i < (gsize)c->shape.channels; i++)
+      for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++) {
         gint32 v = weight_at (&spec->weights, o, i, t);
         if (v < -128 || v > 127)
           return FALSE;
@@ -45,13 +45,14 @@ static void
 pack_channel (const CpuInt8Spec *spec, gsize o, guint8 *to, gsize step)
 {
   const CpuInt8Conv *c = &spec->conv;
-  gboolean by_rows = c->n_taps == c->kernel_h;
-  gint run = by_rows ? c->channels * c->kernel_w : c->channels, each = c->pairs ? 2 : 4;
-  for (gint t = 0; t < c->n_taps; t++)
+  gboolean by_rows = c->shape.n_taps == c->shape.kernel_h;
+  gint run = by_rows ? c->shape.channels * c->shape.kernel_w : c->shape.channels,
+       each = c->pairs ? 2 : 4;
+  for (gint t = 0; t < c->shape.n_taps; t++)
     for (gint m = 0; m < c->n_groups; m++, to += step)
       for (gint e = 0; e < each && m * each + e < run; e++) {
-        gint at = m * each + e, tap = by_rows ? t * c->kernel_w + at / c->channels : t;
-        gint32 v = weight_at (&spec->weights, o, (gsize)(at % c->channels), tap);
+        gint at = m * each + e, tap = by_rows ? t * c->shape.kernel_w + at / c->shape.channels : t;
+        gint32 v = weight_at (&spec->weights, o, (gsize)(at % c->shape.channels), tap);
         if (c->pairs)
           ((gint16 *)(gpointer)to)[e] = (gint16)v;
         else
@@ -63,14 +64,15 @@ static void
 pack_dense (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
 {
   const CpuInt8Conv *c = &spec->conv;
-  gsize words = (gsize)c->n_taps * (gsize)c->n_groups;
-  for (gint g = 0; g < c->groups; g++)
-    for (gint o = 0; o < c->out_channels; o++) {
+  gsize words = (gsize)c->shape.n_taps * (gsize)c->n_groups;
+  for (gint g = 0; g < c->shape.groups; g++)
+    for (gint o = 0; o < c->shape.out_channels; o++) {
       gint panel = o / (2 * k->lanes) * 2 * k->lanes;
-      gint vectors = c->padded - panel > k->lanes ? 2 : 1;
-      guint8 *at =
-          to + ((gsize)g * (gsize)c->padded + (gsize)panel) * words * 4 + (gsize)(o - panel) * 4;
-      pack_channel (spec, (gsize)(g * c->out_channels + o), at, (gsize)(vectors * k->lanes) * 4);
+      gint vectors = c->shape.padded - panel > k->lanes ? 2 : 1;
+      guint8 *at = to + ((gsize)g * (gsize)c->shape.padded + (gsize)panel) * words * 4 +
+                   (gsize)(o - panel) * 4;
+      pack_channel (spec, (gsize)(g * c->shape.out_channels + o), at,
+                    (gsize)(vectors * k->lanes) * 4);
     }
 }
 
@@ -78,7 +80,7 @@ pack_dense (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
 static gsize
 depthwise_words (const CpuInt8Conv *c)
 {
-  return (gsize)(c->step * c->pairs_of_rows * c->kernel_w);
+  return (gsize)(c->step * c->pairs_of_rows * c->shape.kernel_w);
 }
 
 /* Rows of the filter in pairs; where rows of the strip come in twos, once more a row later. */
@@ -88,13 +90,14 @@ pack_depthwise (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
   const CpuInt8Conv *c = &spec->conv;
   gint width = 2 * k->lanes;
   gsize words = depthwise_words (c);
-  for (gint o = 0; o < c->channels; o++) {
+  for (gint o = 0; o < c->shape.channels; o++) {
     gint16 *at =
         (gint16 *)(gpointer)(to + (gsize)(o / width * width) * 4 * words) + 2 * (o % width);
     for (gint odd = 0; odd < c->step; odd++)
-      for (gint t = 0; t < c->kernel_h * c->kernel_w; t++) {
-        gint row = odd * (2 * c->pairs_of_rows + 1) + t / c->kernel_w, x = t % c->kernel_w;
-        at[(gsize)((row / 2 * c->kernel_w + x) * width) * 2 + (gsize)(row % 2)] =
+      for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++) {
+        gint row = odd * (2 * c->pairs_of_rows + 1) + t / c->shape.kernel_w,
+             x = t % c->shape.kernel_w;
+        at[(gsize)((row / 2 * c->shape.kernel_w + x) * width) * 2 + (gsize)(row % 2)] =
             (gint16)weight_at (&spec->weights, (gsize)o, 0, t);
       }
   }
@@ -105,13 +108,14 @@ static void
 fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec)
 {
   const CpuInt8Conv *c = &layer->conv;
-  gint channels = c->depthwise ? c->channels : c->out_channels, in = c->depthwise ? 1 : c->channels;
-  for (gint g = 0; g < c->groups; g++)
+  gint channels = c->shape.depthwise ? c->shape.channels : c->shape.out_channels,
+       in = c->shape.depthwise ? 1 : c->shape.channels;
+  for (gint g = 0; g < c->shape.groups; g++)
     for (gint i = 0; i < channels; i++) {
-      gsize o = (gsize)(g * channels + i), at = (gsize)(g * c->padded + i);
+      gsize o = (gsize)(g * channels + i), at = (gsize)(g * c->shape.padded + i);
       guint32 sum = 0; /* of 32 bits, as the products' sums are */
       for (gint k = 0; k < in; k++)
-        for (gint t = 0; t < c->kernel_h * c->kernel_w; t++)
+        for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++)
           sum += (guint32)weight_at (&spec->weights, o, (gsize)k, t);
       layer->sums[at] = (gint32)sum;
       layer->bias[at] = spec->bias ? spec->bias[o] : 0;
@@ -123,10 +127,10 @@ fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec)
 gsize
 cpu_int8_layer_plan (CpuInt8Layer *layer, const CpuInt8Conv *conv)
 {
-  gsize words =
-      conv->depthwise ? depthwise_words (conv) : (gsize)conv->n_taps * (gsize)conv->n_groups;
+  gsize words = conv->shape.depthwise ? depthwise_words (conv)
+                                      : (gsize)conv->shape.n_taps * (gsize)conv->n_groups;
   layer->conv = *conv;
-  layer->n = (gsize)conv->groups * (gsize)conv->padded;
+  layer->n = (gsize)conv->shape.groups * (gsize)conv->shape.padded;
   layer->n_weights = layer->n * words * 4;
   return ROUND_UP (layer->n_weights) + 4 * ROUND_UP (layer->n * 4);
 }
@@ -151,7 +155,7 @@ cpu_int8_layer_fill (CpuInt8Layer *layer, const CpuInt8Spec *spec, const CpuInt8
   memset (layer->weights, 0, layer->n_weights);
   memset (layer->bias, 0, 4 * ROUND_UP (layer->n * 4)); /* all arrays: channels that only pad */
   fill_arrays (layer, &own);
-  if (own.conv.depthwise)
+  if (own.conv.shape.depthwise)
     pack_depthwise (&own, k, layer->weights);
   else
     pack_dense (&own, k, layer->weights);

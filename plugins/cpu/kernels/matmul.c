@@ -48,28 +48,28 @@ read_product (Product *p, const AxonNode *node, guint b_index)
 }
 
 static void
-set_geometry (CpuInt8Conv *c, const Product *p)
+set_geometry (CpuConv *c, const Product *p)
 {
-  *c = (CpuInt8Conv){ .groups = 1,
-                      .channels = (gint)p->inner,
-                      .out_channels = (gint)p->columns,
-                      .frames = (gint)p->batch,
-                      .in_h = 1,
-                      .in_w = (gint)p->rows,
-                      .out_h = 1,
-                      .out_w = (gint)p->rows,
-                      .kernel_h = 1,
-                      .kernel_w = 1,
-                      .stride_h = 1,
-                      .stride_w = 1,
-                      .dilation_h = 1,
-                      .dilation_w = 1,
-                      .x_pixel = (gsize)p->inner,
-                      .x_row = (gsize)(p->rows * p->inner),
-                      .x_frame = (gsize)(p->rows * p->inner),
-                      .y_pixel = (gsize)p->columns,
-                      .y_row = (gsize)(p->rows * p->columns),
-                      .y_frame = (gsize)(p->rows * p->columns) };
+  *c = (CpuConv){ .groups = 1,
+                  .channels = (gint)p->inner,
+                  .out_channels = (gint)p->columns,
+                  .frames = (gint)p->batch,
+                  .in_h = 1,
+                  .in_w = (gint)p->rows,
+                  .out_h = 1,
+                  .out_w = (gint)p->rows,
+                  .kernel_h = 1,
+                  .kernel_w = 1,
+                  .stride_h = 1,
+                  .stride_w = 1,
+                  .dilation_h = 1,
+                  .dilation_w = 1,
+                  .x_pixel = (gsize)p->inner,
+                  .x_row = (gsize)(p->rows * p->inner),
+                  .x_frame = (gsize)(p->rows * p->inner),
+                  .y_pixel = (gsize)p->columns,
+                  .y_row = (gsize)(p->rows * p->columns),
+                  .y_frame = (gsize)(p->rows * p->columns) };
 }
 
 /* B is computed: packed at run time, one scale and zero point for all of it. */
@@ -95,7 +95,7 @@ build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   Product p;
   if (!read_product (&p, node, (guint)form->w))
     return FALSE;
-  set_geometry (&n.spec.conv, &p);
+  set_geometry (&n.spec.conv.shape, &p);
   if (!cpu_int8_node_init (&n, plan, node, form, p.columns) ||
       ((later || p.batch > 1) && !can_pack_later (&n)))
     return FALSE;

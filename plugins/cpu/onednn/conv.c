@@ -4,6 +4,7 @@
  * split off; only where nothing else exists is it taken, and the profile names it. */
 #include "dnn-private.h"
 #include "int8bounds.h"
+#include "../cpueltwise.h"
 
 #define SMALL 16e6 /* products of a thread, below which tiles of AMX do not pay */
 
@@ -111,6 +112,22 @@ add_operands (CpuPlan *plan, const AxonNode *node, const ConvShape *c, gconstpoi
                       dnn_copy_constant (plan, bias, axon_tensor_get_shape (bias)), FALSE);
 }
 
+/* A slope for each channel below 0. */
+static void
+add_slopes (CpuPlan *plan, const AxonNode *node, CpuTensor *dst, const CpuMd *md, DnnCall *call)
+{
+  AxonShape shape = { .rank = dst->shape.rank };
+  g_autoptr (CpuMd) slopes = NULL;
+  for (gint i = 0; i < shape.rank; i++)
+    shape.dims[i] = i == 1 ? dst->shape.dims[1] : 1;
+  slopes = dnn_md_plain (AXON_DTYPE_F32, &shape);
+  call->pd = dnn_pd_new_prelu (md, slopes);
+  dnn_call_add_arg (call, DNNL_ARG_SRC, dst, FALSE);
+  dnn_call_add_arg (call, DNNL_ARG_WEIGHTS,
+                    dnn_copy_constant (plan, cpu_node_constant (node, CPU_CONV_SLOPES), &shape),
+                    FALSE);
+}
+
 /* In place: @dst becomes @dst + the residual, or an activation of it. */
 static void
 add_post (CpuPlan *plan, const AxonNode *node, CpuTensor *dst, const gchar *name,
@@ -122,11 +139,13 @@ add_post (CpuPlan *plan, const AxonNode *node, CpuTensor *dst, const gchar *name
   if (dnn_eltwise_init (&eltwise, name, args[0], args[1])) {
     call.pd = dnn_pd_new_eltwise (&eltwise, md);
     dnn_call_add_arg (&call, DNNL_ARG_SRC, dst, FALSE);
+  } else if (g_str_equal (name, "PRelu")) {
+    add_slopes (plan, node, dst, md, &call);
   } else { /* "sum" */
     call.pd = dnn_pd_new_binary (dnnl_binary_add, md, md, md, NULL);
     dnn_call_add_arg (&call, DNNL_ARG_SRC_0, dst, FALSE);
     dnn_call_add_arg (&call, DNNL_ARG_SRC_1,
-                      cpu_plan_input_as (plan, node, node->n_inputs - 1, dst->md), FALSE);
+                      cpu_plan_input_as (plan, node, CPU_CONV_RESIDUAL, dst->md), FALSE);
   }
   dnn_call_add_arg (&call, DNNL_ARG_DST, dst, TRUE);
   dnn_call_finish (plan, &call);
@@ -146,9 +165,8 @@ add_posts_separately (CpuPlan *plan, const AxonNode *node, CpuTensor *dst)
 static CpuTensor *
 residual_destination (CpuPlan *plan, const AxonNode *node, const CpuMd *md)
 {
-  guint index = node->n_inputs - 1;
-  CpuTensor *first = cpu_plan_input (plan, node, index);
-  CpuTensor *other = cpu_plan_input_as (plan, node, index, md), *copy;
+  CpuTensor *first = cpu_plan_input (plan, node, CPU_CONV_RESIDUAL);
+  CpuTensor *other = cpu_plan_input_as (plan, node, CPU_CONV_RESIDUAL, md), *copy;
   if (other == first && cpu_plan_is_last_use (plan, other))
     return cpu_plan_alias (plan, node, 0, other, md);
   copy = cpu_plan_output (plan, node, 0, md);

@@ -30,6 +30,10 @@ gboolean cpu_dnn_set_max_isa (const gchar *name);
 const gchar *cpu_dnn_get_isa (void);
 /* TRUE if products of u8 and s8 never saturate there: VNNI, AMX, or no x86. */
 gboolean cpu_dnn_has_exact_int8 (void);
+/* TRUE if its convolutions of floats like their data channels last. */
+gboolean cpu_dnn_is_channels_last (void);
+/* FALSE where it has portable code only. */
+gboolean cpu_dnn_has_kernels (void);
 /* Of the library that runs: "2.6.3" */
 const gchar *cpu_dnn_get_version (void);
 

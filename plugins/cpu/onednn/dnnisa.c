@@ -7,15 +7,16 @@ static const struct {
   const gchar *name;
   dnnl_cpu_isa_t isa;
   gboolean has_vnni;
+  gboolean channels_last; /* is how its convolutions like their data */
 } levels[] = {
-  { "SSE41", dnnl_cpu_isa_sse41, FALSE },
-  { "AVX", dnnl_cpu_isa_avx, FALSE },
-  { "AVX2", dnnl_cpu_isa_avx2, FALSE },
-  { "AVX2_VNNI", dnnl_cpu_isa_avx2_vnni, TRUE },
-  { "AVX512", dnnl_cpu_isa_avx512_core, FALSE },
-  { "AVX512_VNNI", dnnl_cpu_isa_avx512_core_vnni, TRUE },
-  { "AVX512_BF16", dnnl_cpu_isa_avx512_core_bf16, TRUE },
-  { "AVX512_AMX", dnnl_cpu_isa_avx512_core_amx, TRUE },
+  { "SSE41", dnnl_cpu_isa_sse41, FALSE, FALSE },
+  { "AVX", dnnl_cpu_isa_avx, FALSE, FALSE },
+  { "AVX2", dnnl_cpu_isa_avx2, FALSE, FALSE },
+  { "AVX2_VNNI", dnnl_cpu_isa_avx2_vnni, TRUE, FALSE },
+  { "AVX512", dnnl_cpu_isa_avx512_core, FALSE, TRUE },
+  { "AVX512_VNNI", dnnl_cpu_isa_avx512_core_vnni, TRUE, TRUE },
+  { "AVX512_BF16", dnnl_cpu_isa_avx512_core_bf16, TRUE, TRUE },
+  { "AVX512_AMX", dnnl_cpu_isa_avx512_core_amx, TRUE, TRUE },
 };
 
 gboolean
@@ -63,6 +64,19 @@ cpu_dnn_has_exact_int8 (void)
 {
   guint level = find_level ();
   return level == G_N_ELEMENTS (levels) || levels[level].has_vnni;
+}
+
+gboolean
+cpu_dnn_is_channels_last (void)
+{
+  guint level = find_level ();
+  return level < G_N_ELEMENTS (levels) && levels[level].channels_last;
+}
+
+gboolean
+cpu_dnn_has_kernels (void)
+{
+  return find_level () < G_N_ELEMENTS (levels);
 }
 
 const gchar *

@@ -200,6 +200,14 @@ dnn_pd_new_binary (dnnl_alg_kind_t alg, const CpuMd *a, const CpuMd *b, const Cp
 }
 
 DnnPd *
+dnn_pd_new_prelu (const CpuMd *md, const CpuMd *slope)
+{
+  dnnl_prelu_desc_t prelu;
+  return pd_new (dnnl_prelu_forward_desc_init (&prelu, dnnl_forward_inference, MD (md), MD (slope)),
+                 &prelu, NULL);
+}
+
+DnnPd *
 dnn_pd_new_batch_norm (const CpuMd *md, gfloat epsilon)
 {
   dnnl_batch_normalization_desc_t norm;
@@ -394,6 +402,15 @@ dnn_pd_new_binary (dnnl_alg_kind_t alg, const CpuMd *a, const CpuMd *b, const Cp
   DnnPd *pd = NULL;
   dnnl_binary_primitive_desc_create (&pd, dnn_engine (), alg, MD (a), MD (b), MD (dst),
                                      attr_or_default (attr));
+  return pd;
+}
+
+DnnPd *
+dnn_pd_new_prelu (const CpuMd *md, const CpuMd *slope)
+{
+  DnnPd *pd = NULL;
+  dnnl_prelu_forward_primitive_desc_create (&pd, dnn_engine (), dnnl_forward_inference, MD (md),
+                                            MD (slope), MD (md), dnn_attr_default ());
   return pd;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Activations and residual additions move into the convolution before them (one activation only
  * into ConvIntegerToFloat), as an ordered list: attribute axon.posts ("Relu", "Clip", "Swish",
- * "sum" ...) and two numbers each in axon.post_args. The residual is the node's last input. */
+ * "sum", "PRelu" ...) and two numbers each in axon.post_args. A residual and slopes are inputs of
+ * the node. */
 #include "cpupasses.h"
 #include "../cpueltwise.h"
 
@@ -117,6 +118,14 @@ is_made_before (const AxonModel *model, const AxonValue *value, const AxonNode *
          g_ptr_array_find (model->nodes, conv, &at_conv) && at_value < at_conv;
 }
 
+static void
+set_input (AxonNode *node, guint index, AxonValue *value)
+{
+  while (node->n_inputs <= index)
+    axon_node_append_input (node, NULL);
+  axon_node_set_input (node, index, value);
+}
+
 static gboolean
 fuse_sum (AxonModel *model, AxonNode *conv)
 {
@@ -130,14 +139,43 @@ fuse_sum (AxonModel *model, AxonNode *conv)
       other == y || !axon_shape_is_static (&y->type.shape) || !is_made_before (model, other, conv))
     return FALSE;
   append_post (conv, "sum", 0, 0);
-  while (conv->n_inputs < 4)
-    axon_node_append_input (conv, NULL);
-  axon_node_set_input (conv, 3, other);
+  set_input (conv, CPU_CONV_RESIDUAL, other);
   if (add->inputs[0] != y) { /* bypass keeps input 0 */
     axon_node_set_input (add, 1, NULL);
     axon_node_set_input (add, 0, y);
   }
   axon_bypass_node (model, add, conv);
+  return TRUE;
+}
+
+/* One slope for all, or one for each of the output's channels. */
+static gboolean
+has_channel_slopes (const AxonValue *slopes, const AxonShape *y)
+{
+  const AxonShape *s = &slopes->type.shape;
+  gint channel = s->rank - y->rank + 1;
+  return slopes->type.value != NULL && slopes->type.dtype == AXON_DTYPE_F32 &&
+         (axon_shape_get_numel (s) == 1 || (channel >= 0 && s->dims[channel] == y->dims[1] &&
+                                            axon_shape_get_numel (s) == y->dims[1]));
+}
+
+/* PRelu as the first thing behind a convolution of one or two dimensions. */
+static gboolean
+fuse_slopes (AxonModel *model, AxonNode *conv)
+{
+  const AxonShape *y = &conv->outputs[0]->type.shape;
+  AxonNode *user = axon_match_only_user (conv->outputs[0], "PRelu");
+  if (user == NULL || sums_integers (conv) || count_posts (conv) > 0 || y->rank < 3 ||
+      y->rank > 4 || !has_channel_slopes (user->inputs[1], y))
+    return FALSE;
+  if (axon_shape_get_numel (&user->inputs[1]->type.shape) == 1) {
+    append_post (conv, "LeakyRelu", (gfloat)axon_tensor_get_value (user->inputs[1]->type.value, 0),
+                 0);
+  } else {
+    append_post (conv, "PRelu", 0, 0);
+    set_input (conv, CPU_CONV_SLOPES, user->inputs[1]);
+  }
+  axon_bypass_node (model, user, conv);
   return TRUE;
 }
 
@@ -147,7 +185,8 @@ cpu_pass_fuse_activation (AxonModel *model, G_GNUC_UNUSED GError **error)
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);
     while (takes_posts (node) && count_posts (node) < (sums_integers (node) ? 1 : MAX_POSTS) &&
-           (fuse_unary (model, node) || fuse_swish (model, node) || fuse_sum (model, node)))
+           (fuse_unary (model, node) || fuse_swish (model, node) || fuse_sum (model, node) ||
+            fuse_slopes (model, node)))
       g_ptr_array_find (model->nodes, node, &i);
   }
   return TRUE;

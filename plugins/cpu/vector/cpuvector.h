@@ -7,6 +7,7 @@
 
 #include "channels.h"
 #include "eltwise.h"
+#include "floatconv.h"
 #include "image.h"
 #include "int8.h"
 #include "lrn.h"
@@ -20,6 +21,7 @@
 typedef struct {
   CpuInt8Kernels int8;
   const CpuChannels *channels;
+  CpuFloatConvKernels floats;
   const CpuEltwise *eltwise;
   const CpuImage *image;
   const CpuLrn *lrn;

@@ -5,11 +5,11 @@
  * Sources lie channels last, u8 or s8; weights are packed by int8pack.c. Sums are those of 32-bit
  * integers, whatever the bytes: two 16-bit products at once (vpmaddwd and the like), or four of u8
  * x s8 where the processor adds them without saturation (VNNI). Zero points of the source are in
- * the bias, and padding is filled with them. One thread runs one CpuInt8Part; parts of a
+ * the bias, and padding is filled with them. One thread runs one CpuConvPart; parts of a
  * convolution may run at once. */
 #pragma once
 
-#include <glib.h>
+#include "conv.h"
 
 typedef enum { CPU_INT8_U8, CPU_INT8_I8, CPU_INT8_I32, CPU_INT8_F32 } CpuInt8Type;
 
@@ -33,31 +33,21 @@ typedef struct {
 } CpuInt8Finish;
 
 typedef struct {
-  gint groups, channels, out_channels; /* channels of one group */
-  gint in_h, in_w, out_h, out_w;
-  gint kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
-  gint frames;
-  gsize x_pixel, x_row, x_frame; /* strides of the source in elements */
-  gsize y_pixel, y_row, y_frame; /* of the destination */
-  gboolean is_signed;            /* the source is s8 */
-  gboolean pairs;                /* weights are s16: s8 cannot hold them, or no VNNI */
-  gboolean depthwise;            /* channels is their number; groups and out_channels are 1 */
+  CpuConv shape;      /* n_taps are runs of consecutive elements */
+  gboolean is_signed; /* the source is s8 */
+  gboolean pairs;     /* weights are s16: s8 cannot hold them, or no VNNI */
   CpuInt8Finish finish;
   /* set by cpu_int8_setup () */
-  gint n_taps, n_groups;    /* runs of consecutive elements, and their length in 32-bit words */
-  gint padded;              /* out_channels (depthwise: channels), rounded up to whole vectors */
-  gboolean direct;          /* the source is read where it lies */
-  gint band_h, band_w;      /* output rows and pixels of a part */
+  gint n_groups;            /* length of a run in 32-bit words */
   gint step, pairs_of_rows; /* depthwise: see int8depthwise.c */
-  gint n_panels, panels;    /* vectors of output channels of a group, and those of a part */
-  gsize scratch;            /* bytes of a thread */
 } CpuInt8Conv;
 
 /* Rows of a strip of channels that @n output rows of a depthwise convolution read. */
 static inline gint
 cpu_int8_strip_rows (const CpuInt8Conv *c, gint n)
 {
-  return (n - 1) * c->stride_h / c->step + (c->pairs_of_rows - 1) * 2 * c->dilation_h / c->step + 1;
+  return (n - 1) * c->shape.stride_h / c->step +
+         (c->pairs_of_rows - 1) * 2 * c->shape.dilation_h / c->step + 1;
 }
 
 /* Of one run. Arrays have `padded` elements for each group. */
@@ -70,13 +60,8 @@ typedef struct {
   gint32 x_zero;
 } CpuInt8Run;
 
-/* What one thread computes at once. */
-typedef struct {
-  gint frame, group, y0, y1, x0, x1, panel0, panel1;
-} CpuInt8Part;
-
 typedef void (*CpuInt8Func) (const CpuInt8Conv *conv, const CpuInt8Run *run,
-                             const CpuInt8Part *part, guint8 *scratch);
+                             const CpuConvPart *part, guint8 *scratch);
 
 typedef struct {
   gint lanes;    /* 32-bit lanes of a vector */

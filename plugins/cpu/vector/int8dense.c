@@ -131,82 +131,87 @@ typedef struct {
 static void
 lay_row (const CpuInt8Conv *c, const guint8 *x, gint32 zero, gint left, gint width, guint8 *to)
 {
-  gsize element = c->pairs ? 2 : 1, pixel = (gsize)c->channels * element;
-  gint from = CLAMP (-left, 0, width), until = CLAMP (c->in_w - left, from, width);
-  gsize n = (gsize)c->channels;
+  gsize element = c->pairs ? 2 : 1, pixel = (gsize)c->shape.channels * element;
+  gint from = CLAMP (-left, 0, width), until = CLAMP (c->shape.in_w - left, from, width);
+  gsize n = (gsize)c->shape.channels;
   fill_elements (to, (gsize)from * n, c->pairs, zero);
-  x += (gssize)(left + from) * (gssize)c->x_pixel;
-  if (c->x_pixel == n)
+  x += (gssize)(left + from) * (gssize)c->shape.x_pixel;
+  if (c->shape.x_pixel == n)
     copy_elements (to + (gsize)from * pixel, x, (gsize)(until - from) * n, c->pairs, c->is_signed);
   else
-    for (gint i = from; i < until; i++, x += c->x_pixel)
+    for (gint i = from; i < until; i++, x += c->shape.x_pixel)
       copy_elements (to + (gsize)i * pixel, x, n, c->pairs, c->is_signed);
   fill_elements (to + (gsize)until * pixel, (gsize)(width - until) * n, c->pairs, zero);
 }
 
 static Patch
-lay_out (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuInt8Part *part, gint32 *taps,
+lay_out (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part, gint32 *taps,
          guint8 *scratch)
 {
-  const guint8 *x = run->x + (gsize)part->frame * c->x_frame + (gsize)part->group * c->channels;
-  gsize element = c->pairs ? 2 : 1, pixel = (gsize)c->channels * element, row;
-  gint top = part->y0 * c->stride_h - c->pad_top, left = part->x0 * c->stride_w - c->pad_left;
-  gint rows = (part->y1 - part->y0 - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1;
-  gint width = (part->x1 - part->x0 - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1;
+  const guint8 *x =
+      run->x + (gsize)part->frame * c->shape.x_frame + (gsize)part->group * c->shape.channels;
+  gsize element = c->pairs ? 2 : 1, pixel = (gsize)c->shape.channels * element, row;
+  gint top = part->y0 * c->shape.stride_h - c->shape.pad_top,
+       left = part->x0 * c->shape.stride_w - c->shape.pad_left;
+  gint rows = (part->y1 - part->y0 - 1) * c->shape.stride_h +
+              (c->shape.kernel_h - 1) * c->shape.dilation_h + 1;
+  gint width = (part->x1 - part->x0 - 1) * c->shape.stride_w +
+               (c->shape.kernel_w - 1) * c->shape.dilation_w + 1;
   gint32 zero = c->is_signed && !c->pairs ? run->x_zero + 128 : run->x_zero;
-  gboolean by_rows = c->n_taps == c->kernel_h;
-  row = c->direct ? c->x_row : (gsize)width * pixel;
-  if (c->direct)
-    pixel = c->x_pixel;
-  for (gint t = 0; t < c->n_taps; t++)
-    taps[t] = by_rows ? (gint)(t * c->dilation_h * (gssize)row)
-                      : (gint)(t / c->kernel_w * c->dilation_h * (gssize)row +
-                               t % c->kernel_w * c->dilation_w * (gssize)pixel);
-  if (c->direct)
+  gboolean by_rows = c->shape.n_taps == c->shape.kernel_h;
+  row = c->shape.direct ? c->shape.x_row : (gsize)width * pixel;
+  if (c->shape.direct)
+    pixel = c->shape.x_pixel;
+  for (gint t = 0; t < c->shape.n_taps; t++)
+    taps[t] = by_rows ? (gint)(t * c->shape.dilation_h * (gssize)row)
+                      : (gint)(t / c->shape.kernel_w * c->shape.dilation_h * (gssize)row +
+                               t % c->shape.kernel_w * c->shape.dilation_w * (gssize)pixel);
+  if (c->shape.direct)
     return (Patch){ x + (gssize)top * (gssize)row + (gssize)left * (gssize)pixel,
-                    (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
+                    (gsize)c->shape.stride_w * pixel, (gsize)c->shape.stride_h * row };
   for (gint r = 0; r < rows; r++) {
     guint8 *to = scratch + (gsize)r * row;
-    if (top + r < 0 || top + r >= c->in_h)
-      fill_elements (to, (gsize)width * (gsize)c->channels, c->pairs, zero);
+    if (top + r < 0 || top + r >= c->shape.in_h)
+      fill_elements (to, (gsize)width * (gsize)c->shape.channels, c->pairs, zero);
     else
-      lay_row (c, x + (gsize)(top + r) * c->x_row, zero, left, width, to);
+      lay_row (c, x + (gsize)(top + r) * c->shape.x_row, zero, left, width, to);
   }
-  return (Patch){ scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
+  return (Patch){ scratch, (gsize)c->shape.stride_w * pixel, (gsize)c->shape.stride_h * row };
 }
 
 /* All pixels of the part by the output channels of one panel. */
 static void
-run_panel (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuInt8Part *part, const Patch *patch,
+run_panel (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part, const Patch *patch,
            const gint32 *taps, gint first)
 {
   gint32 sums[2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
-  gint mr = c->padded - first > CPU_LANES ? 2 : 1, cols = part->x1 - part->x0;
-  gint n = MIN (c->out_channels - first, mr * CPU_LANES), blocks = (cols + PIXELS - 1) / PIXELS;
-  gsize at = (gsize)part->group * (gsize)c->padded + (gsize)first;
-  const guint8 *w = run->weights + at * 4 * (gsize)c->n_taps * (gsize)c->n_groups;
+  gint mr = c->shape.padded - first > CPU_LANES ? 2 : 1, cols = part->x1 - part->x0;
+  gint n = MIN (c->shape.out_channels - first, mr * CPU_LANES),
+       blocks = (cols + PIXELS - 1) / PIXELS;
+  gsize at = (gsize)part->group * (gsize)c->shape.padded + (gsize)first;
+  const guint8 *w = run->weights + at * 4 * (gsize)c->shape.n_taps * (gsize)c->n_groups;
   const TileFunc *funcs = tiles[c->pairs ? 0 : CPU_DOT4][mr - 1];
   for (gint y = part->y0; y < part->y1; y++)
     for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
       gint x = (gint)((gint64)cols * b / blocks), nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
       funcs[nr - 1](sums,
                     patch->data + (gsize)(y - part->y0) * patch->row + (gsize)x * patch->pixel,
-                    patch->pixel, taps, c->n_taps, c->n_groups, w, run->bias + at);
+                    patch->pixel, taps, c->shape.n_taps, c->n_groups, w, run->bias + at);
       finish_tile (&c->finish, run->y,
-                   (gsize)part->frame * c->y_frame + (gsize)y * c->y_row +
-                       (gsize)(part->x0 + x) * c->y_pixel +
-                       (gsize)(part->group * c->out_channels + first),
-                   c->y_pixel, sums, run->scale ? run->scale + at : NULL,
+                   (gsize)part->frame * c->shape.y_frame + (gsize)y * c->shape.y_row +
+                       (gsize)(part->x0 + x) * c->shape.y_pixel +
+                       (gsize)(part->group * c->shape.out_channels + first),
+                   c->shape.y_pixel, sums, run->scale ? run->scale + at : NULL,
                    run->shift ? run->shift + at : NULL, nr, mr * CPU_LANES, n);
     }
 }
 
 void
-CPU_NAME (cpu_int8_dense) (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuInt8Part *part,
+CPU_NAME (cpu_int8_dense) (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part,
                            guint8 *scratch)
 {
   gint32 *taps = (gint32 *)(gpointer)scratch;
-  gsize head = ((gsize)c->n_taps * sizeof *taps + 63) & ~(gsize)63;
+  gsize head = ((gsize)c->shape.n_taps * sizeof *taps + 63) & ~(gsize)63;
   Patch patch = lay_out (c, run, part, taps, scratch + head);
   for (gint p = part->panel0; p < part->panel1; p += 2)
     run_panel (c, run, part, &patch, taps, p * CPU_LANES);

@@ -13,9 +13,23 @@
 #endif
 
 void CPU_NAME (cpu_int8_dense) (const CpuInt8Conv *conv, const CpuInt8Run *run,
-                                const CpuInt8Part *part, guint8 *scratch);
+                                const CpuConvPart *part, guint8 *scratch);
 void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *run,
-                                    const CpuInt8Part *part, guint8 *scratch);
+                                    const CpuConvPart *part, guint8 *scratch);
+
+/* Vectors of output channels of a float tile, at most. */
+#if CPU_REGISTERS == 32
+#define CPU_FLOAT_VECTORS 4
+#else
+#define CPU_FLOAT_VECTORS 2
+#endif
+#define CPU_FLOAT_PIXELS 12 /* of a tile, at most */
+#define CPU_FLOAT_STRIP 2   /* vectors of channels of a depthwise tile */
+
+void CPU_NAME (cpu_float_dense) (const CpuConv *conv, const CpuFloatConvRun *run,
+                                 const CpuConvPart *part, guint8 *scratch);
+void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun *run,
+                                     const CpuConvPart *part, guint8 *scratch);
 
 extern const CpuChannels CPU_NAME (cpu_channels);
 extern const CpuEltwise CPU_NAME (cpu_eltwise);

@@ -16,6 +16,11 @@
 #define CPU_NAME(name) CPU_PASTE (name, CPU_LEVEL)
 
 #define CPU_LANES (CPU_VECTOR / 4)
+#if CPU_VECTOR == 64 || defined(__aarch64__)
+#define CPU_REGISTERS 32
+#else
+#define CPU_REGISTERS 16
+#endif
 #define CPU_INLINE static inline __attribute__ ((always_inline))
 
 typedef gint32 VI32 __attribute__ ((vector_size (CPU_VECTOR), aligned (4), may_alias));
@@ -30,7 +35,7 @@ splat (gint32 v)
 CPU_INLINE VF32
 splat_float (gfloat v)
 {
-  return (VF32){ 0 } + v;
+  return v - (VF32){ 0 }; /* not +, which would have to make 0 of -0 */
 }
 
 #if defined(CPU_EMULATED) || !defined(__SSE4_1__)

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whether a convolution of floats runs on our kernels or on oneDNN's.
+ *
+ * oneDNN's dense products are at the peak, and its layout is channels last where the processor has
+ * AVX-512: there every node is chosen by itself. Elsewhere it wants blocks of channels, and every
+ * change of layout costs a pass over memory, so a graph is decided as a whole: ours are faster
+ * where much of the work is followed by a function that oneDNN computes slowly (SiLU and the like,
+ * PRelu). Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the
+ * first, and computes the others from the far end. */
+#include "convchoice.h"
+
+#include "../cpueltwise.h"
+#include "../onednn/cpudnn.h"
+
+/* oneDNN's own limits of what it fuses at no cost. */
+static gboolean
+is_cheap (const gchar *name)
+{
+  static const gchar *const cheap[] = { "sum", "Relu", "Clip", "LeakyRelu", NULL };
+  return g_strv_contains (cheap, name);
+}
+
+static gboolean
+has_dear_posts (const AxonNode *node)
+{
+  const AxonAttr *names = axon_node_find_attr (node, "axon.posts");
+  for (guint i = 0; names != NULL && i < names->n; i++)
+    if (!is_cheap (names->strings[i]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+is_conv (const AxonNode *node)
+{
+  return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose")) &&
+         axon_node_get_input (node, 1) != NULL && node->inputs[0]->type.dtype == AXON_DTYPE_F32;
+}
+
+static gboolean
+is_grouped (const AxonNode *node)
+{
+  return axon_node_get_int (node, "group") > 1;
+}
+
+static gboolean
+is_depthwise (const AxonNode *node)
+{
+  return is_grouped (node) && node->inputs[1]->type.shape.dims[1] == 1;
+}
+
+static gdouble
+products (const AxonNode *node)
+{
+  const AxonShape *w = &node->inputs[1]->type.shape;
+  const AxonShape *pixels =
+      axon_node_is (node, "Conv") ? &node->outputs[0]->type.shape : &node->inputs[0]->type.shape;
+  return (gdouble)axon_shape_get_numel (w) * (gdouble)axon_shape_get_numel (pixels) /
+         (gdouble)MAX (pixels->dims[1], 1);
+}
+
+gboolean
+cpu_conv_prefers_channels_last (const AxonModel *model)
+{
+  gdouble all = 0, dear = 0;
+  if (cpu_dnn_is_channels_last () || !cpu_dnn_has_kernels ())
+    return TRUE;
+  for (guint i = 0; i < model->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (model->nodes, i);
+    if (!is_conv (node))
+      continue;
+    all += products (node);
+    if (has_dear_posts (node) || axon_node_is (node, "ConvTranspose") ||
+        (is_grouped (node) && !is_depthwise (node)))
+      dear += products (node);
+  }
+  return dear > all / 2;
+}
+
+gboolean
+cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
+{
+  if (axon_node_is (node, "ConvTranspose") || (is_grouped (node) && !is_depthwise (node)))
+    return TRUE;
+  if (!cpu_dnn_is_channels_last ())
+    return plan->channels_last;
+  return is_grouped (node) || has_dear_posts (node);
+}

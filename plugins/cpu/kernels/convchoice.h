@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+
+#include "../cpuplan.h"
+
+/* TRUE if the convolutions of @model shall work channels last. */
+gboolean cpu_conv_prefers_channels_last (const AxonModel *model);
+
+/* TRUE if @node, a convolution of floats, shall run on our kernels. */
+gboolean cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "convshape.h"
+
+#include "../onednn/cpudnn.h"
+
+static gboolean
+is_usable (const AxonShape *x, const AxonShape *y)
+{
+  gint64 nx = axon_shape_get_numel (x), ny = axon_shape_get_numel (y);
+  return x->rank >= 3 && x->rank <= 4 && nx > 0 && ny > 0 && nx < G_MAXINT / 8 && ny < G_MAXINT / 8;
+}
+
+static void
+set_destination (CpuConv *c, const AxonShape *y, gint width)
+{
+  c->y_pixel = (gsize)y->dims[1];
+  c->y_row = (gsize)width * c->y_pixel;
+  c->y_frame = (gsize)(axon_shape_get_numel (y) / y->dims[0]);
+}
+
+/* Each channel by itself: channels are the lanes. */
+static void
+set_depthwise (CpuConv *c)
+{
+  c->depthwise = c->groups > 1 && c->channels == 1 && c->out_channels == 1;
+  if (c->depthwise) {
+    c->channels = c->groups;
+    c->groups = 1;
+  }
+}
+
+gboolean
+cpu_conv_init (CpuConv *c, const AxonNode *node, const AxonShape *w)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  gint64 group = axon_node_get_int (node, "group");
+  AxonWindow win;
+  if (!is_usable (x, y) || !axon_window_init (&win, node, x, w->dims + 2, FALSE, NULL))
+    return FALSE;
+  *c = (CpuConv){ .groups = (gint)group,
+                  .channels = (gint)w->dims[1],
+                  .out_channels = (gint)(w->dims[0] / group),
+                  .frames = (gint)x->dims[0],
+                  .in_h = (gint)win.in[1],
+                  .in_w = (gint)win.in[2],
+                  .out_h = (gint)win.out[1],
+                  .out_w = (gint)win.out[2],
+                  .kernel_h = (gint)win.kernel[1],
+                  .kernel_w = (gint)win.kernel[2],
+                  .stride_h = (gint)win.stride[1],
+                  .stride_w = (gint)win.stride[2],
+                  .dilation_h = (gint)win.dilation[1],
+                  .dilation_w = (gint)win.dilation[2],
+                  .pad_top = (gint)win.pad[1],
+                  .pad_left = (gint)win.pad[2] };
+  set_destination (c, y, c->out_w);
+  set_depthwise (c);
+  return TRUE;
+}
+
+gboolean
+cpu_conv_init_transposed (CpuConv *c, AxonWindow *win, const AxonNode *node, guint weight)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  AxonValue *inputs[] = { node->inputs[0], node->inputs[weight] };
+  AxonNode plain = *node;
+  plain.inputs = inputs;
+  plain.n_inputs = 2;
+  if (!is_usable (x, y) || !axon_window_of_transposed (win, &plain, NULL))
+    return FALSE;
+  *c = (CpuConv){ .groups = (gint)axon_node_get_int (node, "group"),
+                  .frames = (gint)x->dims[0],
+                  .in_h = (gint)win->out[1],
+                  .in_w = (gint)win->out[2],
+                  .stride_h = 1,
+                  .stride_w = 1 };
+  c->channels = (gint)(x->dims[1] / c->groups);
+  c->out_channels = (gint)(y->dims[1] / c->groups);
+  set_destination (c, y, (gint)win->in[2]);
+  set_depthwise (c);
+  return TRUE;
+}
+
+CpuTensor *
+cpu_conv_source (CpuPlan *plan, const AxonNode *node, guint index, CpuConv *c)
+{
+  CpuTensor *t = cpu_plan_input (plan, node, index);
+  gint64 strides[AXON_MAX_RANK];
+  gint last = t->shape.rank - 1;
+  if (!cpu_md_get_strides (t->md, &t->shape, strides) ||
+      (strides[1] != 1 && t->shape.dims[1] != 1)) {
+    g_autoptr (CpuMd) md = cpu_md_channels_last (t->dtype, &t->shape);
+    t = cpu_plan_input_as (plan, node, index, md);
+    cpu_md_get_strides (t->md, &t->shape, strides);
+  }
+  c->x_pixel = (gsize)strides[last];
+  c->x_row = last > 2 ? (gsize)strides[last - 1] : (gsize)c->in_w * c->x_pixel;
+  c->x_frame = (gsize)strides[0];
+  return t;
+}
+
+CpuTensor *
+cpu_conv_destination (CpuPlan *plan, const AxonNode *node)
+{
+  const AxonValue *y = node->outputs[0];
+  g_autoptr (CpuMd) md = cpu_md_channels_last (y->type.dtype, &y->type.shape);
+  return cpu_plan_output (plan, node, 0, md);
+}
+
+/* One spatial dimension of a phase. */
+typedef struct {
+  gint out, taps, dilation, pad;
+  gint first_tap, tap_step; /* of the model, of the phase's last tap on */
+} Phase;
+
+static gint
+greatest_common_divisor (gint a, gint b)
+{
+  return b == 0 ? a : greatest_common_divisor (b, a % b);
+}
+
+/* Output o = stride * q + first gets input i by tap k where i * stride + k * dilation = o + pad. */
+static Phase
+phase_of (const AxonWindow *w, gint d, gint first)
+{
+  gint stride = (gint)w->stride[d], dilation = (gint)w->dilation[d], at = first + (gint)w->pad[d];
+  gint common = greatest_common_divisor (stride, dilation), last = -1;
+  Phase p = { .out = ((gint)w->in[d] - first + stride - 1) / stride,
+              .dilation = dilation / common,
+              .tap_step = stride / common };
+  for (gint k = 0; k < (gint)w->kernel[d]; k++)
+    if ((at - k * dilation) % stride == 0) {
+      p.taps++;
+      last = k;
+    }
+  p.first_tap = last;
+  p.pad = last < 0 ? 0 : -((at - last * dilation) / stride);
+  return p;
+}
+
+/* The taps of both dimensions, in the order of the phase's convolution. */
+static gint *
+tap_map (const Phase *y, const Phase *x, const AxonWindow *w)
+{
+  gint rows = MAX (y->taps, 1), columns = MAX (x->taps, 1);
+  gint *map = g_new (gint, rows * columns);
+  for (gint r = 0; r < rows; r++)
+    for (gint c = 0; c < columns; c++)
+      map[r * columns + c] = y->taps == 0 || x->taps == 0
+                                 ? -1
+                                 : (y->first_tap - r * y->tap_step) * (gint)w->kernel[2] +
+                                       x->first_tap - c * x->tap_step;
+  return map;
+}
+
+void
+cpu_conv_count_phases (const AxonWindow *w, gint *rows, gint *columns)
+{
+  *rows = (gint)MIN (w->stride[1], w->in[1]);
+  *columns = (gint)MIN (w->stride[2], w->in[2]);
+}
+
+CpuConvPhase
+cpu_conv_get_phase (const CpuConv *whole, const AxonWindow *w, gint first_y, gint first_x)
+{
+  Phase y = phase_of (w, 1, first_y), x = phase_of (w, 2, first_x);
+  CpuConvPhase phase = { .conv = *whole, .taps = tap_map (&y, &x, w) };
+  CpuConv *c = &phase.conv;
+  phase.origin = (gsize)first_y * c->y_row + (gsize)first_x * c->y_pixel;
+  c->out_h = y.out;
+  c->out_w = x.out;
+  c->kernel_h = MAX (y.taps, 1);
+  c->kernel_w = MAX (x.taps, 1);
+  c->dilation_h = y.dilation;
+  c->dilation_w = x.dilation;
+  c->pad_top = y.pad;
+  c->pad_left = x.pad;
+  c->y_row *= (gsize)w->stride[1];
+  c->y_pixel *= (gsize)w->stride[2];
+  return phase;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The shapes of convolutions, read off nodes. */
+#pragma once
+
+#include "../cpuplan.h"
+#include "../vector/conv.h"
+
+/* Of a convolution with weights of shape @w; one or two spatial dimensions. Strides of the source
+ * are left to cpu_conv_source (). */
+gboolean cpu_conv_init (CpuConv *conv, const AxonNode *node, const AxonShape *w);
+
+/* Of a transposed one with weights at input @weight; @window: of the convolution that goes the
+ * other way, output to input. Its phases are convolutions. */
+gboolean cpu_conv_init_transposed (CpuConv *conv, AxonWindow *window, const AxonNode *node,
+                                   guint weight);
+
+/* Input @index channels last, with @conv's strides of it; others are converted. */
+CpuTensor *cpu_conv_source (CpuPlan *plan, const AxonNode *node, guint index, CpuConv *conv);
+CpuTensor *cpu_conv_destination (CpuPlan *plan, const AxonNode *node);
+
+/* How many phases a transposed convolution has in each dimension. */
+void cpu_conv_count_phases (const AxonWindow *window, gint *rows, gint *columns);
+
+/* The outputs first_y, first_y + stride ... by first_x ... of @conv are a convolution of their own,
+ * with every n-th tap, backwards. */
+typedef struct {
+  CpuConv conv;
+  gsize origin; /* element of the output where it begins */
+  gint *taps;   /* which tap of the model stands at [row * kernel_w + column], -1: none (owned) */
+} CpuConvPhase;
+
+CpuConvPhase cpu_conv_get_phase (const CpuConv *conv, const AxonWindow *window, gint first_y,
+                                 gint first_x);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* One convolution of floats, packed. */
+#pragma once
+
+#include "../cpuplan.h"
+#include "../vector/floatconv.h"
+
+/* Weights as the model holds them: element (output channel of all groups, input channel of its
+ * group, tap) is at out * o + in * i + tap * t. */
+typedef struct {
+  const gfloat *data;
+  gsize out, in, tap;
+  gsize per_group, group; /* each per_group output channels: group elements further; 0: none */
+  const gint *taps; /* which tap of the model stands at [row * kernel_w + column], -1: none; NULL:
+                       the same */
+} CpuFloatWeights;
+
+typedef struct {
+  CpuConv conv;
+  gfloat *weights;
+  gsize origin; /* element of the output where the result begins */
+} CpuFloatLayer;
+
+/* Fills what CpuConv leaves to it. */
+void cpu_float_conv_setup (CpuConv *conv, const CpuFloatConvKernels *kernels, guint threads);
+
+/* Bytes of the packed weights of a set up @conv, and the packing itself. */
+gsize cpu_float_weights_size (const CpuConv *conv);
+void cpu_float_weights_pack (const CpuConv *conv, const CpuFloatWeights *from,
+                             const CpuFloatConvKernels *kernels, gfloat *to);
+
+/* @from, an element for each output channel of all groups, as the kernels read it. */
+void cpu_float_array_pack (const CpuConv *conv, const gfloat *from, gfloat *to);

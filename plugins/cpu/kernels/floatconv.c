@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Conv and ConvTranspose of floats by our own kernels, channels last, with all that was fused. */
+#include "convchoice.h"
+#include "convparts.h"
+#include "convshape.h"
+#include "floatconv-private.h"
+#include "../cpueltwise.h"
+#include "../cpuisa.h"
+#include "../cpupool.h"
+#include "../onednn/cpudnn.h"
+
+#include <string.h>
+
+typedef struct {
+  const CpuFloatConvKernels *kernels;
+  CpuFloatLayer *layers; /* of a transposed convolution one for each phase */
+  guint n_layers;
+  gint n_parts;   /* of all layers */
+  gfloat *memory; /* weights of all layers, bias, slopes */
+  gfloat *bias, *slopes;
+  CpuPost before, after;
+  gboolean has_slopes;
+  gsize scratch; /* bytes of a thread */
+} FloatConv;
+
+static void
+float_conv_free (gpointer data)
+{
+  FloatConv *self = data;
+  g_aligned_free (self->memory);
+  g_free (self->layers);
+  g_free (self);
+}
+
+/* Of one run. */
+typedef struct {
+  const FloatConv *plan;
+  const gfloat *x, *residual;
+  gfloat *y;
+  guint8 *scratch;
+} Run;
+
+static void
+run_part (gpointer data, gint64 index)
+{
+  const Run *r = data;
+  const FloatConv *p = r->plan;
+  const CpuFloatLayer *layer = p->layers;
+  gint i = (gint)index, n;
+  CpuConvPart part;
+  CpuFloatConvRun run = { r->x, NULL, NULL, NULL, p->bias, p->slopes, p->before, p->after };
+  for (; i >= (n = cpu_conv_count_parts (&layer->conv)); layer++)
+    i -= n;
+  part = cpu_conv_get_part (&layer->conv, i);
+  run.y = r->y + layer->origin;
+  run.residual = r->residual ? r->residual + layer->origin : NULL;
+  run.weights = layer->weights;
+  (layer->conv.depthwise ? p->kernels->depthwise : p->kernels->dense) (
+      &layer->conv, &run, &part, r->scratch + (gsize)cpu_parallel_thread () * p->scratch);
+}
+
+static void
+run_float_conv (const CpuStep *step, const CpuInstance *instance)
+{
+  const FloatConv *p = step->data;
+  Run run = { p, cpu_tensor_data (instance, step->in[0]),
+              step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
+              cpu_tensor_data (instance, step->out[0]), cpu_tensor_data (instance, step->out[1]) };
+  cpu_parallel (p->n_parts, run_part, &run);
+}
+
+/* What is fused into the node: activation, residual, activation. FALSE: something else. */
+static gboolean
+read_posts (FloatConv *self, const AxonNode *node, gboolean *has_sum)
+{
+  const AxonAttr *names = axon_node_find_attr (node, "axon.posts");
+  const AxonAttr *args = axon_node_find_attr (node, "axon.post_args");
+  *has_sum = FALSE;
+  for (guint i = 0; names != NULL && i < names->n; i++) {
+    CpuPost *post = *has_sum ? &self->after : &self->before;
+    if (g_str_equal (names->strings[i], "sum")) {
+      if (*has_sum)
+        return FALSE;
+      *has_sum = TRUE;
+    } else if (g_str_equal (names->strings[i], "PRelu")) {
+      self->has_slopes = !*has_sum && self->before.kind == CPU_POST_NONE;
+      if (!self->has_slopes)
+        return FALSE;
+    } else if (post->kind != CPU_POST_NONE || (self->has_slopes && !*has_sum) ||
+               !cpu_post_init (post, names->strings[i], args->floats[2 * i],
+                               args->floats[2 * i + 1])) {
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gsize
+round_up (gsize n_bytes)
+{
+  return (n_bytes + 63) / 64 * 64;
+}
+
+static const gfloat *
+floats_of (const AxonNode *node, guint input)
+{
+  const AxonTensor *tensor = cpu_node_constant (node, input);
+  return tensor ? axon_tensor_get_data (tensor) : NULL;
+}
+
+/* Packs weights, bias and slopes into one block. */
+static void
+pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
+{
+  const gfloat *bias = floats_of (node, 2), *slopes = floats_of (node, CPU_CONV_SLOPES);
+  const CpuConv *c = &self->layers[0].conv;
+  gsize array = round_up ((gsize)(c->groups * c->padded) * sizeof (gfloat)), total = array;
+  guint8 *at;
+  total += self->has_slopes ? array : 0;
+  for (guint i = 0; i < self->n_layers; i++)
+    total += round_up (cpu_float_weights_size (&self->layers[i].conv));
+  at = g_aligned_alloc0 (total, 1, 64);
+  self->memory = (gfloat *)(gpointer)at;
+  self->bias = self->memory;
+  if (bias != NULL)
+    cpu_float_array_pack (c, bias, self->bias);
+  at += array;
+  if (self->has_slopes) {
+    self->slopes = (gfloat *)(gpointer)at;
+    cpu_float_array_pack (c, slopes, self->slopes);
+    at += array;
+  }
+  for (guint i = 0; i < self->n_layers; i++) {
+    CpuFloatLayer *layer = &self->layers[i];
+    layer->weights = (gfloat *)(gpointer)at;
+    cpu_float_weights_pack (&layer->conv, &weights[i], self->kernels, layer->weights);
+    at += round_up (cpu_float_weights_size (&layer->conv));
+  }
+}
+
+static void
+setup (FloatConv *self, guint threads)
+{
+  for (guint i = 0; i < self->n_layers; i++) {
+    CpuConv *c = &self->layers[i].conv;
+    cpu_float_conv_setup (c, self->kernels, threads);
+    self->scratch = MAX (self->scratch, c->scratch);
+    self->n_parts += cpu_conv_count_parts (c);
+  }
+}
+
+/* The result goes where the residual is if nobody needs that later. */
+static void
+add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gboolean has_sum)
+{
+  const AxonValue *value = node->outputs[0];
+  g_autoptr (CpuMd) md = cpu_md_channels_last (value->type.dtype, &value->type.shape);
+  CpuTensor *in[2] = { x, NULL }, *out[2];
+  if (has_sum)
+    in[1] = cpu_plan_input_as (plan, node, CPU_CONV_RESIDUAL, md);
+  out[0] = has_sum && in[1] == cpu_plan_input (plan, node, CPU_CONV_RESIDUAL) &&
+                   cpu_plan_is_last_use (plan, in[1])
+               ? cpu_plan_alias (plan, node, 0, in[1], md)
+               : cpu_plan_output (plan, node, 0, md);
+  out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
+  cpu_plan_add_step (plan, run_float_conv, self, float_conv_free,
+                     self->layers[0].conv.depthwise ? "own:depthwise" : "own:dense", in,
+                     has_sum ? 2 : 1, out, 2);
+}
+
+static gboolean
+is_ready (const CpuPlan *plan, const AxonNode *node)
+{
+  const AxonTensor *w = cpu_node_constant (node, 1);
+  return cpu_conv_is_own (plan, node) && w != NULL && axon_tensor_get_dtype (w) == AXON_DTYPE_F32 &&
+         node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
+         (axon_node_get_input (node, 2) == NULL || cpu_node_constant (node, 2) != NULL) &&
+         axon_node_find_attr (node, "output_shape") == NULL;
+}
+
+static FloatConv *
+float_conv_new (const AxonNode *node, gboolean *has_sum)
+{
+  FloatConv *self = g_new0 (FloatConv, 1);
+  self->kernels = &cpu_isa_get ()->vector->floats;
+  if (read_posts (self, node, has_sum))
+    return self;
+  g_free (self);
+  return NULL;
+}
+
+static gboolean
+build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonTensor *w = cpu_node_constant (node, 1);
+  CpuFloatWeights weights = { .tap = 1 };
+  CpuTensor *x;
+  FloatConv *self;
+  gboolean has_sum;
+  CpuConv conv;
+  if (!is_ready (plan, node) || !cpu_conv_init (&conv, node, axon_tensor_get_shape (w)) ||
+      (self = float_conv_new (node, &has_sum)) == NULL)
+    return FALSE;
+  weights.data = axon_tensor_get_data (w);
+  weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
+  weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
+  x = cpu_conv_source (plan, node, 0, &conv);
+  self->n_layers = 1;
+  self->layers = g_new0 (CpuFloatLayer, 1);
+  self->layers[0].conv = conv;
+  setup (self, plan->n_threads);
+  pack (self, node, &weights);
+  add_step (plan, node, self, x, has_sum);
+  return TRUE;
+}
+
+static void
+add_phases (FloatConv *self, const AxonNode *node, const CpuConv *whole, const AxonWindow *window,
+            const CpuFloatWeights *all, guint threads)
+{
+  g_autofree CpuFloatWeights *weights = NULL;
+  gint rows, columns;
+  cpu_conv_count_phases (window, &rows, &columns);
+  self->n_layers = (guint)(rows * columns);
+  self->layers = g_new0 (CpuFloatLayer, self->n_layers);
+  weights = g_new (CpuFloatWeights, self->n_layers);
+  for (guint i = 0; i < self->n_layers; i++) {
+    CpuConvPhase phase = cpu_conv_get_phase (whole, window, (gint)i / columns, (gint)i % columns);
+    self->layers[i].conv = phase.conv;
+    self->layers[i].origin = phase.origin;
+    weights[i] = *all;
+    weights[i].taps = phase.taps;
+  }
+  setup (self, threads);
+  pack (self, node, weights);
+  for (guint i = 0; i < self->n_layers; i++)
+    g_free ((gpointer)weights[i].taps);
+}
+
+/* Weights [I, O/g, k...]. */
+static gboolean
+build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonTensor *w = cpu_node_constant (node, 1);
+  CpuFloatWeights weights = { .tap = 1 };
+  gsize outs, channels;
+  AxonWindow window;
+  FloatConv *self;
+  gboolean has_sum;
+  CpuTensor *x;
+  CpuConv conv;
+  if (!is_ready (plan, node) || !cpu_conv_init_transposed (&conv, &window, node, 1) ||
+      (self = float_conv_new (node, &has_sum)) == NULL)
+    return FALSE;
+  outs = (gsize)axon_tensor_get_dim (w, 1);
+  channels = (gsize)(node->inputs[0]->type.shape.dims[1] / axon_node_get_int (node, "group"));
+  weights.data = axon_tensor_get_data (w);
+  weights.out = (gsize)(window.kernel[1] * window.kernel[2]);
+  weights.in = weights.out * outs;
+  weights.per_group = outs;
+  weights.group = weights.in * channels - weights.in;
+  x = cpu_conv_source (plan, node, 0, &conv);
+  add_phases (self, node, &conv, &window, &weights, plan->n_threads);
+  add_step (plan, node, self, x, has_sum);
+  return TRUE;
+}
+
+const CpuKernel cpu_float_conv_kernels[] = {
+  { .name = "Conv", .impl = "own", .build = build_conv },
+  { .name = "ConvTranspose", .impl = "own", .build = build_transposed },
+  { 0 },
+};

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Weights of convolutions of floats in the order in which their kernels read them: by panels of
+ * output channels, by taps and input channels, the panel's vectors side by side. */
+#include "convparts.h"
+#include "floatconv-private.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define DEFAULT_L2 (512 * 1024)
+
+/* Parts of the second cache: what a part lays out of its source, what a depthwise part reads,
+ * and the weights of a panel that are used for all of a part's pixels, then the next ones. */
+#define PATCH(l2) ((l2) / 4)
+#define STRIP(l2) ((l2) / 8)
+#define BAND(l2) ((l2) / 8)
+#define WEIGHTS(l2) ((l2) / 16)
+
+static gsize
+second_cache (void)
+{
+  long size = sysconf (_SC_LEVEL2_CACHE_SIZE);
+  return size > 0 ? (gsize)size : DEFAULT_L2;
+}
+
+static gint
+channels_of (const CpuConv *c)
+{
+  return c->depthwise ? c->channels : c->out_channels;
+}
+
+static gsize
+round_up (gsize n_bytes)
+{
+  return (n_bytes + 63) / 64 * 64;
+}
+
+/* Many weights and few pixels: channels are cut, so that all pixels of a frame use a weight that
+ * was read. */
+static gboolean
+has_more_weights (const CpuConv *c)
+{
+  return (gint64)c->out_channels * c->kernel_h * c->kernel_w > (gint64)c->in_h * c->in_w;
+}
+
+/* Where sums, and then the patch, stand in a thread's memory. */
+static void
+place_scratch (CpuConv *c, const CpuFloatConvKernels *k, gsize pixel)
+{
+  gsize pixels = (gsize)(c->band_h * c->band_w), vector = (gsize)k->lanes * sizeof (gfloat);
+  gsize patch = (gsize)cpu_conv_patch_rows (c) * (gsize)cpu_conv_patch_columns (c) * pixel;
+  c->heads[0] = round_up ((gsize)(2 * c->kernel_h * c->kernel_w) * sizeof (gint));
+  c->heads[1] = c->heads[0] + (c->chunk > 0 ? round_up (pixels * vector * (gsize)k->vectors) : 0);
+  c->scratch = c->heads[1] + (c->direct ? 0 : round_up (patch + 64));
+}
+
+void
+cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
+{
+  gboolean by_rows = c->kernel_w == 1 || c->dilation_w == 1;
+  gsize l2 = second_cache (), pixel = (gsize)c->channels * sizeof (gfloat);
+  gsize panel = (gsize)(c->kernel_h * c->kernel_w) * pixel * (gsize)(k->lanes * k->vectors);
+  gint vectors = cpu_ceil_div (channels_of (c), k->lanes);
+  CpuConvCut cut = { .pixel = pixel,
+                     .patch = PATCH (l2),
+                     .step = 1,
+                     .tile = k->pixels,
+                     .panels = 1,
+                     .threads = threads };
+  cpu_conv_flatten (c);
+  c->n_taps = by_rows ? c->kernel_h : c->kernel_h * c->kernel_w;
+  c->direct = c->depthwise || cpu_conv_reads_inside (c);
+  c->padded = vectors * k->lanes;
+  c->n_panels = cpu_ceil_div (vectors, c->depthwise ? k->strip : k->vectors);
+  if (!c->depthwise && panel > WEIGHTS (l2))
+    c->chunk = (gint)(WEIGHTS (l2) / (gsize)(k->lanes * k->vectors) / sizeof (gfloat));
+  if (c->depthwise) {
+    cut.patch = STRIP (l2);
+  } else if (has_more_weights (c)) {
+    cut.patch = l2;
+    cut.by_panels = TRUE;
+  } else if (c->direct) { /* what is read and what is written of a pixel, for all panels */
+    cut.pixel += (gsize)c->out_channels * sizeof (gfloat);
+    cut.patch = BAND (l2);
+  }
+  cpu_conv_cut (c, &cut);
+  place_scratch (c, k, pixel);
+}
+
+gsize
+cpu_float_weights_size (const CpuConv *c)
+{
+  gsize taps = (gsize)(c->kernel_h * c->kernel_w);
+  return (gsize)c->groups * (gsize)c->padded * taps * (gsize)(c->depthwise ? 1 : c->channels) *
+         sizeof (gfloat);
+}
+
+static gfloat
+weight_at (const CpuFloatWeights *w, gsize o, gsize i, gint tap)
+{
+  gsize group = w->per_group ? o / w->per_group * w->group : 0;
+  gint t = w->taps ? w->taps[tap] : tap;
+  return t < 0 ? 0 : w->data[o * w->out + group + i * w->in + (gsize)t * w->tap];
+}
+
+/* All of one output channel, @step elements apart. */
+static void
+pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, gsize step)
+{
+  gint inputs = c->depthwise ? 1 : c->channels;
+  for (gint t = 0; t < c->kernel_h * c->kernel_w; t++)
+    for (gint i = 0; i < inputs; i++, to += step)
+      *to = weight_at (w, o, (gsize)i, t);
+}
+
+void
+cpu_float_weights_pack (const CpuConv *c, const CpuFloatWeights *from, const CpuFloatConvKernels *k,
+                        gfloat *to)
+{
+  gsize each = (gsize)(c->kernel_h * c->kernel_w) * (gsize)(c->depthwise ? 1 : c->channels);
+  gint channels = channels_of (c);
+  memset (to, 0, cpu_float_weights_size (c));
+  for (gint g = 0; g < c->groups; g++)
+    for (gint p = 0; p < c->n_panels; p++) {
+      gint first = cpu_conv_panel_start (c, k->lanes, p) * k->lanes;
+      gint end = cpu_conv_panel_start (c, k->lanes, p + 1) * k->lanes;
+      gfloat *panel = to + ((gsize)g * (gsize)c->padded + (gsize)first) * each;
+      for (gint o = first; o < MIN (end, channels); o++)
+        pack_channel (c, from, (gsize)(g * channels + o), panel + (o - first),
+                      (gsize)(end - first));
+    }
+}
+
+void
+cpu_float_array_pack (const CpuConv *c, const gfloat *from, gfloat *to)
+{
+  gint channels = channels_of (c);
+  memset (to, 0, (gsize)(c->groups * c->padded) * sizeof *to);
+  for (gint g = 0; g < c->groups; g++)
+    memcpy (to + g * c->padded, from + g * channels, (gsize)channels * sizeof *to);
+}

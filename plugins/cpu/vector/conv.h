@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The shape of a convolution over frames that lie channels last, and how it is cut into parts. A
+ * matrix product is a convolution of one pixel. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct {
+  gint groups, channels, out_channels; /* channels of one group */
+  gint in_h, in_w, out_h, out_w;
+  gint kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
+  gint frames;
+  gsize x_pixel, x_row, x_frame; /* strides of the source in elements */
+  gsize y_pixel, y_row, y_frame; /* of the destination */
+  gboolean depthwise;            /* channels is their number; groups and out_channels are 1 */
+  /* set when the convolution is set up (../kernels/convparts.c) */
+  gint n_taps;           /* runs of consecutive elements of the source that a pixel is made of */
+  gint padded;           /* out_channels (depthwise: channels), rounded up to whole vectors */
+  gboolean direct;       /* the source is read where it lies */
+  gint band_h, band_w;   /* output rows and pixels of a part */
+  gint n_panels, panels; /* vectors of output channels of a group, or panels of them, and those of a
+                            part */
+  gint chunk;            /* floats: elements of a run that are summed at once, or taps * run */
+  gsize heads[2];        /* floats: where sums and the patch begin in a thread's scratch */
+  gsize scratch;         /* bytes of a thread */
+} CpuConv;
+
+/* Panel @p begins with this vector of output channels; panels of floats have some vectors each. */
+static inline gint
+cpu_conv_panel_start (const CpuConv *c, gint lanes, gint p)
+{
+  return c->padded / lanes * p / c->n_panels;
+}
+
+/* What one thread computes at once. */
+typedef struct {
+  gint frame, group, y0, y1, x0, x1, panel0, panel1;
+} CpuConvPart;

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Convolution of floats, channels last: dense and grouped, and depthwise. A matrix product is a
+ * convolution of one pixel.
+ *
+ * Weights are packed by floatconvpack.c. One thread runs one CpuConvPart; parts of a convolution
+ * may run at once. */
+#pragma once
+
+#include "conv.h"
+#include "post.h"
+
+/* Of one run. Arrays have `padded` elements for each group. */
+typedef struct {
+  const gfloat *x;
+  gfloat *y;
+  const gfloat *residual; /* added to the result, as y lies; NULL: none */
+  const gfloat *weights, *bias, *slopes;
+  CpuPost before, after; /* of adding the residual */
+} CpuFloatConvRun;
+
+typedef void (*CpuFloatConvFunc) (const CpuConv *conv, const CpuFloatConvRun *run,
+                                  const CpuConvPart *part, guint8 *scratch);
+
+typedef struct {
+  gint lanes;   /* of a vector */
+  gint vectors; /* of output channels, of a tile */
+  gint pixels;  /* of a tile */
+  gint strip;   /* vectors of channels of a depthwise tile */
+  CpuFloatConvFunc dense, depthwise;
+} CpuFloatConvKernels;

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Dense and grouped convolution of floats, compiled per instruction set.
+ *
+ * A row of the filter is one run of consecutive elements of the source, so that every filter is a
+ * list of runs. A tile of pixels x vectors of output channels stays in registers over all of them.
+ * What a part reads is laid out with its padding first, unless it can be read where it lies. */
+#include "floatfinish.h"
+#include "level.h"
+
+#include <string.h>
+
+/* Pixels of a tile by its vectors of output channels: together they fill the registers. */
+#if CPU_REGISTERS == 32
+static const gint tile_pixels[CPU_FLOAT_VECTORS] = { 12, 12, 8, 6 };
+#else
+static const gint tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
+#endif
+
+/* What a tile adds: @n elements of each run, from the taps' places on, and their weights. */
+typedef struct {
+  const gint *taps;
+  gint n_taps, n;
+  const gfloat *w;
+  const gfloat *from; /* what it is added to: for each pixel @again elements further */
+  gsize again;
+} Chunk;
+
+CPU_INLINE void
+put_tile (const CpuFloatOut *out, VF32 c[][CPU_FLOAT_PIXELS], gint mr, gint nr, gboolean add)
+{
+#pragma GCC unroll 12
+  for (gint j = 0; j < nr; j++)
+#pragma GCC unroll 4
+    for (gint i = 0; i < mr; i++)
+      float_put (out, (gsize)j * out->pixel + (gsize)(i * CPU_LANES), c[i][j], add);
+}
+
+/* Sums of @nr pixels, @step elements apart, and @mr vectors of channels. */
+CPU_INLINE void
+tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint mr, gint nr)
+{
+  const gfloat *w = k->w;
+  VF32 c[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS];
+#pragma GCC unroll 4
+  for (gint i = 0; i < mr; i++)
+#pragma GCC unroll 12
+    for (gint j = 0; j < nr; j++)
+      c[i][j] = *(const VF32 *)(k->from + (gsize)j * k->again + i * CPU_LANES);
+  for (gint t = 0; t < k->n_taps; t++) {
+    const gfloat *q = p + k->taps[t];
+    for (gint m = k->n; m > 0; m--, q++, w += mr * CPU_LANES) {
+      VF32 x[CPU_FLOAT_VECTORS];
+#pragma GCC unroll 4
+      for (gint i = 0; i < mr; i++)
+        x[i] = *(const VF32 *)(w + i * CPU_LANES);
+#pragma GCC unroll 12
+      for (gint j = 0; j < nr; j++) {
+        VF32 b = splat_float (q[(gsize)j * step]);
+#pragma GCC unroll 4
+        for (gint i = 0; i < mr; i++)
+          c[i][j] += b * x[i];
+      }
+    }
+  }
+  if (out->residual != NULL)
+    put_tile (out, c, mr, nr, TRUE);
+  else
+    put_tile (out, c, mr, nr, FALSE);
+}
+
+typedef void (*TileFunc) (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k);
+
+#define TILE(mr, nr)                                                                               \
+  static void tile_##mr##_##nr (const CpuFloatOut *out, const gfloat *p, gsize step,               \
+                                const Chunk *k)                                                    \
+  {                                                                                                \
+    tile (out, p, step, k, mr, nr);                                                                \
+  }
+#define NAME(mr, nr) tile_##mr##_##nr,
+#define TO_6(M, mr) M (mr, 1) M (mr, 2) M (mr, 3) M (mr, 4) M (mr, 5) M (mr, 6)
+#define TO_8(M, mr) TO_6 (M, mr) M (mr, 7) M (mr, 8)
+#define TO_12(M, mr) TO_8 (M, mr) M (mr, 9) M (mr, 10) M (mr, 11) M (mr, 12)
+
+#if CPU_REGISTERS == 32
+TO_12 (TILE, 1)
+TO_12 (TILE, 2)
+TO_8 (TILE, 3)
+TO_6 (TILE, 4)
+static const TileFunc tiles[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS] = {
+  { TO_12 (NAME, 1) }, { TO_12 (NAME, 2) }, { TO_8 (NAME, 3) }, { TO_6 (NAME, 4) }
+};
+#else
+TO_12 (TILE, 1)
+TO_6 (TILE, 2)
+static const TileFunc tiles[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS] = { { TO_12 (NAME, 1) },
+                                                                     { TO_6 (NAME, 2) } };
+#endif
+
+/* The source as the tiles read it: where the part's first pixel is, and how far it is to others. */
+typedef struct {
+  const gfloat *data;
+  gsize pixel, row; /* elements from one output pixel to the next, one output row to the next */
+} Patch;
+
+/* One row of the source: @width pixels from column @left on. */
+static void
+lay_row (const CpuConv *c, const gfloat *x, gint left, gint width, gfloat *to)
+{
+  gint from = CLAMP (-left, 0, width), until = CLAMP (c->in_w - left, from, width);
+  gsize n = (gsize)c->channels;
+  memset (to, 0, (gsize)from * n * sizeof *to);
+  x += (gssize)(left + from) * (gssize)c->x_pixel;
+  to += (gsize)from * n;
+  if (c->x_pixel == n)
+    memcpy (to, x, (gsize)(until - from) * n * sizeof *to);
+  else
+    for (gint i = 0; i < until - from; i++)
+      memcpy (to + (gsize)i * n, x + (gsize)i * c->x_pixel, n * sizeof *to);
+  to += (gsize)(until - from) * n;
+  memset (to, 0, (gsize)(width - until) * n * sizeof *to);
+}
+
+static Patch
+lay_out (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part, gint *taps,
+         gfloat *scratch)
+{
+  const gfloat *x =
+      run->x + (gsize)part->frame * c->x_frame + (gsize)part->group * (gsize)c->channels;
+  gint top = part->y0 * c->stride_h - c->pad_top, left = part->x0 * c->stride_w - c->pad_left;
+  gint rows = (part->y1 - part->y0 - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1;
+  gint width = (part->x1 - part->x0 - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1;
+  gsize pixel = c->direct ? c->x_pixel : (gsize)c->channels;
+  gsize row = c->direct ? c->x_row : (gsize)width * pixel;
+  gboolean by_rows = c->n_taps == c->kernel_h;
+  for (gint t = 0; t < c->n_taps; t++)
+    taps[t] = by_rows ? (gint)(t * c->dilation_h * (gssize)row)
+                      : (gint)(t / c->kernel_w * c->dilation_h * (gssize)row +
+                               t % c->kernel_w * c->dilation_w * (gssize)pixel);
+  if (c->direct)
+    return (Patch){ x + (gssize)top * (gssize)row + (gssize)left * (gssize)pixel,
+                    (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
+  for (gint r = 0; r < rows; r++) {
+    gfloat *to = scratch + (gsize)r * row;
+    if (top + r < 0 || top + r >= c->in_h)
+      memset (to, 0, row * sizeof *to);
+    else
+      lay_row (c, x + (gsize)(top + r) * c->x_row, left, width, to);
+  }
+  return (Patch){ scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
+}
+
+/* The output channels of one panel, of one part. */
+typedef struct {
+  const CpuConv *conv;
+  const CpuFloatConvRun *run;
+  const CpuConvPart *part;
+  Patch patch;
+  CpuFloatTile tile;
+  gint first; /* output channel of the group */
+  gboolean is_plain;
+} Panel;
+
+/* All pixels of the part by some of what they are sums of. @sums: of all pixels, or of one tile
+ * where all is summed at once. */
+static void
+run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboolean is_last)
+{
+  const CpuConv *c = p->conv;
+  CpuFloatTile *t = &p->tile;
+  gint cols = p->part->x1 - p->part->x0, most = tile_pixels[t->mr - 1];
+  gint blocks = (cols + most - 1) / most;
+  gsize pixel = (gsize)(t->mr * CPU_LANES);
+  Chunk k = *chunk;
+  for (gint y = p->part->y0; y < p->part->y1; y++)
+    for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
+      gint x = (gint)((gint64)cols * b / blocks);
+      t->nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
+      gsize at = (gsize)p->part->frame * c->y_frame + (gsize)y * c->y_row +
+                 (gsize)(p->part->x0 + x) * c->y_pixel +
+                 (gsize)(p->part->group * c->out_channels + p->first);
+      CpuFloatOut out =
+          is_last && p->is_plain ? float_out_plain (t, at) : float_out_to (sums, pixel);
+      if (!is_first) {
+        k.from = sums;
+        k.again = pixel;
+      }
+      tiles[t->mr - 1][t->nr - 1](
+          &out, p->patch.data + (gsize)(y - p->part->y0) * p->patch.row + (gsize)x * p->patch.pixel,
+          p->patch.pixel, &k);
+      if (is_last && !p->is_plain)
+        float_finish (t, sums, at);
+      if (!is_first || !is_last)
+        sums += (gsize)t->nr * pixel;
+    }
+}
+
+/* Taps one by one, each in chunks that leave their weights in the cache. */
+static void
+run_chunks (Panel *p, Chunk *k, gint *taps, gint length, gfloat *sums)
+{
+  const CpuConv *c = p->conv;
+  gint n_taps = c->n_taps;
+  k->n_taps = 1;
+  for (gint t = 0; t < n_taps; t++)
+    for (gint from = 0; from < length; from += c->chunk) {
+      gint at = taps[t] + from;
+      k->taps = &at;
+      k->n = MIN (c->chunk, length - from);
+      run_chunk (p, k, sums, t == 0 && from == 0, t == n_taps - 1 && from + k->n == length);
+      k->w += (gsize)(k->n * p->tile.mr * CPU_LANES);
+    }
+}
+
+static void
+run_panel (Panel *p, gint *taps, gint panel, gfloat *scratch)
+{
+  gfloat sums[CPU_FLOAT_SUMS] __attribute__ ((aligned (64)));
+  const CpuConv *c = p->conv;
+  CpuFloatTile *t = &p->tile;
+  gint vector = cpu_conv_panel_start (c, CPU_LANES, panel);
+  gint length = c->n_taps == c->kernel_h ? c->kernel_w * c->channels : c->channels;
+  Chunk k = { .taps = taps, .n_taps = c->n_taps, .n = length };
+  p->first = vector * CPU_LANES;
+  t->mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector;
+  t->channels = MIN (c->out_channels - p->first, t->mr * CPU_LANES);
+  t->at = (gsize)p->part->group * (gsize)c->padded + (gsize)p->first;
+  p->is_plain = float_is_plain (t);
+  k.w = p->run->weights + t->at * (gsize)c->n_taps * (gsize)length;
+  k.from = p->run->bias + t->at;
+  if (c->chunk == 0)
+    run_chunk (p, &k, sums, TRUE, TRUE);
+  else
+    run_chunks (p, &k, taps, length, scratch);
+}
+
+void
+CPU_NAME (cpu_float_dense) (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part,
+                            guint8 *scratch)
+{
+  gint *taps = (gint *)(gpointer)scratch;
+  gfloat *sums = (gfloat *)(gpointer)(scratch + c->heads[0]);
+  Panel p = { .conv = c, .run = run, .part = part };
+  p.tile = (CpuFloatTile){ .run = run, .pixel = c->y_pixel };
+  p.patch = lay_out (c, run, part, taps, (gfloat *)(gpointer)(scratch + c->heads[1]));
+  for (gint i = part->panel0; i < part->panel1; i++)
+    run_panel (&p, taps, i, sums);
+}

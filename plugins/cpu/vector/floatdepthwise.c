@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Depthwise convolution of floats, compiled per instruction set. Channels are the lanes; the source
+ * is read where it lies. Taps that are outside of the picture are left out, column by column at its
+ * edges. */
+#include "floatfinish.h"
+#include "level.h"
+
+#define VECTORS CPU_FLOAT_STRIP
+#define PIXELS 6
+#define BLOCK 24 /* pixels, for all channels, then the next ones */
+
+/* The taps that some pixels have: how far from tap 0, 0 each reads, and where its weights are. */
+typedef struct {
+  gint y0, y1, x0, x1, n;
+  gint *offsets; /* elements of the source */
+  gint *places;  /* of the filter */
+} Taps;
+
+/* Sums of @nr pixels, @step elements apart; @x: what tap 0, 0 of the first one meets. */
+CPU_INLINE void
+sum_pixels (const CpuFloatOut *out, const gfloat *x, gsize step, const Taps *taps, const gfloat *w,
+            const gfloat *bias, gint mr, gint nr)
+{
+  const gsize bytes = step * sizeof *x; /* two places and their distance address all six pixels */
+  VF32 s[VECTORS][PIXELS];
+#pragma GCC unroll 2
+  for (gint i = 0; i < mr; i++)
+#pragma GCC unroll 6
+    for (gint j = 0; j < nr; j++)
+      s[i][j] = *(const VF32 *)(bias + i * CPU_LANES);
+  for (gint t = 0; t < taps->n; t++) {
+    const gfloat *p = x + taps->offsets[t], *v = w + taps->places[t] * mr * CPU_LANES;
+    const guint8 *at[2] = { (const guint8 *)p, (const guint8 *)(p + 3 * step) };
+    VF32 f[VECTORS];
+#pragma GCC unroll 2
+    for (gint i = 0; i < mr; i++)
+      f[i] = *(const VF32 *)(v + i * CPU_LANES);
+#pragma GCC unroll 6
+    for (gint j = 0; j < nr; j++)
+#pragma GCC unroll 2
+      for (gint i = 0; i < mr; i++)
+        s[i][j] += *(const VF32 *)(at[j / 3] + (gsize)(j % 3) * bytes + i * CPU_VECTOR) * f[i];
+  }
+#pragma GCC unroll 6
+  for (gint j = 0; j < nr; j++)
+#pragma GCC unroll 2
+    for (gint i = 0; i < mr; i++)
+      float_put (out, (gsize)j * out->pixel + (gsize)(i * CPU_LANES), s[i][j], FALSE);
+}
+
+/* Of one pixel at the end of memory: no more than the @n channels that there are is read. */
+static void
+sum_last_pixel (gfloat *out, const gfloat *x, const Taps *taps, const gfloat *w, const gfloat *bias,
+                gint mr, gint n)
+{
+  VF32 s[VECTORS], v[VECTORS] = { splat_float (0), splat_float (0) };
+  memcpy (s, bias, (gsize)mr * CPU_VECTOR);
+  for (gint t = 0; t < taps->n; t++) {
+    const VF32 *f = (const VF32 *)(w + taps->places[t] * mr * CPU_LANES);
+    memcpy (v, x + taps->offsets[t], (gsize)n * sizeof *x);
+    for (gint i = 0; i < mr; i++)
+      s[i] += v[i] * f[i];
+  }
+  memcpy (out, s, (gsize)mr * CPU_VECTOR);
+}
+
+/* A run of pixels that have the same taps. */
+CPU_INLINE void
+sum_run (CpuFloatOut out, const gfloat *x, gsize step, const Taps *taps, const gfloat *w,
+         const gfloat *bias, gint n, gint mr)
+{
+  for (; n >= PIXELS; n -= PIXELS, x += PIXELS * step, out.y += PIXELS * out.pixel)
+    sum_pixels (&out, x, step, taps, w, bias, mr, PIXELS);
+  for (; n >= 2; n -= 2, x += 2 * step, out.y += 2 * out.pixel)
+    sum_pixels (&out, x, step, taps, w, bias, mr, 2);
+  if (n > 0)
+    sum_pixels (&out, x, step, taps, w, bias, mr, 1);
+}
+
+static void __attribute__ ((noinline))
+sum_one_vector (CpuFloatOut out, const gfloat *x, gsize step, const Taps *taps, const gfloat *w,
+                const gfloat *bias, gint n)
+{
+  sum_run (out, x, step, taps, w, bias, n, 1);
+}
+
+static void __attribute__ ((noinline))
+sum_two_vectors (CpuFloatOut out, const gfloat *x, gsize step, const Taps *taps, const gfloat *w,
+                 const gfloat *bias, gint n)
+{
+  sum_run (out, x, step, taps, w, bias, n, 2);
+}
+
+/* The taps of an output place that meet one of @in places; @from: what tap 0 meets. */
+static void
+clip_taps (gint from, gint kernel, gint dilation, gint in, gint *first, gint *end)
+{
+  *first = from < 0 ? MIN ((-from + dilation - 1) / dilation, kernel) : 0;
+  *end = from + (kernel - 1) * dilation >= in
+             ? CLAMP ((in - from + dilation - 1) / dilation, *first, kernel)
+             : kernel;
+}
+
+/* A strip of channels of one frame. */
+typedef struct {
+  const CpuConv *conv;
+  const gfloat *x, *w, *bias;
+  CpuFloatTile tile;
+  gsize y;           /* element of the destination */
+  const gfloat *end; /* of the source's memory */
+  gboolean is_plain;
+  gint inner_x0, inner_x1, inner_y0, inner_y1; /* output columns and rows that meet all taps */
+} Strip;
+
+/* TRUE if whole vectors would be read from where no memory of the source is. */
+static gboolean
+reaches_beyond (const Strip *s, const gfloat *from, gsize step, gint n, const Taps *taps)
+{
+  gint vectors = s->tile.mr * CPU_LANES;
+  return s->tile.channels < vectors && taps->n > 0 &&
+         from + (gssize)(n - 1) * (gssize)step + taps->offsets[taps->n - 1] + vectors > s->end;
+}
+
+/* Some pixels from column @x on. */
+static void
+run_tile (Strip *s, const gfloat *from, gsize step, gint n, const Taps *taps, gsize at)
+{
+  gfloat sums[VECTORS * PIXELS * CPU_LANES] __attribute__ ((aligned (64)));
+  CpuFloatOut out = s->is_plain ? float_out_plain (&s->tile, at)
+                                : float_out_to (sums, (gsize)(s->tile.mr * CPU_LANES));
+  s->tile.nr = n;
+  if (reaches_beyond (s, from, step, n, taps))
+    sum_last_pixel (sums, from, taps, s->w, s->bias, s->tile.mr, s->tile.channels);
+  else if (s->tile.mr == 2)
+    sum_two_vectors (out, from, step, taps, s->w, s->bias, n);
+  else
+    sum_one_vector (out, from, step, taps, s->w, s->bias, n);
+  if (!s->is_plain)
+    float_finish (&s->tile, sums, at);
+}
+
+/* @n pixels from @y, @x on, side by side or one below the other, all with the same taps. */
+static void
+run_pixels (Strip *s, gint y, gint x, gint n, gboolean down, const Taps *taps)
+{
+  const CpuConv *c = s->conv;
+  const gfloat *from = s->x + (gssize)(y * c->stride_h - c->pad_top) * (gssize)c->x_row +
+                       (gssize)(x * c->stride_w - c->pad_left) * (gssize)c->x_pixel;
+  gsize step = down ? (gsize)c->stride_h * c->x_row : (gsize)c->stride_w * c->x_pixel;
+  gsize at = s->y + (gsize)y * c->y_row + (gsize)x * c->y_pixel;
+  s->tile.pixel = down ? c->y_row : c->y_pixel;
+  for (gint m; n > 0; n -= m, from += (gsize)m * step, at += (gsize)m * s->tile.pixel) {
+    m = s->is_plain ? n : MIN (n, PIXELS);
+    if (reaches_beyond (s, from, step, m, taps))
+      m = 1;
+    run_tile (s, from, step, m, taps, at);
+  }
+}
+
+static void
+list_taps (const CpuConv *c, Taps *taps)
+{
+  taps->n = 0;
+  for (gint y = taps->y0; y < taps->y1; y++)
+    for (gint x = taps->x0; x < taps->x1; x++, taps->n++) {
+      taps->offsets[taps->n] = (gint)((gssize)(y * c->dilation_h) * (gssize)c->x_row +
+                                      (gssize)(x * c->dilation_w) * (gssize)c->x_pixel);
+      taps->places[taps->n] = y * c->kernel_w + x;
+    }
+}
+
+static void
+set_panel (Strip *s, const CpuConvPart *part, gint panel)
+{
+  const CpuConv *c = s->conv;
+  const CpuFloatConvRun *run = s->tile.run;
+  gint vector = cpu_conv_panel_start (c, CPU_LANES, panel), first = vector * CPU_LANES;
+  s->tile.mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector;
+  s->tile.channels = MIN (c->channels - first, s->tile.mr * CPU_LANES);
+  s->tile.at = (gsize)first;
+  s->is_plain = run->residual == NULL && float_is_plain (&s->tile);
+  s->x = run->x + (gsize)part->frame * c->x_frame + (gsize)first;
+  s->y = (gsize)part->frame * c->y_frame + (gsize)first;
+  s->w = run->weights + (gsize)first * (gsize)(c->kernel_h * c->kernel_w);
+  s->bias = run->bias + first;
+}
+
+/* Of the channels of the part. */
+static void
+run_block (Strip *s, const CpuConvPart *part, gint y, gint x, gint n, gboolean down,
+           const Taps *taps)
+{
+  for (gint p = part->panel0; p < part->panel1; p++) {
+    set_panel (s, part, p);
+    run_pixels (s, y, x, n, down, taps);
+  }
+}
+
+/* Rows @y0 to @y1, which all meet the same rows of the filter: columns at the edges from top to
+ * bottom, for they have taps of their own; others in blocks, so that memory is read in order. */
+static void
+run_rows (Strip *s, const CpuConvPart *part, gint y0, gint y1, Taps *taps)
+{
+  const CpuConv *c = s->conv;
+  clip_taps (y0 * c->stride_h - c->pad_top, c->kernel_h, c->dilation_h, c->in_h, &taps->y0,
+             &taps->y1);
+  for (gint x = part->x0; x < part->x1;) {
+    gboolean inner = x >= s->inner_x0 && x < s->inner_x1;
+    gint end = inner ? MIN (s->inner_x1, part->x1) : x + 1;
+    clip_taps (x * c->stride_w - c->pad_left, c->kernel_w, c->dilation_w, c->in_w, &taps->x0,
+               &taps->x1);
+    list_taps (c, taps);
+    if (!inner)
+      run_block (s, part, y0, x, y1 - y0, TRUE, taps);
+    else
+      for (gint y = y0; y < y1; y++)
+        for (gint at = x; at < end; at += BLOCK)
+          run_block (s, part, y, at, MIN (BLOCK, end - at), FALSE, taps);
+    x = end;
+  }
+}
+
+/* Output places from @first to @end meet all taps. */
+static void
+find_inner (gint in, gint pad, gint stride, gint reach, gint *first, gint *end)
+{
+  *first = (pad + stride - 1) / stride;
+  *end = in + pad > reach ? (in + pad - reach - 1) / stride + 1 : 0;
+}
+
+void
+CPU_NAME (cpu_float_depthwise) (const CpuConv *c, const CpuFloatConvRun *run,
+                                const CpuConvPart *part, guint8 *scratch)
+{
+  Taps taps = { .offsets = (gint *)(gpointer)scratch };
+  Strip s = { .conv = c, .tile = { .run = run, .pixel = c->y_pixel } };
+  taps.places = taps.offsets + c->kernel_h * c->kernel_w;
+  s.end = run->x + (gsize)(c->frames - 1) * c->x_frame + (gsize)(c->in_h - 1) * c->x_row +
+          (gsize)(c->in_w - 1) * c->x_pixel + (gsize)c->channels;
+  find_inner (c->in_w, c->pad_left, c->stride_w, (c->kernel_w - 1) * c->dilation_w, &s.inner_x0,
+              &s.inner_x1);
+  find_inner (c->in_h, c->pad_top, c->stride_h, (c->kernel_h - 1) * c->dilation_h, &s.inner_y0,
+              &s.inner_y1);
+  for (gint y = part->y0, end; y < part->y1; y = end) {
+    gboolean inner = y >= s.inner_y0 && y < s.inner_y1;
+    end = inner ? MIN (s.inner_y1, part->y1) : y + 1;
+    run_rows (&s, part, y, end, &taps);
+  }
+}

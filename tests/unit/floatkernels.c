@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The kernels for convolutions of floats, every table by itself. Numbers are small integers, so
+ * that every sum is exact, whatever its order. */
+#include "kerneltables.h"
+#include "randomconv.h"
+#include "../../plugins/cpu/kernels/convparts.h"
+#include "../../plugins/cpu/kernels/floatconv-private.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MANY 1500 /* channels, whose weights are more than a cache holds at once */
+#define GAP 3     /* elements beyond the source and between the pixels of both */
+
+typedef struct {
+  CpuConv conv;
+  gint all_in, all_out; /* channels of all groups */
+  gfloat *x, *w, *bias, *slopes, *residual, *y;
+  gsize n_x, n_y;
+  gboolean has_slopes, has_residual;
+  CpuPost before, after;
+} Case;
+
+static gfloat *
+small_numbers (GRand *rand, gsize n)
+{
+  gfloat *v = g_new (gfloat, n);
+  for (gsize i = 0; i < n; i++)
+    v[i] = (gfloat)g_rand_int_range (rand, -4, 5);
+  return v;
+}
+
+static CpuPost
+any_post (GRand *rand)
+{
+  static const CpuPost posts[] = { { CPU_POST_NONE, 0, 0 },
+                                   { CPU_POST_RELU, 0, 0 },
+                                   { CPU_POST_CLIP, -3, 6 },
+                                   { CPU_POST_LEAKY, 0.5f, 0 },
+                                   { CPU_POST_HARD_SWISH, 0, 0 } };
+  return posts[g_rand_int_range (rand, 0, G_N_ELEMENTS (posts))];
+}
+
+/* Pixels of a view are further apart than its channels, with something else between them. */
+static void
+spread (CpuConv *v)
+{
+  v->x_pixel += GAP;
+  v->x_row = v->x_pixel * (gsize)v->in_w;
+  v->x_frame = v->x_row * (gsize)v->in_h;
+  v->y_pixel += GAP;
+  v->y_row = v->y_pixel * (gsize)v->out_w;
+  v->y_frame = v->y_row * (gsize)v->out_h;
+}
+
+static Case *
+case_new (GRand *rand, gboolean depthwise, gboolean many)
+{
+  Case *c = g_new0 (Case, 1);
+  CpuConv *v = &c->conv;
+  gsize taps, inputs;
+  random_conv (v, rand, depthwise);
+  if (many) {
+    v->channels = MANY;
+    dense_conv (v);
+  }
+  c->all_in = v->groups * v->channels;
+  c->all_out = depthwise ? v->channels : v->groups * v->out_channels;
+  if (g_rand_boolean (rand))
+    spread (v);
+  taps = (gsize)(v->kernel_h * v->kernel_w);
+  inputs = depthwise ? 1 : (gsize)v->channels;
+  c->n_x = v->x_frame * (gsize)v->frames - (v->x_pixel - (gsize)c->all_in);
+  c->n_y = v->y_frame * (gsize)v->frames;
+  c->x = small_numbers (rand, c->n_x); /* ends where its last channel ends: sanitizers look */
+  c->y = small_numbers (rand, c->n_y);
+  c->residual = small_numbers (rand, c->n_y);
+  c->w = small_numbers (rand, (gsize)c->all_out * inputs * taps);
+  c->bias = small_numbers (rand, (gsize)c->all_out);
+  c->slopes = small_numbers (rand, (gsize)c->all_out);
+  c->has_residual = g_rand_boolean (rand);
+  c->has_slopes = g_rand_int_range (rand, 0, 4) == 0;
+  c->before = c->has_slopes ? (CpuPost){ CPU_POST_NONE, 0, 0 } : any_post (rand);
+  c->after = c->has_residual ? any_post (rand) : (CpuPost){ CPU_POST_NONE, 0, 0 };
+  return c;
+}
+
+static void
+case_free (Case *c)
+{
+  g_free (c->x);
+  g_free (c->y);
+  g_free (c->residual);
+  g_free (c->w);
+  g_free (c->bias);
+  g_free (c->slopes);
+  g_free (c);
+}
+
+static gfloat
+post_of (const CpuPost *post, gfloat x)
+{
+  switch ((gint)post->kind) {
+  case CPU_POST_RELU:
+    return MAX (x, 0);
+  case CPU_POST_CLIP:
+    return CLAMP (x, post->alpha, post->beta);
+  case CPU_POST_LEAKY:
+    return x < 0 ? post->alpha * x : x;
+  case CPU_POST_HARD_SWISH:
+    return x * CLAMP (x / 6 + 0.5f, 0, 1);
+  default:
+    return x;
+  }
+}
+
+/* The sum of output channel @o at one place. */
+static gfloat
+sum_at (const Case *c, gint f, gint o, gint oy, gint ox)
+{
+  const CpuConv *v = &c->conv;
+  gint inputs = v->depthwise ? 1 : v->channels;
+  gint first = v->depthwise ? o : o / v->out_channels * v->channels;
+  gfloat sum = c->bias[o];
+  for (gint k = 0; k < v->kernel_h * v->kernel_w; k++) {
+    gint y = oy * v->stride_h - v->pad_top + k / v->kernel_w * v->dilation_h;
+    gint x = ox * v->stride_w - v->pad_left + k % v->kernel_w * v->dilation_w;
+    if (y < 0 || y >= v->in_h || x < 0 || x >= v->in_w)
+      continue;
+    for (gint i = 0; i < inputs; i++)
+      sum += c->x[(gsize)f * v->x_frame + (gsize)y * v->x_row + (gsize)x * v->x_pixel +
+                  (gsize)(first + i)] *
+             c->w[(o * inputs + i) * v->kernel_h * v->kernel_w + k];
+  }
+  return sum;
+}
+
+static void
+check (const Case *c, const gfloat *before)
+{
+  const CpuConv *v = &c->conv;
+  for (gint f = 0; f < v->frames; f++)
+    for (gint oy = 0; oy < v->out_h; oy++)
+      for (gint ox = 0; ox < v->out_w; ox++) {
+        gsize at = (gsize)f * v->y_frame + (gsize)oy * v->y_row + (gsize)ox * v->y_pixel;
+        for (gint o = 0; o < c->all_out; o++) {
+          gfloat s = post_of (&c->before, sum_at (c, f, o, oy, ox));
+          s = c->has_slopes && s < 0 ? c->slopes[o] * s : s;
+          s = post_of (&c->after, s + (c->has_residual ? c->residual[at + (gsize)o] : 0));
+          g_assert_cmpfloat_with_epsilon (c->y[at + (gsize)o], s, 1e-5f * (1 + fabsf (s)));
+        }
+        for (gsize i = at + (gsize)c->all_out; i < at + v->y_pixel; i++)
+          g_assert_cmpfloat (c->y[i], ==, before[i]); /* what is between pixels is not ours */
+      }
+}
+
+static gfloat *
+packed (const CpuConv *set, const gfloat *from)
+{
+  gfloat *to = g_aligned_alloc0 ((gsize)(set->groups * set->padded), sizeof *to, 64);
+  cpu_float_array_pack (set, from, to);
+  return to;
+}
+
+static void
+run_case (Case *c, const CpuFloatConvKernels *k)
+{
+  const CpuFloatWeights weights = { .data = c->w,
+                                    .out = (gsize)(c->conv.kernel_h * c->conv.kernel_w) *
+                                           (c->conv.depthwise ? 1 : (gsize)c->conv.channels),
+                                    .in = (gsize)(c->conv.kernel_h * c->conv.kernel_w),
+                                    .tap = 1 };
+  g_autofree gfloat *before = g_memdup2 (c->y, c->n_y * sizeof *c->y);
+  CpuFloatConvRun run = { c->x,      c->y,    c->has_residual ? c->residual : NULL,
+                          NULL,      NULL,    NULL,
+                          c->before, c->after };
+  CpuConv set = c->conv;
+  gpointer memory[4];
+  cpu_float_conv_setup (&set, k, 3);
+  memory[0] = g_aligned_alloc0 (cpu_float_weights_size (&set), 1, 64);
+  memory[1] = packed (&set, c->bias);
+  memory[2] = packed (&set, c->slopes);
+  memory[3] = g_aligned_alloc0 (set.scratch + 64, 1, 64);
+  cpu_float_weights_pack (&set, &weights, k, memory[0]);
+  run.weights = memory[0];
+  run.bias = memory[1];
+  run.slopes = c->has_slopes ? memory[2] : NULL;
+  for (gint i = 0; i < cpu_conv_count_parts (&set); i++) {
+    CpuConvPart part = cpu_conv_get_part (&set, i);
+    (set.depthwise ? k->depthwise : k->dense) (&set, &run, &part, memory[3]);
+  }
+  check (c, before);
+  for (guint i = 0; i < G_N_ELEMENTS (memory); i++)
+    g_aligned_free (memory[i]);
+}
+
+static void
+convolutions_are_exact_sums_with_all_that_follows_them (gconstpointer data)
+{
+  gsize table = GPOINTER_TO_SIZE (data);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  if ((tables[table].needs & ~(guint)cpu_features_get ()) != 0) {
+    g_test_skip ("this processor has no such instructions");
+    return;
+  }
+  for (guint i = 0; i < 300; i++) {
+    Case *c = case_new (rand, i % 3 == 0, i % 30 == 1);
+    run_case (c, &tables[table].vector->floats);
+    case_free (c);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (tables); i++) {
+    g_autofree gchar *path = g_strdup_printf (
+        "/float-kernels/convolutions_are_exact_sums_with_all_that_follows_them/%s", tables[i].name);
+    g_test_add_data_func (path, GSIZE_TO_POINTER (i),
+                          convolutions_are_exact_sums_with_all_that_follows_them);
+  }
+  return g_test_run ();
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tables of kernels, to be tested by themselves: those of levels that this processor has, and
+ * two whose instructions are written out in C, so that what it lacks is proved, too. */
+#pragma once
+
+#include "../../plugins/cpu/cpufeatures.h"
+#include "../../plugins/cpu/vector/cpuvector.h"
+
+#define AVX2 (CPU_FEATURE_AVX2 | CPU_FEATURE_FMA | CPU_FEATURE_F16C | CPU_FEATURE_BMI2)
+#define AVX512                                                                                     \
+  (AVX2 | CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512DQ | CPU_FEATURE_AVX512VL)
+
+static const struct {
+  const gchar *name;
+  const CpuVector *vector;
+  guint needs;
+} tables[] = {
+#ifdef __x86_64__
+  { "SSE41", &cpu_vector_sse41, CPU_FEATURE_SSE41 },
+  { "AVX2", &cpu_vector_avx2, AVX2 },
+  { "AVX2_VNNI", &cpu_vector_avx2_vnni, AVX2 | CPU_FEATURE_AVX_VNNI },
+  { "AVX512", &cpu_vector_avx512, AVX512 },
+  { "AVX512_VNNI", &cpu_vector_avx512_vnni, AVX512 | CPU_FEATURE_AVX512_VNNI },
+#else
+  { "PORTABLE", &cpu_vector_portable, 0 },
+#endif
+  { "emulated, 32 bytes", &cpu_vector_emulated_32, 0 },
+  { "emulated, 64 bytes", &cpu_vector_emulated_64, 0 },
+};
