@@ -115,6 +115,7 @@ start_early (GstNnInfer *self)
   gboolean free_size = gst_nn_infer_has_free_size (self);
   self->frame_count = 0;
   self->is_video = is_video;
+  self->goal = gst_nn_infer_find_goal (self);
   self->compiled_width = self->compiled_height = 0;
   return free_size || gst_nn_infer_start_compile (self, is_video, 0, 0);
 }

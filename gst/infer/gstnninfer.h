@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nninfer, in five files: properties and states (elements/gstnninfer.c), the model
- * (gstnninfercompile.c), pads (gstnninferpads.c), the streaming thread's frames and the source-pad
- * task (gstnninfertask.c), and between the two threads the queue (gstnninferqueue.h). */
+/* nninfer, in six files: properties and states (elements/gstnninfer.c), the model
+ * (gstnninfercompile.c), what it is compiled for (gstnninferhint.c), pads (gstnninferpads.c), the
+ * streaming thread's frames and the source-pad task (gstnninfertask.c), and between the two threads
+ * the queue (gstnninferqueue.h). */
 #pragma once
 
 #include "elements/gstnnelement.h"
@@ -12,6 +13,12 @@ G_BEGIN_DECLS
 
 #define GST_TYPE_NN_INFER (gst_nn_infer_get_type ())
 G_DECLARE_FINAL_TYPE (GstNnInfer, gst_nn_infer, GST, NN_INFER, GstElement)
+
+typedef enum {
+  GST_NN_INFER_AS_CONFIGURED,
+  GST_NN_INFER_LATENCY,
+  GST_NN_INFER_THROUGHPUT
+} GstNnInferGoal;
 
 struct _GstNnInfer {
   GstElement parent_instance;
@@ -36,6 +43,7 @@ struct _GstNnInfer {
 
   /* streaming thread, while nothing is in flight; read by the task */
   gboolean is_video;
+  GstNnInferGoal goal; /* what the model is compiled for */
   GstVideoInfo video;
   gint input_width, input_height; /* of the model, where it takes pictures */
   /* streaming thread only */
@@ -52,6 +60,10 @@ void gst_nn_infer_forget_compiled (GstNnInfer *self);
 gboolean gst_nn_infer_has_free_size (GstNnInfer *self);
 AxonModel *gst_nn_infer_ref_model (GstNnInfer *self);
 GstCaps *gst_nn_infer_model_caps (AxonModel *model, gboolean outputs);
+
+/* gstnninferhint.c */
+GstNnInferGoal gst_nn_infer_find_goal (GstNnInfer *self);
+void gst_nn_infer_add_goal (GstNnInfer *self, GVariantBuilder *config);
 
 /* gstnninferpads.c */
 void gst_nn_infer_add_pad_templates (GstElementClass *klass);

@@ -136,6 +136,7 @@ config_variant (GstNnInfer *self)
     g_variant_builder_add (&builder, "{sv}", key, g_variant_new_string (text ? text : ""));
   }
   GST_OBJECT_UNLOCK (self);
+  gst_nn_infer_add_goal (self, &builder);
   return g_variant_builder_end (&builder);
 }
 

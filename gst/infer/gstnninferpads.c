@@ -61,16 +61,18 @@ prepare_stream (GstNnInfer *self, gboolean video, gint width, gint height)
 {
   gint w = 0, h = 0, compiled_w, compiled_h;
   gboolean free_size = video && gst_nn_infer_has_free_size (self);
+  GstNnInferGoal goal = gst_nn_infer_find_goal (self);
   if (video)
     choose_size (self, width, height, &w, &h); /* compiling says what is wrong */
   compiled_w = free_size ? w : 0;
   compiled_h = free_size ? h : 0;
   if (self->worker == NULL || video != self->is_video || compiled_w != self->compiled_width ||
-      compiled_h != self->compiled_height) {
+      compiled_h != self->compiled_height || goal != self->goal) {
     GST_DEBUG_OBJECT (self, "compiles for %s, input %dx%d", video ? "video" : "tensors", w, h);
     gst_nn_infer_queue_wait_empty (self->queue);
     gst_nn_infer_stop_compile (self);
     gst_nn_infer_forget_compiled (self);
+    self->goal = goal;
     if (!gst_nn_infer_start_compile (self, video, compiled_w, compiled_h))
       return FALSE;
   }

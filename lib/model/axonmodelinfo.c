@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What applications may ask a model. */
-#include <axon/plugin/axongraph.h>
+#include "axoncost-private.h"
 
 static AxonValue *
 input_at (AxonModel *model, guint index)
@@ -262,7 +262,7 @@ describe_values (AxonValue *const *values, guint n, gboolean types)
 }
 
 static GVariant *
-describe_node (const AxonNode *node)
+describe_node (const AxonNode *node, const AxonStepCost *cost)
 {
   GVariantDict dict;
   g_variant_dict_init (&dict, NULL);
@@ -283,6 +283,12 @@ describe_node (const AxonNode *node)
     g_variant_dict_insert (&dict, "exec-type", "s", node->exec_type);
   if (node->exec_time > 0)
     g_variant_dict_insert (&dict, "exec-time", "d", node->exec_time);
+  if (cost->operations > 0) {
+    g_variant_dict_insert (&dict, "operations", "d", cost->operations);
+    g_variant_dict_insert (&dict, "multiplies-bytes", "b", cost->of_bytes);
+  }
+  if (cost->bytes > 0)
+    g_variant_dict_insert (&dict, "bytes", "d", cost->bytes);
   return g_variant_dict_end (&dict);
 }
 
@@ -294,17 +300,22 @@ describe_node (const AxonNode *node)
  *   (`s`), `inputs`, `outputs` (`as`: names of values), `output-types` (`as`: such as
  *   `f32[1,8,4,4]`), `originals` (`as`: the nodes of the model as read that it stands for); where
  *   known `device` (`s`), and in a runtime model `exec-type` (`s`: what runs it) and `exec-time`
- *   (`d`: microseconds, mean of the profiled runs)
+ *   (`d`: microseconds, mean of the profiled runs); where shapes are known `operations` (`d`: as
+ *   axon_model_get_flops() counts them), `multiplies-bytes` (`b`: whether most of them are products
+ *   of 8-bit numbers) and `bytes` (`d`: what it reads and writes at least), which in a runtime
+ * model are those of the step with all that is fused into it
  *
  * Since: 1.0
  */
 GVariant *
 axon_model_dup_nodes (AxonModel *model)
 {
+  g_autofree AxonStepCost *costs = axon_model_get_step_costs (model);
   GVariantBuilder b;
   g_variant_builder_init (&b, G_VARIANT_TYPE ("aa{sv}"));
   for (guint i = 0; i < model->nodes->len; i++)
-    g_variant_builder_add_value (&b, describe_node (g_ptr_array_index (model->nodes, i)));
+    g_variant_builder_add_value (&b,
+                                 describe_node (g_ptr_array_index (model->nodes, i), &costs[i]));
   return g_variant_ref_sink (g_variant_builder_end (&b));
 }
 

@@ -74,6 +74,17 @@ node_color (const AxonNode *node, gdouble slowest)
 }
 
 static void
+append_notes (GString *s, const AxonNode *node)
+{
+  g_autoptr (GList) keys = node->info ? g_hash_table_get_keys (node->info) : NULL;
+  keys = g_list_sort (keys, (GCompareFunc)g_strcmp0);
+  for (const GList *l = keys; l != NULL; l = l->next) {
+    g_autofree gchar *text = dot_escape (g_hash_table_lookup (node->info, l->data));
+    g_string_append_printf (s, "\\n%s", text);
+  }
+}
+
+static void
 append_node (GString *s, const AxonNode *node, gdouble slowest)
 {
   g_autofree gchar *name = dot_escape (node->name);
@@ -89,6 +100,7 @@ append_node (GString *s, const AxonNode *node, gdouble slowest)
   }
   if (node->exec_time > 0)
     g_string_append_printf (s, "\\n%.0f us", node->exec_time);
+  append_notes (s, node);
   g_string_append_c (s, '"');
   if (color != NULL)
     g_string_append_printf (s, ", style=filled, fillcolor=\"%s\"", color);
@@ -109,7 +121,8 @@ slowest_node (const AxonModel *model)
  * @model: a model
  *
  * Returns: (transfer full): a Graphviz digraph of the nodes, edges labelled with types; coloured by
- * time where the model is a runtime model that was profiled, else by affinity
+ * time where the model is a runtime model that was profiled, else by affinity; notes on nodes are
+ * in their labels
  *
  * Since: 1.0
  */

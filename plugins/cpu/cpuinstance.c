@@ -93,11 +93,11 @@ cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *tim
 /* On tensors of the plan's shapes instead of the request's; row-major. */
 gboolean
 cpu_instance_run_on (CpuInstance *instance, AxonInferRequest *request, AxonTensor *const *in,
-                     AxonTensor *const *out, GError **error)
+                     AxonTensor *const *out, gdouble *times, GError **error)
 {
   for (guint i = 0; i < instance->plan->model->inputs->len; i++)
     instance->inputs[i] = axon_tensor_get_data (in[i]);
   for (guint i = 0; i < instance->plan->model->outputs->len; i++)
     instance->outputs[i] = axon_tensor_get_data (out[i]);
-  return walk (instance, request, NULL, error);
+  return walk (instance, request, times, error);
 }

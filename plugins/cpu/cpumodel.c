@@ -167,7 +167,7 @@ cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_
   entry = get_entry (self, shapes, &call, error);
   ok = entry == NULL ? FALSE
        : entry->plan ? run_plan (self, entry, request, error)
-                     : cpu_segments_run (entry->segments, request, error);
+                     : cpu_segments_run (entry->segments, request, self->profile, error);
   cpu_threads_release ();
   g_clear_pointer (&entry, entry_unref);
   return ok;

@@ -74,7 +74,7 @@ struct _CpuPlan {
   gsize arena_size;
   guint n_threads;
   gboolean channels_last; /* convolutions of floats: see kernels/convchoice.c */
-  const AxonNode *node; /* while building, as the next */
+  const AxonNode *node;   /* while building, as the next */
   const struct _CpuKernel *row;
 };
 
@@ -143,6 +143,7 @@ gboolean cpu_knows_form (const AxonOp *op);
 CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);
 void cpu_instance_free (CpuInstance *instance);
 gboolean cpu_instance_run_on (CpuInstance *instance, AxonInferRequest *request,
-                              AxonTensor *const *in, AxonTensor *const *out, GError **error);
+                              AxonTensor *const *in, AxonTensor *const *out, gdouble *times,
+                              GError **error);
 gboolean cpu_instance_run (CpuInstance *instance, AxonInferRequest *request, gdouble *times,
                            GError **error);

@@ -3,6 +3,7 @@
 #include "cpuproperties.h"
 #include "cpuisa.h"
 #include "cpulimits.h"
+#include "cpupeaks.h"
 #include "cpuplan.h"
 #include "onednn/cpudnn.h"
 #include <unistd.h>
@@ -84,6 +85,8 @@ const AxonPropertySpec cpu_properties[] = {
   { AXON_CPU_ONEDNN_VERSION, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL, "Version of oneDNN" },
   { AXON_CPU_OPERATOR_KERNELS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
     "Operators with kernels of this device, as domain:name=implementation" },
+  { AXON_CPU_PEAKS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
+    "What the processors can do at most, as kind:threads=number; asking measures it" },
   { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
   { .key = "CPU_RUNTIME_CACHE_CAPACITY", .flags = AXON_RW_HIDDEN, .default_text = "8" },
   { .key = "THREADS_PER_STREAM", .flags = AXON_RW_HIDDEN, .default_text = "0" },
@@ -181,6 +184,12 @@ tell_used_isa (G_GNUC_UNUSED GError **error)
 }
 
 static GVariant *
+tell_peaks (GError **error)
+{
+  return cpu_isa_use (error) ? cpu_peaks_measure () : NULL;
+}
+
+static GVariant *
 tell_onednn_isa (GError **error)
 {
   return cpu_isa_use (error) ? g_variant_new_string (cpu_dnn_get_isa ()) : NULL;
@@ -243,6 +252,7 @@ static const struct {
   { AXON_CPU_ISA, tell_asked_isa },
   { AXON_CPU_ISA_AVAILABLE, tell_available_isa },
   { AXON_CPU_ISA_IN_USE, tell_used_isa },
+  { AXON_CPU_PEAKS, tell_peaks },
   { AXON_CPU_ONEDNN_ISA, tell_onednn_isa },
   { AXON_CPU_ONEDNN_VERSION, tell_onednn_version },
 };

@@ -145,10 +145,19 @@ cpu_segments_free (CpuSegments *self)
   g_free (self);
 }
 
+/* One run. Rows of the profile gather where one is wanted. */
+typedef struct {
+  CpuSegments *self;
+  AxonInferRequest *request;
+  AxonTensor **slots;
+  GArray *info, *times; /* AxonProfilingInfo and microseconds, or NULL */
+} Run;
+
 static gboolean
-run_planned (CpuSegments *self, Segment *s, AxonTensor *const *in, AxonTensor **out,
-             AxonInferRequest *request, GError **error)
+run_planned (Run *run, Segment *s, AxonTensor *const *in, AxonTensor **out, GError **error)
 {
+  CpuSegments *self = run->self;
+  g_autofree gdouble *times = run->times ? g_new0 (gdouble, s->plan->steps->len + 1) : NULL;
   CpuInstance *instance = NULL;
   gboolean ok = TRUE;
   for (guint i = 0; ok && i < s->model->outputs->len; i++) {
@@ -166,7 +175,11 @@ run_planned (CpuSegments *self, Segment *s, AxonTensor *const *in, AxonTensor **
     instance = cpu_instance_new (s->plan, error);
   if (instance == NULL)
     return FALSE;
-  ok = cpu_instance_run_on (instance, request, in, out, error);
+  ok = cpu_instance_run_on (instance, run->request, in, out, times, error);
+  if (ok && times != NULL) {
+    g_array_append_vals (run->info, s->plan->info->data, s->plan->steps->len);
+    g_array_append_vals (run->times, times, s->plan->steps->len);
+  }
   g_mutex_lock (&self->lock);
   g_ptr_array_add (s->idle, instance);
   g_mutex_unlock (&self->lock);
@@ -174,53 +187,64 @@ run_planned (CpuSegments *self, Segment *s, AxonTensor *const *in, AxonTensor **
 }
 
 static gboolean
-stop_if_cancelled (G_GNUC_UNUSED const AxonNode *node, G_GNUC_UNUSED guint index,
-                   G_GNUC_UNUSED gdouble microseconds, gpointer user_data, GError **error)
+after_node (const AxonNode *node, G_GNUC_UNUSED guint index, gdouble microseconds,
+            gpointer user_data, GError **error)
 {
-  if (!axon_infer_request_is_cancelled (user_data))
+  Run *run = user_data;
+  AxonProfilingInfo info = { node->name ? node->name : "", node->op->name, "reference" };
+  if (run->times != NULL) {
+    g_array_append_val (run->info, info);
+    g_array_append_val (run->times, microseconds);
+  }
+  if (!axon_infer_request_is_cancelled (run->request))
     return TRUE;
   g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
   return FALSE;
 }
 
 static gboolean
-run_segment (CpuSegments *self, Segment *s, AxonTensor **slots, AxonInferRequest *request,
-             GError **error)
+run_segment (Run *run, Segment *s, GError **error)
 {
   guint n_in = s->model->inputs->len, n_out = s->model->outputs->len;
   g_autofree AxonTensor **in = g_new0 (AxonTensor *, n_in + 1);
   g_autofree AxonTensor **out = g_new0 (AxonTensor *, n_out + 1);
   gboolean ok;
   for (guint i = 0; i < n_in; i++)
-    in[i] = slots[s->inputs[i]];
-  ok = s->plan ? run_planned (self, s, in, out, request, error)
-               : axon_eval_model (s->model, in, out, stop_if_cancelled, request, error);
+    in[i] = run->slots[s->inputs[i]];
+  ok = s->plan ? run_planned (run, s, in, out, error)
+               : axon_eval_model (s->model, in, out, after_node, run, error);
   for (guint i = 0; i < n_out; i++) {
     if (ok)
-      slots[s->outputs[i]] = g_steal_pointer (&out[i]);
+      run->slots[s->outputs[i]] = g_steal_pointer (&out[i]);
     g_clear_pointer (&out[i], axon_tensor_unref);
   }
   return ok;
 }
 
 gboolean
-cpu_segments_run (CpuSegments *self, AxonInferRequest *request, GError **error)
+cpu_segments_run (CpuSegments *self, AxonInferRequest *request, gboolean profile, GError **error)
 {
   AxonCompiledModel *compiled = axon_infer_request_get_compiled_model (request);
   guint n_in = axon_compiled_model_get_n_inputs (compiled);
   guint n_out = axon_compiled_model_get_n_outputs (compiled);
   g_autofree AxonTensor **slots = g_new0 (AxonTensor *, self->n_slots + 1);
+  g_autoptr (GArray) info = g_array_new (FALSE, FALSE, sizeof (AxonProfilingInfo));
+  g_autoptr (GArray) times = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  Run run = { self, request, slots, profile ? info : NULL, profile ? times : NULL };
   gboolean ok = TRUE;
   for (guint i = 0; i < self->n_slots; i++)
     slots[i] = self->constants[i] ? axon_tensor_ref (self->constants[i]) : NULL;
   for (guint i = 0; i < n_in; i++)
     slots[self->inputs[i]] = axon_tensor_ref (axon_infer_request_peek_input (request, i));
   for (guint i = 0; ok && i < self->segments->len; i++)
-    ok = run_segment (self, g_ptr_array_index (self->segments, i), slots, request, error);
+    ok = run_segment (&run, g_ptr_array_index (self->segments, i), error);
   for (guint i = 0; ok && i < n_out; i++)
     ok = axon_infer_request_take_output (request, i, axon_tensor_ref (slots[self->outputs[i]]),
                                          error);
   for (guint i = 0; i < self->n_slots; i++)
     g_clear_pointer (&slots[i], axon_tensor_unref);
+  if (ok && profile)
+    axon_infer_request_set_profiling (request, info->len, (AxonProfilingInfo *)(gpointer)info->data,
+                                      (const gdouble *)(gpointer)times->data);
   return ok;
 }

@@ -11,7 +11,9 @@ typedef struct _CpuSegments CpuSegments;
 CpuSegments *cpu_segments_new (AxonModel *model, GPtrArray *extensions, guint n_threads,
                                const CpuCompile *call, GError **error);
 void cpu_segments_free (CpuSegments *self);
-gboolean cpu_segments_run (CpuSegments *self, AxonInferRequest *request, GError **error);
+/* @profile: tells the request what each step took. */
+gboolean cpu_segments_run (CpuSegments *self, AxonInferRequest *request, gboolean profile,
+                           GError **error);
 
 /* TRUE if every result has a slot in memory before the node runs. */
 gboolean cpu_node_is_static (const AxonNode *node);

@@ -1,42 +1,69 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Axon beside ONNX Runtime (and OpenVINO where it is installed), interleaved in one run.
+"""Axon beside ONNX Runtime and OpenVINO, which it installs into a folder of its own, in turns. Parts: latency, int8, busy
+(two busy processes beside), paced (frames 33 ms apart), load (load, compile, first result, memory), pipeline (a video
+through GStreamer, beside OpenCV's reader with ONNX Runtime), steps (below the roofline), accuracy (of 8-bit models).
 
-Bench only: needs what peers.py needs. Reports medians and ratios; asserts nothing.
-usage: compare.py AXON_BENCH MODEL.onnx... [--rounds N] [--threads 1,2]"""
+usage: compare.py BUILD [--part NAME,...] [--isa AVX2] [--threads 1,2] [--rounds N] [--seconds S] [--models NAME,...]
+       [--write docs/performance.md] [--report-only] [--impatient] [--data DIR] [--work DIR] [--peers DIR]
+
+What is measured is kept in WORK/results.json part by part; --write puts the tables into the document, --report-only
+without measuring anything. A turn in which others took more than 6 % of the machine is repeated, unless --impatient."""
 import argparse
-import statistics
+import os
+import sys
 
-import peers
+import engines
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WORK = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "axon-bench")
+PARTS = "latency,int8,busy,paced,load,pipeline,steps,accuracy"
+
+
+def arguments():
+    p = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n\n")[0])
+    p.add_argument("build")
+    p.add_argument("--part", default=PARTS)
+    p.add_argument("--isa", choices=list(engines.ONEDNN_ISA))
+    p.add_argument("--threads", default="1,2", type=lambda s: [int(n) for n in s.split(",")])
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--seconds", type=float, default=1.0)
+    p.add_argument("--models")
+    p.add_argument("--write")
+    p.add_argument("--report-only", action="store_true")
+    p.add_argument("--impatient", action="store_true")
+    p.add_argument("--data", default=os.environ.get("AXON_TEST_DATA") or os.path.join(HERE, "../../../shared"))
+    p.add_argument("--work", default=WORK, type=os.path.abspath)
+    p.add_argument("--peers", type=os.path.abspath)
+    return p.parse_args()
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("bench")
-    p.add_argument("models", nargs="+")
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--threads", default="1,2")
-    p.add_argument("--seconds", type=float, default=1.5)
-    a = p.parse_args()
-    print("| model | threads | Axon ms | ONNX Runtime ms | ratio | OpenVINO ms | load+compile ms: Axon / ORT |"
-          " memory MB: Axon / ORT |\n|---|---|---|---|---|---|---|---|")
-    for path in a.models:
-        for threads in map(int, a.threads.split(",")):
-            rows = {"axon": [], "onnxruntime": [], "openvino": []}
-            for _ in range(a.rounds):
-                rows["axon"].append(peers.measure_axon(a.bench, path, threads, a.seconds))
-                for engine in ("onnxruntime", "openvino"):
-                    r = peers.measure_peer(engine, path, threads, a.seconds)
-                    if r:
-                        rows[engine].append(r)
-            m = {k: {f: statistics.median(r[f] for r in v) for f in v[0]} for k, v in rows.items() if v}
-            x, o, v = m["axon"], m.get("onnxruntime"), m.get("openvino")
-            name = path.split("/")[-2] if path.endswith("/model.onnx") else path
-            print(f"| {name} | {threads} | {x['median_ms']:.2f} | "
-                  + (f"{o['median_ms']:.2f} | **{x['median_ms'] / o['median_ms']:.2f}** | " if o else "- | - | ")
-                  + (f"{v['median_ms']:.2f} | " if v else "- | ")
-                  + f"{x['load_ms']:.0f} / " + (f"{o['load_ms']:.0f} | " if o else "- | ")
-                  + f"{x['rss_kb'] / 1024:.0f} / " + (f"{o['rss_kb'] / 1024:.0f} |" if o else "- |"), flush=True)
+    a = arguments()
+    engines.use_peers(a.peers or os.path.join(a.work, "peers"))
+    import accuracy
+    import loading
+    import models
+    import pipeline
+    import speed
+    import steps
+    import tables
+    parts = {"latency": speed.Latency, "int8": speed.Int8, "busy": speed.Busy, "paced": speed.Paced, "load": loading.Loading,
+             "pipeline": pipeline.Pipeline, "steps": steps.Steps, "accuracy": accuracy.Accuracy}
+    a.engines = engines.Engines(a.build, a.work, a.isa, not a.impatient)
+    a.results = tables.Results(os.path.join(a.work, "results.json"))
+    wanted = a.models and set(a.models.split(","))
+    a.choose = lambda paths: [p for p in paths if not wanted or models.name_of(p) in wanted]
+    for name in a.part.split(","):
+        part = parts[name](a.isa)
+        if not a.report_only:
+            part.measure(a)
+        lines = [f"{tables.processor()}{f', capped at {a.isa}' if a.isa else ''}, {os.cpu_count()} processors. "
+                 f"Rounds: {a.results.rounds(part.name)}.", "", *part.report(a)]
+        print("\n".join([f"## {part.title}", "", *lines, ""]), flush=True)
+        if a.write:
+            tables.put(a.write, part.name, lines)
+    return 0
 
 
-main()
+sys.exit(main())

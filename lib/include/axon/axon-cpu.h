@@ -86,3 +86,17 @@
  * Since: 1.0
  */
 #define AXON_CPU_ONEDNN_VERSION "CPU_ONEDNN_VERSION"
+
+/**
+ * AXON_CPU_PEAKS:
+ *
+ * A metric: what the processors can do at most at the level of instructions in use, each as
+ * `kind:threads=number`, for one thread and for as many as there are processors. The kinds are
+ * `f32` and `int8`, in thousands of millions of operations a second (a multiplication and an
+ * addition are two), and `memory`, in thousands of millions of bytes a second that are read or
+ * written beyond the caches. Tile registers (AMX), which only oneDNN uses, do more for `int8`.
+ * Asking measures them, which takes some tenths of a second; an idle machine tells the truth.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_PEAKS "CPU_PEAKS"

@@ -12,6 +12,7 @@
 #include "int8.h"
 #include "lrn.h"
 #include "normalize.h"
+#include "peak.h"
 #include "pooling.h"
 #include "quantize.h"
 #include "reduce.h"
@@ -26,6 +27,7 @@ typedef struct {
   const CpuImage *image;
   const CpuLrn *lrn;
   const CpuNormalize *normalize;
+  const CpuPeak *peak;
   const CpuPooling *pooling;
   const CpuQuantize *quantize;
   const CpuReduce *reduce;

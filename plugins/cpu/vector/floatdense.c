@@ -158,6 +158,7 @@ typedef struct {
   CpuFloatTile tile;
   gint first; /* output channel of the group */
   gboolean is_plain;
+  gint at; /* of the one tap of a chunk */
 } Panel;
 
 /* All pixels of the part by some of what they are sums of. @sums: of all pixels, or of one tile
@@ -203,8 +204,8 @@ run_chunks (Panel *p, Chunk *k, gint *taps, gint length, gfloat *sums)
   k->n_taps = 1;
   for (gint t = 0; t < n_taps; t++)
     for (gint from = 0; from < length; from += c->chunk) {
-      gint at = taps[t] + from;
-      k->taps = &at;
+      p->at = taps[t] + from;
+      k->taps = &p->at;
       k->n = MIN (c->chunk, length - from);
       run_chunk (p, k, sums, t == 0 && from == 0, t == n_taps - 1 && from + k->n == length);
       k->w += (gsize)(k->n * p->tile.mr * CPU_LANES);

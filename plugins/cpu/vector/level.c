@@ -19,6 +19,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .image = &CPU_NAME (cpu_image),
   .lrn = &CPU_NAME (cpu_lrn),
   .normalize = &CPU_NAME (cpu_normalize),
+  .peak = &CPU_NAME (cpu_peak),
   .pooling = &CPU_NAME (cpu_pooling),
   .quantize = &CPU_NAME (cpu_quantize),
   .reduce = &CPU_NAME (cpu_reduce),

@@ -36,6 +36,7 @@ extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuImage CPU_NAME (cpu_image);
 extern const CpuLrn CPU_NAME (cpu_lrn);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
+extern const CpuPeak CPU_NAME (cpu_peak);
 extern const CpuPooling CPU_NAME (cpu_pooling);
 extern const CpuQuantize CPU_NAME (cpu_quantize);
 extern const CpuReduce CPU_NAME (cpu_reduce);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the device shall be compiled for. A live stream wants each frame soon; of a file all frames
+ * shall be done soon, and several are inferred side by side. Who says how many streams there are,
+ * or gives a hint, is obeyed. */
+#include "infer/gstnninfer.h"
+
+#define GST_CAT_DEFAULT gst_nn_infer_debug
+#define SIDE_BY_SIDE 8 /* frames of a file that are inferred at once, at most */
+
+static const gchar *const decided[] = { "PERFORMANCE_HINT", "NUM_STREAMS", "THREADS_PER_STREAM",
+                                        "EXCLUSIVE_ASYNC_REQUESTS" };
+
+/* Object lock held. */
+static gboolean
+is_decided (GstNnInfer *self)
+{
+  for (guint i = 0; self->config != NULL && i < G_N_ELEMENTS (decided); i++)
+    if (gst_structure_has_field (self->config, decided[i]))
+      return TRUE;
+  return FALSE;
+}
+
+GstNnInferGoal
+gst_nn_infer_find_goal (GstNnInfer *self)
+{
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  gboolean live = FALSE, is_free;
+  GST_OBJECT_LOCK (self);
+  is_free = !is_decided (self) && self->nireq != 1;
+  GST_OBJECT_UNLOCK (self);
+  if (!is_free)
+    return GST_NN_INFER_AS_CONFIGURED;
+  if (gst_pad_peer_query (self->sinkpad, query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  return live ? GST_NN_INFER_LATENCY : GST_NN_INFER_THROUGHPUT;
+}
+
+static gboolean
+knows (GstNnInfer *self, const gchar *key)
+{
+  g_autoptr (GVariant) value =
+      axon_core_get_property (axon_core_get_default (), self->device, key, NULL);
+  return value != NULL;
+}
+
+/* TRUE if the configuration leaves @key to us. */
+static gboolean
+may_add (GstNnInfer *self, const gchar *key)
+{
+  gboolean is_set;
+  GST_OBJECT_LOCK (self);
+  is_set = self->config != NULL && gst_structure_has_field (self->config, key);
+  GST_OBJECT_UNLOCK (self);
+  return !is_set && knows (self, key);
+}
+
+void
+gst_nn_infer_add_goal (GstNnInfer *self, GVariantBuilder *config)
+{
+  gboolean many = self->goal == GST_NN_INFER_THROUGHPUT;
+  const gchar *hint = many ? "THROUGHPUT" : "LATENCY";
+  if (self->goal == GST_NN_INFER_AS_CONFIGURED || !may_add (self, "PERFORMANCE_HINT"))
+    return;
+  GST_INFO_OBJECT (self, "%s: the model is compiled for %s",
+                   many ? "not a live stream" : "a live stream", many ? "throughput" : "latency");
+  g_variant_builder_add (config, "{sv}", "PERFORMANCE_HINT", g_variant_new_string (hint));
+  if (many && may_add (self, "PERFORMANCE_HINT_NUM_REQUESTS")) {
+    g_autofree gchar *most = g_strdup_printf ("%u", self->nireq ? self->nireq : SIDE_BY_SIDE);
+    g_variant_builder_add (config, "{sv}", "PERFORMANCE_HINT_NUM_REQUESTS",
+                           g_variant_new_string (most));
+  }
+}
