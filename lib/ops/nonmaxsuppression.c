@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* NonMaxSuppression (10, 11): the boxes that stay, class by class, best score first. */
+/* NonMaxSuppression (10, 11): the boxes that stay, class by class, best score first. A heap says
+ * which is the next best: mostly the limit is reached long before all are in order. */
 #include "ops-private.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static gboolean
 infer_nms (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
@@ -25,6 +25,19 @@ typedef struct {
   gdouble y1, x1, y2, x2;
 } Box;
 
+/* fmin () and fmax (), inline */
+static inline gdouble
+lesser (gdouble a, gdouble b)
+{
+  return a < b || isnan (b) ? a : b;
+}
+
+static inline gdouble
+greater (gdouble a, gdouble b)
+{
+  return a > b || isnan (b) ? a : b;
+}
+
 /* Corners in any order, or centre and size. */
 static Box
 read_box (const gdouble *v, gboolean centre)
@@ -37,19 +50,41 @@ read_box (const gdouble *v, gboolean centre)
 static gdouble
 overlap (const Box *a, const Box *b)
 {
-  gdouble h = fmin (a->y2, b->y2) - fmax (a->y1, b->y1);
-  gdouble w = fmin (a->x2, b->x2) - fmax (a->x1, b->x1);
-  gdouble both = h > 0 && w > 0 ? h * w : 0;
-  gdouble all = (a->y2 - a->y1) * (a->x2 - a->x1) + (b->y2 - b->y1) * (b->x2 - b->x1) - both;
+  gdouble h = lesser (a->y2, b->y2) - greater (a->y1, b->y1);
+  gdouble w = lesser (a->x2, b->x2) - greater (a->x1, b->x1), both, all;
+  if (!(h > 0 && w > 0))
+    return 0;
+  both = h * w;
+  all = (a->y2 - a->y1) * (a->x2 - a->x1) + (b->y2 - b->y1) * (b->x2 - b->x1) - both;
   return all > 0 ? both / all : 0;
 }
 
-static gint
-compare_scores (gconstpointer a, gconstpointer b, gpointer scores)
+typedef struct {
+  gdouble score;
+  gint64 box;
+} Candidate;
+
+/* Equal scores: the lower index first. */
+static inline gboolean
+is_better (Candidate a, Candidate b)
 {
-  gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-  gdouble u = ((const gdouble *)scores)[x], v = ((const gdouble *)scores)[y];
-  return u > v ? -1 : u < v ? 1 : x < y ? -1 : x > y;
+  return a.score > b.score || (a.score == b.score && a.box < b.box);
+}
+
+/* Moves heap[at] below all that are better. */
+static void
+sift_down (Candidate *heap, gint64 n, gint64 at)
+{
+  Candidate moved = heap[at];
+  for (gint64 child = 2 * at + 1; child < n; child = 2 * at + 1) {
+    if (child + 1 < n && is_better (heap[child + 1], heap[child]))
+      child++;
+    if (!is_better (heap[child], moved))
+      break;
+    heap[at] = heap[child];
+    at = child;
+  }
+  heap[at] = moved;
 }
 
 typedef struct {
@@ -58,26 +93,43 @@ typedef struct {
   gboolean has_score;
 } NmsRules;
 
-/* Appends what stays of one class to @result. */
-static void
-suppress (const NmsRules *rules, const Box *boxes, gdouble *scores, gint64 batch, gint64 class,
-          GArray *result)
+/* Memory for the boxes of one class. */
+typedef struct {
+  Candidate *heap;
+  Box *kept;
+} Scratch;
+
+/* The candidates of a class as a heap, the best on top. */
+static gint64
+find_candidates (const NmsRules *rules, const gdouble *scores, Candidate *heap)
 {
-  g_autofree gint64 *order = g_new (gint64, (gsize)rules->n + 1);
-  g_autofree gint64 *kept = g_new (gint64, (gsize)rules->n + 1);
-  gint64 n = 0, n_kept = 0;
+  gint64 n = 0;
   for (gint64 i = 0; i < rules->n; i++)
     if (!isnan (scores[i]) && (!rules->has_score || scores[i] > rules->score))
-      order[n++] = i;
-  qsort_r (order, (gsize)n, sizeof *order, compare_scores, scores);
-  for (gint64 i = 0; i < n && n_kept < rules->limit; i++) {
+      heap[n++] = (Candidate){ scores[i], i };
+  for (gint64 i = n / 2; i-- > 0;)
+    sift_down (heap, n, i);
+  return n;
+}
+
+/* Appends what stays of one class to @result. */
+static void
+suppress (const NmsRules *rules, const Box *boxes, const gdouble *scores, gint64 batch,
+          gint64 class, Scratch *scratch, GArray *result)
+{
+  Candidate *heap = scratch->heap;
+  gint64 n = find_candidates (rules, scores, heap), n_kept = 0;
+  while (n > 0 && n_kept < rules->limit) {
+    const Box *box = &boxes[heap[0].box];
+    gint64 row[] = { batch, class, heap[0].box };
     gboolean stays = TRUE;
+    heap[0] = heap[--n];
+    sift_down (heap, n, 0);
     for (gint64 k = 0; stays && k < n_kept; k++)
-      stays = overlap (&boxes[order[i]], &boxes[kept[k]]) <= rules->iou;
+      stays = overlap (box, &scratch->kept[k]) <= rules->iou;
     if (!stays)
       continue;
-    kept[n_kept++] = order[i];
-    gint64 row[] = { batch, class, order[i] };
+    scratch->kept[n_kept++] = *box;
     g_array_append_vals (result, row, 3);
   }
 }
@@ -110,18 +162,22 @@ run_nms (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError *
   gint64 batches = axon_tensor_get_dim (in[1], 0), classes = axon_tensor_get_dim (in[1], 1);
   g_autoptr (GArray) result = g_array_new (FALSE, FALSE, sizeof (gint64));
   g_autofree gdouble *boxes = axon_load_doubles (in[0]), *scores = axon_load_doubles (in[1]);
-  g_autofree Box *corners = NULL;
+  g_autofree Box *corners = NULL, *kept = NULL;
+  g_autofree Candidate *heap = NULL;
   g_autoptr (AxonTensor) flat = NULL;
   NmsRules rules;
   AxonShape shape;
   if (!nms_rules (node, in, &rules, error))
     return FALSE;
   corners = g_new (Box, (gsize)rules.n + 1);
+  kept = g_new (Box, (gsize)rules.n + 1);
+  heap = g_new (Candidate, (gsize)rules.n + 1);
   for (gint64 b = 0; b < batches; b++) {
     for (gint64 i = 0; i < rules.n; i++)
       corners[i] = read_box (boxes + (b * rules.n + i) * 4, centre);
     for (gint64 c = 0; c < classes; c++)
-      suppress (&rules, corners, scores + (b * classes + c) * rules.n, b, c, result);
+      suppress (&rules, corners, scores + (b * classes + c) * rules.n, b, c,
+                &(Scratch){ heap, kept }, result);
   }
   shape = AXON_SHAPE ((gint64)result->len / 3, 3);
   flat = axon_tensor_new_i64 ((const gint64 *)(gpointer)result->data, result->len);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpueltwise.h"
 
+#include <math.h>
+
 static const struct {
   const gchar *op;
   CpuPostKind kind;
@@ -30,6 +32,20 @@ static const struct {
   { "Softsign", CPU_POST_SOFTSIGN },
   { "ThresholdedRelu", CPU_POST_THRESHOLDED },
   { "Shrink", CPU_POST_SHRINK },
+  { "Ceil", CPU_POST_CEIL },
+  { "Floor", CPU_POST_FLOOR },
+  { "Round", CPU_POST_ROUND },
+  { "Acos", CPU_POST_ACOS },
+  { "Acosh", CPU_POST_ACOSH },
+  { "Asin", CPU_POST_ASIN },
+  { "Asinh", CPU_POST_ASINH },
+  { "Atan", CPU_POST_ATAN },
+  { "Atanh", CPU_POST_ATANH },
+  { "Cos", CPU_POST_COS },
+  { "Cosh", CPU_POST_COSH },
+  { "Sin", CPU_POST_SIN },
+  { "Sinh", CPU_POST_SINH },
+  { "Tan", CPU_POST_TAN },
 };
 
 /* The first two attributes that are floats. */
@@ -65,15 +81,80 @@ cpu_post_init (CpuPost *post, const gchar *op, gfloat alpha, gfloat beta)
   return FALSE;
 }
 
+const gchar *
+cpu_post_name (CpuPostKind kind)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
+    if (functions[i].kind == kind)
+      return functions[i].op;
+  return NULL;
+}
+
+/* Powers by a constant that are something simpler. */
+static gboolean
+init_power (CpuPost *post, const AxonNode *node)
+{
+  static const struct {
+    gdouble exponent;
+    CpuPostKind kind;
+  } powers[] = { { 2, CPU_POST_SQUARE },
+                 { 3, CPU_POST_CUBE },
+                 { 0.5, CPU_POST_SQRT },
+                 { -1, CPU_POST_RECIPROCAL } };
+  gdouble exponent;
+  if (!axon_match_scalar (node->inputs[1], &exponent) ||
+      node->inputs[1]->type.shape.rank > node->inputs[0]->type.shape.rank)
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (powers); i++)
+    if (powers[i].exponent == exponent) {
+      *post = (CpuPost){ .kind = powers[i].kind };
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* No bound is an infinite one: what is infinite stays so. */
+static void
+widen_clip (CpuPost *post, const AxonNode *node)
+{
+  if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES))
+    return;
+  if (axon_node_get_input (node, 1) == NULL)
+    post->alpha = -INFINITY;
+  if (axon_node_get_input (node, 2) == NULL)
+    post->beta = INFINITY;
+}
+
 gboolean
 cpu_post_of_node (CpuPost *post, const AxonNode *node)
 {
   gfloat alpha, beta;
+  if (axon_node_is (node, "Pow"))
+    return init_power (post, node);
   if (node->op->domain != NULL || !cpu_eltwise_args (node, &alpha, &beta) ||
       !cpu_post_init (post, node->op->name, alpha, beta))
     return FALSE;
   if (post->kind == CPU_POST_GELU &&
       g_str_equal (axon_node_get_string (node, "approximate"), "tanh"))
     post->kind = CPU_POST_GELU_TANH;
+  if (post->kind == CPU_POST_CLIP)
+    widen_clip (post, node);
   return TRUE;
+}
+
+gint
+cpu_pair_of_op (const gchar *op)
+{
+  static const struct {
+    const gchar *op;
+    gint kind;
+  } pairs[] = {
+    { "Add", CPU_PAIR_ADD }, { "Sum", CPU_PAIR_ADD },     { "Sub", CPU_PAIR_SUB },
+    { "Mul", CPU_PAIR_MUL }, { "Div", CPU_PAIR_DIV },     { "Max", CPU_PAIR_MAX },
+    { "Min", CPU_PAIR_MIN }, { "PRelu", CPU_PAIR_PRELU }, { "Pow", CPU_PAIR_POW },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (pairs); i++)
+    if (g_str_equal (pairs[i].op, op))
+      return pairs[i].kind;
+  return -1;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cpuplan.h"
-#include "vector/post.h"
+#include "vector/eltwise.h"
 
 /* Inputs of a convolution that fused work has added. */
 enum { CPU_CONV_RESIDUAL = 3, CPU_CONV_SLOPES = 4 };
@@ -15,6 +15,12 @@ gboolean cpu_eltwise_args (const AxonNode *node, gfloat *alpha, gfloat *beta);
  * one by erf. */
 gboolean cpu_post_init (CpuPost *post, const gchar *op, gfloat alpha, gfloat beta);
 
+/* The operator that computes @kind, where there is one for it alone. */
+const gchar *cpu_post_name (CpuPostKind kind);
+
 /* What @node computes of its first input, whatever its type; FALSE: no function with constant
  * arguments. */
 gboolean cpu_post_of_node (CpuPost *post, const AxonNode *node);
+
+/* CPU_PAIR_ of ai.onnx's operator @op, whose result is of floats as its operands are; -1: none. */
+gint cpu_pair_of_op (const gchar *op);

@@ -21,7 +21,7 @@ AxonModel *
 cpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error)
 {
   g_autoptr (AxonModel) clone = axon_model_clone (model);
-  if (!axon_passes_run (clone, cpu_passes, cpu_n_passes, cancellable, error))
+  if (!cpu_passes_run (clone, cancellable, error))
     return NULL;
   return g_steal_pointer (&clone);
 }
@@ -59,7 +59,7 @@ choose_threads (const AxonConfig *config, CpuThreads *threads)
       streams != 0 && (axon_config_get_bool (config, "ENABLE_CPU_PINNING") ||
                        g_str_equal (axon_config_get_string (config, "AFFINITY"), "CORE"));
   threads->spread = streams != 0;
-  threads->denormals = streams != 0 && axon_config_get_bool (config, "CPU_DENORMALS_OPTIMIZATION");
+  threads->denormals = axon_config_get_bool (config, "CPU_DENORMALS_OPTIMIZATION");
   return streams;
 }
 

@@ -51,7 +51,7 @@ const AxonPropertySpec cpu_properties[] = {
     .choices = "NONE" },
   { .key = "ENABLE_HYPER_THREADING", .flags = AXON_RW, .default_text = "YES" },
   { .key = "DEVICE_ID", .flags = AXON_RW, .default_text = "", .choices = "" },
-  { .key = "CPU_DENORMALS_OPTIMIZATION", .flags = AXON_RW, .default_text = "NO" },
+  { .key = "CPU_DENORMALS_OPTIMIZATION", .flags = AXON_RW, .default_text = "YES" },
   { .key = "LOG_LEVEL", .flags = AXON_RW, .default_text = "LOG_NONE" },
   { .key = "CPU_SPARSE_WEIGHTS_DECOMPRESSION_RATE",
     .flags = AXON_RW,

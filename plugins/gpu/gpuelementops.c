@@ -17,7 +17,7 @@ static const struct {
   { "Atan", "atan($0)", NULL },
   { "Atanh", "atanh($0)", NULL },
   { "Ceil", "ceil($0)", NULL },
-  { "Celu", "fmax({0}, $0) + fmin({0}, $a * (exp($0 / $a) - {1}))", NULL },
+  { "Celu", "$0 < 0 ? $a * (exp($0 / $a) - {1}) : $0", NULL },
   { "Cos", "cos($0)", NULL },
   { "Cosh", "cosh($0)", NULL },
   { "Elu", "$0 < 0 ? $a * (exp($0) - {1}) : $0", NULL },

@@ -410,7 +410,7 @@ one_activation_moves_into_a_dynamic_convolution_on_cpu (void)
     g_autoptr (AxonModel) model = NULL, runtime = NULL;
     z = test_model_node (&t, swish ? "Sigmoid" : activations[i], 1, y)->outputs[0];
     z = swish ? test_model_node (&t, "Mul", 2, y, z)->outputs[0] : z;
-    model = test_model_finish (&t, test_model_node (&t, "Abs", 1, z)->outputs[0]);
+    model = test_model_finish (&t, test_model_node (&t, "Softmax", 1, z)->outputs[0]);
     runtime = runtime_model (model, "CPU");
     g_assert_cmpuint (runtime->nodes->len, ==, steps);
     g_assert_nonnull (find (runtime, "ConvIntegerToFloat"));

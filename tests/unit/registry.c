@@ -99,7 +99,7 @@ the_environment_names_a_registry_and_extensions (void)
 }
 
 static void
-a_value_for_all_devices_that_one_refuses_is_kept_by_none (void)
+a_value_for_all_devices_that_one_refuses_does_not_reach_those_loaded_later (void)
 {
   g_autoptr (AxonCore) core = axon_core_new ();
   g_autoptr (GError) error = NULL;
@@ -157,7 +157,7 @@ main (int argc, char **argv)
   ADD (properties_of_a_group_hold_with_an_extension_in_it);
   ADD (keys_of_the_core_in_a_group_are_for_its_device);
   ADD (the_environment_names_a_registry_and_extensions);
-  ADD (a_value_for_all_devices_that_one_refuses_is_kept_by_none);
+  ADD (a_value_for_all_devices_that_one_refuses_does_not_reach_those_loaded_later);
   ADD (auto_chooses_by_what_devices_say_of_their_rank);
   ADD (auto_without_a_device_tells_why_each_cannot_be_used);
   return g_test_run ();

@@ -139,26 +139,35 @@ add_broadcast (CpuPlan *plan, const AxonNode *node, const BroadcastPlan *p, CpuS
 }
 
 static gboolean
-add_pair (CpuPlan *plan, const AxonNode *node, AxonDType in)
+add_pair (CpuPlan *plan, const AxonNode *node, CpuPairFunc func)
 {
   BroadcastPlan p;
-  if (node->n_inputs != 2 || node->inputs[0]->type.dtype != in || node->inputs[1]->type.dtype != in)
+  if (node->n_inputs != 2)
     return FALSE;
   plan_broadcast (&p, node);
-  p.pair = cpu_isa_get ()->vector->eltwise->pair[plan->row->kind];
+  p.pair = func;
   return add_broadcast (plan, node, &p, run_pair);
 }
 
 static gboolean
 build_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  return add_pair (plan, node, AXON_DTYPE_F32);
+  return node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
+         add_pair (plan, node, cpu_isa_get ()->vector->eltwise->pair[plan->row->kind]);
+}
+
+/* Other remainders are of whole numbers. */
+static gboolean
+build_modulo (CpuPlan *plan, const AxonNode *node, GError **error)
+{
+  return axon_node_get_int (node, "fmod") != 0 && build_pair (plan, node, error);
 }
 
 static gboolean
-build_logical (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+build_bits (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  return add_pair (plan, node, AXON_DTYPE_BOOL);
+  gint word = g_bit_nth_lsf (axon_dtype_get_size (node->inputs[0]->type.dtype), -1);
+  return add_pair (plan, node, cpu_isa_get ()->vector->eltwise->bits[plan->row->kind][word]);
 }
 
 static void
@@ -210,8 +219,13 @@ const CpuKernel cpu_binary_kernels[] = {
   { .name = "GreaterOrEqual", .impl = "own", .build = build_pair, .kind = CPU_PAIR_GREATER_EQUAL },
   { .name = "Less", .impl = "own", .build = build_pair, .kind = CPU_PAIR_LESS },
   { .name = "LessOrEqual", .impl = "own", .build = build_pair, .kind = CPU_PAIR_LESS_EQUAL },
-  { .name = "And", .impl = "own", .build = build_logical, .kind = CPU_PAIR_AND },
-  { .name = "Or", .impl = "own", .build = build_logical, .kind = CPU_PAIR_OR },
+  { .name = "Mod", .impl = "own", .build = build_modulo, .kind = CPU_PAIR_FMOD },
+  { .name = "And", .impl = "own", .build = build_bits, .kind = CPU_BITS_AND },
+  { .name = "Or", .impl = "own", .build = build_bits, .kind = CPU_BITS_OR },
+  { .name = "Xor", .impl = "own", .build = build_bits, .kind = CPU_BITS_XOR },
+  { .name = "BitwiseAnd", .impl = "own", .build = build_bits, .kind = CPU_BITS_AND },
+  { .name = "BitwiseOr", .impl = "own", .build = build_bits, .kind = CPU_BITS_OR },
+  { .name = "BitwiseXor", .impl = "own", .build = build_bits, .kind = CPU_BITS_XOR },
   { .name = "Where", .impl = "own", .build = build_where },
   { 0 },
 };

@@ -1,88 +1,115 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pad with a constant over row-major memory, by runs of bytes. */
+/* Pad, in every mode: where each place comes from. */
 #include "kernels.h"
+#include "remap.h"
 
 #include <string.h>
 
-typedef struct {
-  AxonShape in, out;
-  gint64 pads[AXON_MAX_RANK];
-  guint8 value[8];
-  gsize size;
-} PadPlan;
+/* Source of place @i in a dimension of @n; -1: the value. */
+typedef gint64 (*SourceFunc) (gint64 i, gint64 n);
 
-/* Copies the rows of @in to their place in @out, which is filled already. */
-static void
-copy_rows (const PadPlan *p, guint8 *y, const guint8 *x, gint dim)
+static gint64
+source_constant (G_GNUC_UNUSED gint64 i, G_GNUC_UNUSED gint64 n)
 {
-  gsize in_step = p->size, out_step = p->size;
-  for (gint d = dim + 1; d < p->in.rank; d++) {
-    in_step *= (gsize)p->in.dims[d];
-    out_step *= (gsize)p->out.dims[d];
-  }
-  y += (gsize)p->pads[dim] * out_step;
-  if (in_step == out_step) { /* nothing is padded further in: one run */
-    memcpy (y, x, (gsize)p->in.dims[dim] * in_step);
-    return;
-  }
-  for (gint64 i = 0; i < p->in.dims[dim]; i++)
-    copy_rows (p, y + (gsize)i * out_step, x + (gsize)i * in_step, dim + 1);
+  return -1;
 }
 
-static void
-run_pad (const CpuStep *step, const CpuInstance *instance)
+static gint64
+source_edge (gint64 i, gint64 n)
 {
-  const PadPlan *p = step->data;
-  guint8 *y = cpu_tensor_data (instance, step->out[0]);
-  gsize n = (gsize)axon_shape_get_numel (&p->out);
-  guint64 bits = 0;
-  memcpy (&bits, p->value, p->size);
-  if (bits == 0)
-    memset (y, 0, n * p->size);
-  else
-    for (gsize i = 0; i < n; i++)
-      memcpy (y + i * p->size, p->value, p->size);
-  copy_rows (p, y, cpu_tensor_data (instance, step->in[0]), 0);
+  return i < 0 ? 0 : n - 1;
 }
 
+static gint64
+source_reflect (gint64 i, gint64 n)
+{
+  return i < 0 ? -i : 2 * (n - 1) - i;
+}
+
+static gint64
+source_wrap (gint64 i, gint64 n)
+{
+  return (i % n + n) % n;
+}
+
+static const struct {
+  const gchar *mode;
+  SourceFunc source;
+} modes[] = { { "constant", source_constant },
+              { "edge", source_edge },
+              { "reflect", source_reflect },
+              { "wrap", source_wrap } };
+
+static SourceFunc
+find_source (const AxonNode *node)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (modes); i++)
+    if (g_str_equal (axon_node_get_string (node, "mode"), modes[i].mode))
+      return modes[i].source;
+  return NULL;
+}
+
+/* Of each dimension, before its first place. */
 static gboolean
-get_pads (const AxonNode *node, PadPlan *p)
+get_pads (const AxonNode *node, gint64 *pads)
 {
-  const AxonTensor *pads = cpu_node_constant (node, 1), *value = cpu_node_constant (node, 2);
+  const AxonTensor *input = cpu_node_constant (node, 1), *axes = cpu_node_constant (node, 3);
+  gint rank = node->inputs[0]->type.shape.rank;
   guint n;
   const gchar *name = axon_node_has_form (node, AXON_FORM_PADDINGS) ? "paddings" : "pads";
   const gint64 *attr = axon_node_get_ints (node, name, &n);
-  AxonDType dtype = node->inputs[0]->type.dtype;
-  if (attr == NULL && (pads == NULL || axon_tensor_get_dtype (pads) != AXON_DTYPE_I64))
-    return FALSE;
-  if ((axon_node_get_input (node, 2) != NULL && value == NULL) ||
-      axon_node_get_input (node, 3) != NULL)
-    return FALSE;
-  for (gint d = 0; d < p->in.rank; d++) {
-    p->pads[d] = attr ? attr[d] : ((const gint64 *)axon_tensor_get_data (pads))[d];
-    if (p->pads[d] < 0 || p->out.dims[d] < p->in.dims[d] + p->pads[d])
-      return FALSE; /* cropping */
+  if (attr != NULL) {
+    memcpy (pads, attr, (gsize)rank * sizeof *pads);
+    return TRUE;
   }
-  if (attr != NULL)
-    axon_dtype_store (dtype, p->value, 0, axon_node_get_float (node, "value"));
-  else if (value != NULL)
-    memcpy (p->value, axon_tensor_get_data (value), p->size);
+  if (input == NULL || (axon_node_get_input (node, 3) != NULL && axes == NULL))
+    return FALSE;
+  n = axes ? (guint)axon_tensor_get_numel (axes) : (guint)rank;
+  for (guint i = 0; i < n; i++) {
+    gint64 d =
+        axes ? axon_dtype_load_int (axon_tensor_get_dtype (axes), axon_tensor_get_data (axes), i)
+             : i;
+    pads[d < 0 ? d + rank : d] =
+        axon_dtype_load_int (axon_tensor_get_dtype (input), axon_tensor_get_data (input), i);
+  }
   return TRUE;
+}
+
+/* The pad value, of the type of the data. */
+static CpuTensor *
+value_of (CpuPlan *plan, const AxonNode *node)
+{
+  static const AxonShape one = { .rank = 0 };
+  AxonDType dtype = node->inputs[0]->type.dtype;
+  const AxonValue *input = axon_node_get_input (node, 2);
+  guint64 *value;
+  if (input != NULL)
+    return cpu_plan_input_as (plan, node, 2, NULL);
+  value = g_new0 (guint64, 1);
+  if (axon_node_has_form (node, AXON_FORM_ATTRIBUTES))
+    axon_dtype_store (dtype, value, 0, axon_node_get_float (node, "value"));
+  return cpu_plan_constant (plan, dtype, &one, value);
 }
 
 static gboolean
 build_pad (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  PadPlan p = { .in = node->inputs[0]->type.shape,
-                .out = node->outputs[0]->type.shape,
-                .size = axon_dtype_get_size (node->inputs[0]->type.dtype) };
-  CpuTensor *src, *dst;
-  if (!g_str_equal (axon_node_get_string (node, "mode"), "constant") || p.in.rank < 1 ||
-      p.size > sizeof p.value || axon_shape_get_numel (&p.in) == 0 || !get_pads (node, &p))
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  gint64 pads[AXON_MAX_RANK] = { 0 };
+  gint32 *maps[AXON_MAX_RANK] = { NULL };
+  SourceFunc source = find_source (node);
+  if (source == NULL || !cpu_can_remap (node) || !get_pads (node, pads))
     return FALSE;
-  src = cpu_plan_input_as (plan, node, 0, NULL);
-  dst = cpu_plan_output (plan, node, 0, NULL);
-  cpu_plan_add_step (plan, run_pad, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, &dst, 1);
+  for (gint d = 0; d < x->rank; d++) {
+    if (pads[d] == 0 && x->dims[d] == y->dims[d])
+      continue;
+    maps[d] = g_new (gint32, (gsize)y->dims[d]);
+    for (gint64 i = 0; i < y->dims[d]; i++) {
+      gint64 at = i - pads[d];
+      maps[d][i] = (gint32)(at >= 0 && at < x->dims[d] ? at : source (at, x->dims[d]));
+    }
+  }
+  cpu_add_remap (plan, node, maps, value_of (plan, node));
   return TRUE;
 }
 

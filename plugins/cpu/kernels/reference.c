@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The reference kernel, for what has no better one. */
+#include "indices.h"
 #include "kernels.h"
 
 static AxonTensor *
@@ -10,10 +11,9 @@ wrap (const CpuInstance *instance, const CpuTensor *t)
                                   NULL);
 }
 
-static void
-run_reference (const CpuStep *step, const CpuInstance *instance)
+void
+cpu_run_reference_kernel (const AxonNode *node, const CpuStep *step, const CpuInstance *instance)
 {
-  const AxonNode *node = step->data;
   g_autofree AxonTensor **in = g_new0 (AxonTensor *, step->n_in + 1);
   g_autofree AxonTensor **out = g_new0 (AxonTensor *, step->n_out + 1);
   for (guint i = 0; i < step->n_in; i++)
@@ -28,6 +28,28 @@ run_reference (const CpuStep *step, const CpuInstance *instance)
     g_clear_pointer (&in[i], axon_tensor_unref);
   for (guint i = 0; i < step->n_out; i++)
     g_clear_pointer (&out[i], axon_tensor_unref);
+}
+
+void
+cpu_refuse_index (const AxonNode *node, const CpuInstance *instance, const CpuIndices *x,
+                  gint64 n_indices, gint64 n)
+{
+  g_autofree gchar *what = axon_node_describe (node);
+  for (gint64 i = 0; i < n_indices; i++) {
+    gint64 at = x->wide ? ((const gint64 *)x->data)[i] : ((const gint32 *)x->data)[i];
+    if (at >= -n && at < n)
+      continue;
+    g_set_error (instance->error, AXON_ERROR, AXON_ERROR_MODEL,
+                 "%s: index %" G_GINT64_FORMAT " is outside dimension %" G_GINT64_FORMAT, what, at,
+                 n);
+    return;
+  }
+}
+
+static void
+run_reference (const CpuStep *step, const CpuInstance *instance)
+{
+  cpu_run_reference_kernel (step->data, step, instance);
 }
 
 static gboolean

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Linear Resize of the two innermost dimensions of row-major data, for the coordinate modes that
- * oneDNN lacks: taps are computed when building, rows are blended, then columns. And Resize of
- * bytes to the nearest pixel, channels last. */
+/* Resize of the two innermost dimensions, in every mode, of floats channels last or row-major: taps
+ * are computed when building. And Resize of bytes to the nearest pixel, channels last. */
 #include "kernels.h"
 #include "../onednn/cpudnn.h"
 #include "../cpuisa.h"
@@ -13,10 +12,18 @@
 /* Bytes that are worth a thread. */
 #define PARALLEL 32768
 
+/* What the places along one axis are made of: sums of @n taps each. */
 typedef struct {
-  gint64 planes, h_in, w_in, h_out, w_out;
-  gint32 *x0, *x1, *y0, *y1;
-  gfloat *fx, *fy;
+  gint n;         /* 0: nothing changes */
+  gint32 *at;     /* [place][tap], or [tap][place] of single elements */
+  gfloat *weight; /* the same */
+} Taps;
+
+typedef struct {
+  gint64 frames, h, w, h_out, w_out;
+  gint64 inner; /* channels that lie last, or 1: planes of single elements */
+  Taps y, x;
+  guint8 *used; /* planes: rows of the source that somebody reads */
   const CpuResize *loops;
 } ResizePlan;
 
@@ -24,46 +31,85 @@ static void
 plan_free (gpointer data)
 {
   ResizePlan *r = data;
-  g_free (r->x0);
-  g_free (r->x1);
-  g_free (r->y0);
-  g_free (r->y1);
-  g_free (r->fx);
-  g_free (r->fy);
+  g_free (r->x.at);
+  g_free (r->x.weight);
+  g_free (r->y.at);
+  g_free (r->y.weight);
+  g_free (r->used);
   g_free (r);
+}
+
+/* Of one run; the scratch is the threads'. */
+typedef struct {
+  const ResizePlan *plan;
+  const gfloat *x;
+  gfloat *y, *scratch;
+  gsize scratch_size;
+} ResizeRun;
+
+/* Channels last: a row of the result is a mixture of rows, of which pixels are mixed. */
+static void
+resize_rows (gpointer data, gint64 first, gint64 end)
+{
+  const ResizeRun *run = data;
+  const ResizePlan *r = run->plan;
+  gfloat *scratch = run->scratch + cpu_parallel_thread () * run->scratch_size;
+  gint64 length = r->w * r->inner;
+  for (gint64 i = first; i < end; i++) {
+    const gfloat *frame = run->x + i / r->h_out * r->h * length, *row;
+    gint64 o = i % r->h_out;
+    gfloat *out = run->y + i * r->w_out * r->inner, *mixed = r->x.n ? scratch : out;
+    row = r->y.n ? mixed : frame + o * length;
+    if (r->y.n != 0)
+      r->loops->mix_rows (mixed, frame, r->y.at + o * r->y.n, r->y.weight + o * r->y.n, r->y.n,
+                          length, length);
+    if (r->x.n != 0)
+      r->loops->mix_pixels (out, row, r->x.at, r->x.weight, r->x.n, r->inner, r->w_out);
+    else if (row != out)
+      memcpy (out, row, (gsize)length * sizeof *out);
+  }
+}
+
+/* Columns first, of every row that is read: fewer are mixed so where a plane grows. */
+static void
+resize_planes (gpointer data, gint64 first, gint64 end)
+{
+  const ResizeRun *run = data;
+  const ResizePlan *r = run->plan;
+  gfloat *scratch = run->scratch + cpu_parallel_thread () * run->scratch_size;
+  for (gint64 p = first; p < end; p++) {
+    const gfloat *plane = run->x + p * r->h * r->w;
+    gfloat *out = run->y + p * r->h_out * r->w_out, *wide = r->y.n ? scratch : out;
+    for (gint64 i = 0; r->x.n != 0 && i < r->h; i++)
+      if (r->used[i])
+        r->loops->mix_columns (wide + i * r->w_out, plane + i * r->w, r->x.at, r->x.weight, r->x.n,
+                               r->w_out);
+    for (gint64 o = 0; r->y.n != 0 && o < r->h_out; o++)
+      r->loops->mix_rows (out + o * r->w_out, r->x.n ? wide : plane, r->y.at + o * r->y.n,
+                          r->y.weight + o * r->y.n, r->y.n, r->w_out, r->w_out);
+    if (r->x.n == 0 && r->y.n == 0)
+      memcpy (out, plane, (gsize)(r->h * r->w) * sizeof *out);
+  }
+}
+
+static gsize
+scratch_size (const ResizePlan *r)
+{
+  return (gsize)(r->used ? r->h * r->w_out : r->w * r->inner);
 }
 
 static void
 run_resize (const CpuStep *step, const CpuInstance *instance)
 {
   const ResizePlan *r = step->data;
-  const gfloat *x = cpu_tensor_data (instance, step->in[0]);
-  gfloat *y = cpu_tensor_data (instance, step->out[0]);
-  gfloat *row = cpu_tensor_data (instance, step->out[1]);
-  for (gint64 p = 0; p < r->planes; p++, x += r->h_in * r->w_in)
-    for (gint64 o = 0; o < r->h_out; o++, y += r->w_out) {
-      r->loops->blend_rows (row, x + r->y0[o] * r->w_in, x + r->y1[o] * r->w_in, r->w_in, r->fy[o]);
-      r->loops->blend_columns (y, row, r->x0, r->x1, r->fx, r->w_out);
-    }
-}
-
-static void
-make_taps (const gchar *mode, gint64 n_in, gint64 n_out, gdouble scale, gint32 **lo, gint32 **hi,
-           gfloat **f)
-{
-  *lo = g_new (gint32, (gsize)n_out);
-  *hi = g_new (gint32, (gsize)n_out);
-  *f = g_new (gfloat, (gsize)n_out);
-  for (gint64 o = 0; o < n_out; o++) {
-    gdouble c = g_str_equal (mode, "align_corners")
-                    ? (n_out > 1 ? (gdouble)o * (gdouble)(n_in - 1) / (gdouble)(n_out - 1) : 0)
-                : g_str_equal (mode, "asymmetric") ? (gdouble)o / scale
-                                                   : ((gdouble)o + 0.5) / scale - 0.5;
-    gdouble base = floor (c);
-    (*f)[o] = (gfloat)(c - base);
-    (*lo)[o] = (gint32)CLAMP ((gint64)base, 0, n_in - 1);
-    (*hi)[o] = (gint32)CLAMP ((gint64)base + 1, 0, n_in - 1);
-  }
+  ResizeRun run = { r, cpu_tensor_data (instance, step->in[0]),
+                    cpu_tensor_data (instance, step->out[0]),
+                    cpu_tensor_data (instance, step->out[1]), scratch_size (r) };
+  if (r->used != NULL)
+    cpu_parallel_ranges (r->frames, PARALLEL / 4 / (r->h_out * r->w_out) + 1, resize_planes, &run);
+  else
+    cpu_parallel_ranges (r->frames * r->h_out, PARALLEL / 4 / (r->w_out * r->inner) + 1,
+                         resize_rows, &run);
 }
 
 /* The scale that the node names, else the ratio of sizes. */
@@ -82,7 +128,7 @@ axis_scale (const AxonNode *node, gint axis)
   return (gdouble)y->dims[axis] / (gdouble)x->dims[axis];
 }
 
-/* Whole lengths, every axis named in its place: what the taps above and oneDNN compute. */
+/* Whole lengths, every axis named in its place: what oneDNN computes. */
 gboolean
 cpu_resize_is_plain (const AxonNode *node)
 {
@@ -96,38 +142,98 @@ cpu_resize_is_plain (const AxonNode *node)
   return TRUE;
 }
 
+/* @by_tap: in the order in which vectors of single elements read them. FALSE: some place reads
+ * nothing. */
 static gboolean
-build_linear (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+set_taps (Taps *taps, const AxonResizeAxis *a, gboolean by_tap)
+{
+  gsize n = (gsize)(a->n * a->n_out);
+  *taps = (Taps){ a->n, g_new (gint32, n + 1), g_new (gfloat, n + 1) };
+  for (gint64 o = 0; o < a->n_out; o++)
+    for (gint64 t = 0; t < a->n; t++) {
+      gint64 at = by_tap ? t * a->n_out + o : o * a->n + t;
+      taps->at[at] = a->index[o * a->n + t];
+      taps->weight[at] = a->weight[o * a->n + t];
+      if (taps->at[at] < 0)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+find_used_rows (ResizePlan *r)
+{
+  r->used = g_new0 (guint8, (gsize)r->h + 1);
+  if (r->y.n == 0)
+    memset (r->used, TRUE, (gsize)r->h);
+  for (gint64 i = 0; i < r->h_out * r->y.n; i++)
+    r->used[r->y.at[i]] = TRUE;
+}
+
+/* The two innermost dimensions of @x alone may change. */
+static gboolean
+resize_init (ResizePlan *r, const AxonNode *node, GArray *axes, gboolean channels_last)
 {
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
-  const gchar *mode = axon_node_get_string (node, "coordinate_transformation_mode");
-  AxonShape row = AXON_SHAPE (x->rank >= 2 ? x->dims[x->rank - 1] : 0);
+  gint last = x->rank - 1;
+  *r = (ResizePlan){ .frames = 1,
+                     .h = x->rank > 3 ? x->dims[last - 1] : 1,
+                     .w = x->dims[last],
+                     .h_out = x->rank > 3 ? y->dims[last - 1] : 1,
+                     .w_out = y->dims[last],
+                     .inner = channels_last ? x->dims[1] : 1,
+                     .loops = cpu_isa_get ()->vector->resize };
+  r->frames = axon_shape_get_numel (x) / (r->h * r->w * r->inner);
+  for (guint i = 0; i < axes->len; i++) {
+    const AxonResizeAxis *a = &g_array_index (axes, AxonResizeAxis, i);
+    if ((a->axis != last && (a->axis != last - 1 || x->rank < 4)) ||
+        !set_taps (a->axis == last ? &r->x : &r->y, a, a->axis == last && !channels_last))
+      return FALSE;
+  }
+  if (!channels_last)
+    find_used_rows (r);
+  return TRUE;
+}
+
+/* Scales, sizes and the region are known. */
+static gboolean
+is_known (const AxonNode *node)
+{
+  for (guint i = 1; i < node->n_inputs; i++)
+    if (axon_node_get_input (node, i) != NULL && cpu_node_constant (node, i) == NULL)
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+build_floats (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  g_autoptr (GArray) axes = NULL;
+  g_autoptr (CpuMd) md = NULL;
   CpuTensor *src, *out[2];
   ResizePlan *r;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 3 || !cpu_resize_is_plain (node) ||
-      !g_str_equal (axon_node_get_string (node, "mode"), "linear") ||
-      (!g_str_equal (mode, "align_corners") && !g_str_equal (mode, "asymmetric") &&
-       !g_str_equal (mode, "half_pixel")))
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 3 || x->rank > 5 ||
+      axon_shape_get_numel (x) < 1 || axon_shape_get_numel (y) < 1 || !is_known (node))
     return FALSE;
-  r = g_new0 (ResizePlan, 1);
-  r->loops = cpu_isa_get ()->vector->resize;
-  r->planes = 1;
-  for (gint d = 0; d < x->rank - 2; d++) {
-    r->planes *= x->dims[d];
-    if (x->dims[d] != y->dims[d]) {
-      plan_free (r);
-      return FALSE;
-    }
+  axes = axon_resize_axes (node, NULL);
+  if (axes == NULL)
+    return FALSE;
+  src = cpu_plan_input (plan, node, 0);
+  if (src->md != NULL && x->rank == 4) {
+    g_autoptr (CpuMd) from = cpu_md_channels_last (AXON_DTYPE_F32, x);
+    src = cpu_plan_input_as (plan, node, 0, from);
+    md = cpu_md_channels_last (AXON_DTYPE_F32, y);
+  } else {
+    src = cpu_plan_input_as (plan, node, 0, NULL);
   }
-  r->h_in = x->dims[x->rank - 2];
-  r->w_in = x->dims[x->rank - 1];
-  r->h_out = y->dims[x->rank - 2];
-  r->w_out = y->dims[x->rank - 1];
-  make_taps (mode, r->h_in, r->h_out, axis_scale (node, x->rank - 2), &r->y0, &r->y1, &r->fy);
-  make_taps (mode, r->w_in, r->w_out, axis_scale (node, x->rank - 1), &r->x0, &r->x1, &r->fx);
-  src = cpu_plan_input_as (plan, node, 0, NULL);
-  out[0] = cpu_plan_output (plan, node, 0, NULL);
-  out[1] = cpu_plan_scratch (plan, AXON_DTYPE_F32, &row, NULL);
+  r = g_new (ResizePlan, 1);
+  if (!resize_init (r, node, axes, md != NULL)) {
+    plan_free (r);
+    return FALSE;
+  }
+  out[0] = cpu_plan_output (plan, node, 0, md);
+  out[1] = cpu_plan_scratch_bytes (plan, plan->n_threads * scratch_size (r) * sizeof (gfloat));
   cpu_plan_add_step (plan, run_resize, r, plan_free, "own", &src, 1, out, 2);
   return TRUE;
 }
@@ -239,8 +345,8 @@ build_nearest (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error
 }
 
 const CpuKernel cpu_resize_kernels[] = {
-  { .name = "Resize", .impl = "own", .build = build_linear },
-  { .name = "Upsample", .impl = "own", .build = build_linear },
+  { .name = "Resize", .impl = "own", .build = build_floats },
+  { .name = "Upsample", .impl = "own", .build = build_floats },
   { .name = "Resize", .impl = "own", .build = build_nearest },
   { 0 },
 };

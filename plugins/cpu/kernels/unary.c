@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elementwise operators of one input on f32 that oneDNN lacks, by the loops of the level in use. */
+/* Elementwise operators of one input on f32, by the loops of the level in use: whatever the layout,
+ * and in place where nobody needs the input later. */
 #include "kernels.h"
+#include "../cpueltwise.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
-/* Rows of this many elements are worth a thread. */
+/* Elements that are worth a thread. */
 #define PARALLEL 16384
 
-/* Either function. */
 typedef struct {
-  CpuUnaryFunc func;
-  CpuHardSigmoidFunc hard_sigmoid;
-  gfloat alpha, beta; /* of hard_sigmoid */
+  CpuPostFunc func;
+  CpuPost post;
   gint64 n;
 } UnaryPlan;
 
@@ -27,11 +27,7 @@ static void
 unary_elements (gpointer data, gint64 first, gint64 end)
 {
   const UnaryRun *run = data;
-  const UnaryPlan *p = run->plan;
-  if (p->func != NULL)
-    p->func (run->y + first, run->x + first, end - first);
-  else
-    p->hard_sigmoid (run->y + first, run->x + first, end - first, p->alpha, p->beta);
+  run->plan->func (run->y + first, run->x + first, end - first, &run->plan->post);
 }
 
 static void
@@ -43,74 +39,102 @@ run_unary (const CpuStep *step, const CpuInstance *instance)
   cpu_parallel_ranges (p->n, PARALLEL, unary_elements, &run);
 }
 
-static gboolean
-add_unary (CpuPlan *plan, const AxonNode *node, UnaryPlan p)
+static gint64
+count_floats (const CpuTensor *t)
 {
-  CpuMd *md;
+  return t->md ? (gint64)(cpu_md_get_bytes (t->md) / sizeof (gfloat))
+               : axon_shape_get_numel (&t->shape);
+}
+
+/* What fills blocks has to stay 0, for oneDNN adds it up. */
+static gboolean
+keeps_zero (const UnaryPlan *p)
+{
+  gfloat zero = 0;
+  p->func (&zero, &zero, 1, &p->post);
+  return zero == 0;
+}
+
+/* The input as it lies: without gaps, or in blocks. */
+static CpuTensor *
+find_input (CpuPlan *plan, const AxonNode *node, const UnaryPlan *p)
+{
+  CpuTensor *t = cpu_plan_input (plan, node, 0);
+  gint64 strides[AXON_MAX_RANK];
+  gboolean in_blocks = !cpu_md_get_strides (t->md, &t->shape, strides);
+  g_autoptr (CpuMd) md = NULL;
+  return count_floats (t) == axon_shape_get_numel (&t->shape) || (in_blocks && keeps_zero (p))
+             ? t
+             : cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md);
+}
+
+static gboolean
+add_unary (CpuPlan *plan, const AxonNode *node, CpuPost post)
+{
+  UnaryPlan p = { .func = cpu_isa_get ()->vector->eltwise->post, .post = post };
   CpuTensor *src, *dst;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32)
     return FALSE;
-  p.n = axon_shape_get_numel (&node->inputs[0]->type.shape);
-  src = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &md);
-  dst = cpu_plan_output (plan, node, 0, md);
-  cpu_md_free (md);
+  src = find_input (plan, node, &p);
+  p.n = count_floats (src);
+  dst = cpu_plan_is_last_use (plan, src) ? cpu_plan_alias (plan, node, 0, src, src->md)
+                                         : cpu_plan_output (plan, node, 0, src->md);
   cpu_plan_add_step (plan, run_unary, g_memdup2 (&p, sizeof p), g_free, "own", &src, 1, &dst, 1);
   return TRUE;
 }
 
 static gboolean
-add_unary_of (CpuPlan *plan, const AxonNode *node, gint kind)
-{
-  return add_unary (plan, node,
-                    (UnaryPlan){ .func = cpu_isa_get ()->vector->eltwise->unary[kind] });
-}
-
-static gboolean
-build_hard_sigmoid (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  UnaryPlan p = { .hard_sigmoid = cpu_isa_get ()->vector->eltwise->hard_sigmoid,
-                  .alpha = (gfloat)axon_node_get_float (node, "alpha"),
-                  .beta = (gfloat)axon_node_get_float (node, "beta") };
-  return add_unary (plan, node, p);
-}
-
-static gboolean
 build_unary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  return add_unary_of (plan, node, plan->row->kind);
+  CpuPost post;
+  return cpu_post_of_node (&post, node) && add_unary (plan, node, post);
 }
 
-/* By erf, where oneDNN's is not right for infinity; by tanh it is. */
-static gboolean
-build_gelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  return g_str_equal (axon_node_get_string (node, "approximate"), "none") &&
-         add_unary_of (plan, node, plan->row->kind);
-}
-
-/* Pow by 2 or by a half. */
-static gboolean
-build_power (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  gdouble exponent;
-  return axon_match_scalar (node->inputs[1], &exponent) && (exponent == 2 || exponent == 0.5) &&
-         node->inputs[1]->type.shape.rank <= node->inputs[0]->type.shape.rank &&
-         add_unary_of (plan, node, exponent == 2 ? CPU_UNARY_SQUARE : CPU_UNARY_SQRT);
-}
+#define UNARY(op)                                                                                  \
+  {                                                                                                \
+    .name = op, .impl = "own", .build = build_unary                                                \
+  }
 
 const CpuKernel cpu_unary_kernels[] = {
-  { .name = "Ceil", .impl = "own", .build = build_unary, .kind = CPU_UNARY_CEIL },
-  { .name = "Cos", .impl = "own", .build = build_unary, .kind = CPU_UNARY_COS },
-  { .name = "Erf", .impl = "own", .build = build_unary, .kind = CPU_UNARY_ERF },
-  { .name = "Floor", .impl = "own", .build = build_unary, .kind = CPU_UNARY_FLOOR },
-  { .name = "Neg", .impl = "own", .build = build_unary, .kind = CPU_UNARY_NEG },
-  { .name = "Reciprocal", .impl = "own", .build = build_unary, .kind = CPU_UNARY_RECIPROCAL },
-  { .name = "Round", .impl = "own", .build = build_unary, .kind = CPU_UNARY_ROUND },
-  { .name = "Sign", .impl = "own", .build = build_unary, .kind = CPU_UNARY_SIGN },
-  { .name = "Sin", .impl = "own", .build = build_unary, .kind = CPU_UNARY_SIN },
-  { .name = "Softsign", .impl = "own", .build = build_unary, .kind = CPU_UNARY_SOFTSIGN },
-  { .name = "Gelu", .impl = "own", .build = build_gelu, .kind = CPU_UNARY_GELU },
-  { .name = "HardSigmoid", .impl = "own", .build = build_hard_sigmoid },
-  { .name = "Pow", .impl = "own", .build = build_power },
+  UNARY ("Abs"),
+  UNARY ("Acos"),
+  UNARY ("Acosh"),
+  UNARY ("Asin"),
+  UNARY ("Asinh"),
+  UNARY ("Atan"),
+  UNARY ("Atanh"),
+  UNARY ("Ceil"),
+  UNARY ("Celu"),
+  UNARY ("Clip"),
+  UNARY ("Cos"),
+  UNARY ("Cosh"),
+  UNARY ("Elu"),
+  UNARY ("Erf"),
+  UNARY ("Exp"),
+  UNARY ("Floor"),
+  UNARY ("Gelu"),
+  UNARY ("HardSigmoid"),
+  UNARY ("HardSwish"),
+  UNARY ("LeakyRelu"),
+  UNARY ("Log"),
+  UNARY ("Mish"),
+  UNARY ("Neg"),
+  UNARY ("Pow"),
+  UNARY ("Reciprocal"),
+  UNARY ("Relu"),
+  UNARY ("Round"),
+  UNARY ("Selu"),
+  UNARY ("Shrink"),
+  UNARY ("Sigmoid"),
+  UNARY ("Sign"),
+  UNARY ("Sin"),
+  UNARY ("Sinh"),
+  UNARY ("Softplus"),
+  UNARY ("Softsign"),
+  UNARY ("Sqrt"),
+  UNARY ("Swish"),
+  UNARY ("Tan"),
+  UNARY ("Tanh"),
+  UNARY ("ThresholdedRelu"),
   { 0 },
 };

@@ -23,6 +23,21 @@ gboolean cpu_dnn_has_type (AxonDType dtype);
 /* Adds a conversion step from one layout or type to another. */
 void cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
 
+/* MatMul or Gemm that oneDNN multiplies, with activations (attribute axon.posts) and a row of bias
+ * as input 2, MatMul's too. */
+gboolean cpu_dnn_takes_posts (const AxonNode *node);
+
+/* Constant weights [inner, columns] for so many rows. */
+typedef struct {
+  gint64 rows, inner, columns;
+  const gfloat *weights;
+} CpuProduct;
+
+/* Adds the memory of @y = that of @x times weights, plus @bias for each column, which it takes
+ * over. */
+void cpu_dnn_add_product (CpuPlan *plan, CpuTensor *x, const CpuProduct *product, gfloat *bias,
+                          CpuTensor *y);
+
 /* Caps what oneDNN uses: "SSE41", "AVX2", "AVX2_VNNI", "AVX512", "AVX512_VNNI"; NULL: no cap but
  * oneDNN's own environment variable. FALSE: no such name, or oneDNN is in use already. */
 gboolean cpu_dnn_set_max_isa (const gchar *name);

@@ -134,6 +134,5 @@ gboolean dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x
 /* Fused activations and residuals of a node (passes/fuseactivation.c). FALSE: oneDNN does not take
  * them. */
 gboolean dnn_attr_set_posts (DnnAttr *attr, const AxonNode *node, gboolean *has_sum);
-/* By the rows of unary.c. FALSE: no such operator. */
-extern const CpuKernel cpu_dnn_unary_kernels[];
+/* What oneDNN computes for an operator. FALSE: nothing. */
 gboolean dnn_eltwise_init (DnnEltwise *eltwise, const gchar *op, gfloat alpha, gfloat beta);

@@ -35,6 +35,8 @@ build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   if (!dnn_is_f32 (node) || !cpu_resize_is_plain (node) || !resampling_alg (node, &alg))
     return FALSE;
   src = cpu_plan_input (plan, node, 0);
+  if (src->md == NULL && alg == dnnl_resampling_linear) /* ours is faster */
+    return FALSE;
   in = dnn_md_of (src);
   out = dnn_md_any (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
   return dnn_add_unary (plan, node, src, dnn_pd_if_fast (dnn_pd_new_resampling (alg, in, out)));

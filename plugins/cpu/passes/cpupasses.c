@@ -2,6 +2,8 @@
 #include "cpupasses.h"
 #include "../kernels/kernels.h"
 
+#define ENVIRONMENT "AXON_CPU_DISABLE_PASSES"
+
 /* What keeps its integers: products, whose sums have to be exact whatever kernel they run, and
  * operators on bytes with a kernel. */
 static gboolean
@@ -18,7 +20,7 @@ expand_quantized (AxonModel *model, GError **error)
   return axon_expand_quantized (model, is_kept, error);
 }
 
-const AxonPass cpu_passes[] = {
+static const AxonPass passes[] = {
   { "half-to-float", cpu_pass_half_to_float },
   { "expand-attention", axon_pass_expand_attention },
   { "fuse-quantized-convolutions", axon_pass_fuse_quantized_convolutions },
@@ -28,7 +30,38 @@ const AxonPass cpu_passes[] = {
   { "fold-dequantized", axon_pass_fold_dequantized },
   { "fold-batch-norm", axon_pass_fold_batch_norm },
   { "fuse-dynamic-quantization", axon_pass_fuse_dynamic_quantization },
+  { "expand-einsum", cpu_pass_expand_einsum },
   { "fuse-activation", cpu_pass_fuse_activation },
+  { "split-batch-norm", cpu_pass_split_batch_norm },
+  { "fuse-elementwise", cpu_pass_fuse_elementwise },
   { "remove-dead-code", axon_pass_remove_dead_code },
 };
-const guint cpu_n_passes = G_N_ELEMENTS (cpu_passes);
+
+static gboolean
+check_names (const gchar *const *names, GError **error)
+{
+  for (; *names != NULL; names++) {
+    guint i = 0;
+    while (i < G_N_ELEMENTS (passes) && !g_str_equal (passes[i].name, *names))
+      i++;
+    if (i == G_N_ELEMENTS (passes)) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, ENVIRONMENT ": no pass \"%s\"", *names);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+gboolean
+cpu_passes_run (AxonModel *model, GCancellable *cancellable, GError **error)
+{
+  const gchar *disabled = g_getenv (ENVIRONMENT);
+  g_auto (GStrv) names = g_strsplit (disabled ? disabled : "", ",", -1);
+  if (!check_names ((const gchar *const *)names, error))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (passes); i++)
+    if (!g_strv_contains ((const gchar *const *)names, passes[i].name) &&
+        !axon_passes_run (model, &passes[i], 1, cancellable, error))
+      return FALSE;
+  return TRUE;
+}

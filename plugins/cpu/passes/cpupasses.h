@@ -4,8 +4,12 @@
 
 #include <axon/axon-plugin.h>
 
-extern const AxonPass cpu_passes[];
-extern const guint cpu_n_passes;
+/* Runs them all, but for those that AXON_CPU_DISABLE_PASSES in the environment names, separated by
+ * commas: to find which of them makes a difference. */
+gboolean cpu_passes_run (AxonModel *model, GCancellable *cancellable, GError **error);
 
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
+gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);
+gboolean cpu_pass_fuse_elementwise (AxonModel *model, GError **error);
+gboolean cpu_pass_split_batch_norm (AxonModel *model, GError **error);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Activations and residual additions move into the convolution before them (one activation only
- * into ConvIntegerToFloat), as an ordered list: attribute axon.posts ("Relu", "Clip", "Swish",
- * "sum", "PRelu" ...) and two numbers each in axon.post_args. A residual and slopes are inputs of
- * the node. */
+ * into ConvIntegerToFloat), activations and a constant bias into the matrix product, as an ordered
+ * list: attribute axon.posts ("Relu", "Clip", "Swish", "sum", "PRelu" ...) and two numbers each in
+ * axon.post_args. A residual and slopes are inputs of the node. */
 #include "cpupasses.h"
 #include "../cpueltwise.h"
+#include "../onednn/cpudnn.h"
 
 #include <string.h>
 
@@ -26,6 +27,8 @@ sums_integers (const AxonNode *node)
 static gboolean
 takes_posts (const AxonNode *node)
 {
+  if (cpu_dnn_takes_posts (node))
+    return TRUE;
   return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose") ||
           sums_integers (node)) &&
          axon_value_is_constant (node->inputs[1]) && node->outputs[0]->type.dtype == AXON_DTYPE_F32;
@@ -148,6 +151,33 @@ fuse_sum (AxonModel *model, AxonNode *conv)
   return TRUE;
 }
 
+/* Add of a constant row behind a product that has none yet: its input 2. */
+static gboolean
+fuse_bias (AxonModel *model, AxonNode *product)
+{
+  AxonValue *y = product->outputs[0], *row;
+  const AxonShape *shape = &y->type.shape;
+  AxonNode *add = axon_match_only_user (y, "Add");
+  if (add == NULL || !cpu_dnn_takes_posts (product) || count_posts (product) > 0 ||
+      axon_node_get_input (product, 2) != NULL)
+    return FALSE;
+  row = add->inputs[add->inputs[0] == y ? 1 : 0];
+  if (row->type.value == NULL || row->type.dtype != AXON_DTYPE_F32 || row->type.shape.rank < 1 ||
+      !axon_shape_equal (&add->outputs[0]->type.shape, shape) ||
+      row->type.shape.dims[row->type.shape.rank - 1] != shape->dims[shape->rank - 1] ||
+      axon_shape_get_numel (&row->type.shape) != shape->dims[shape->rank - 1])
+    return FALSE;
+  set_input (product, 2, row);
+  if (axon_node_is (product, "Gemm"))
+    axon_node_set_float (product, "beta", 1);
+  if (add->inputs[0] != y) { /* bypass keeps input 0 */
+    axon_node_set_input (add, 1, NULL);
+    axon_node_set_input (add, 0, y);
+  }
+  axon_bypass_node (model, add, product);
+  return TRUE;
+}
+
 /* One slope for all, or one for each of the output's channels. */
 static gboolean
 has_channel_slopes (const AxonValue *slopes, const AxonShape *y)
@@ -165,8 +195,9 @@ fuse_slopes (AxonModel *model, AxonNode *conv)
 {
   const AxonShape *y = &conv->outputs[0]->type.shape;
   AxonNode *user = axon_match_only_user (conv->outputs[0], "PRelu");
-  if (user == NULL || sums_integers (conv) || count_posts (conv) > 0 || y->rank < 3 ||
-      y->rank > 4 || !has_channel_slopes (user->inputs[1], y))
+  if (user == NULL || sums_integers (conv) || cpu_dnn_takes_posts (conv) ||
+      count_posts (conv) > 0 || y->rank < 3 || y->rank > 4 ||
+      !has_channel_slopes (user->inputs[1], y))
     return FALSE;
   if (axon_shape_get_numel (&user->inputs[1]->type.shape) == 1) {
     append_post (conv, "LeakyRelu", (gfloat)axon_tensor_get_value (user->inputs[1]->type.value, 0),
@@ -185,8 +216,8 @@ cpu_pass_fuse_activation (AxonModel *model, G_GNUC_UNUSED GError **error)
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);
     while (takes_posts (node) && count_posts (node) < (sums_integers (node) ? 1 : MAX_POSTS) &&
-           (fuse_unary (model, node) || fuse_swish (model, node) || fuse_sum (model, node) ||
-            fuse_slopes (model, node)))
+           (fuse_bias (model, node) || fuse_unary (model, node) || fuse_swish (model, node) ||
+            fuse_sum (model, node) || fuse_slopes (model, node)))
       g_ptr_array_find (model->nodes, node, &i);
   }
   return TRUE;

@@ -1,46 +1,105 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elementwise operators, each a loop that the compiler vectorises. */
-#include "exp.h"
+/* Elementwise operators: loops over vectors, or plain ones that the compiler vectorises. */
 #include "level.h"
+#include "vectormath.h"
 
-/* Abramowitz and Stegun 7.1.26 (error below 1.5e-7), near 0 the series 7.1.5. */
-CPU_INLINE gfloat
-erf_of (gfloat x)
+#include <math.h>
+
+CPU_INLINE void
+apply (CpuPostKind kind, gfloat *y, const gfloat *x, gint64 n, const CpuPost *post)
 {
-  gfloat a = fabsf (x), s = x * x, t = 1 / (1 + 0.3275911f * a);
-  gfloat far =
-      1 - t *
-              (0.254829592f +
-               t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f)))) *
-              exp_negative (-s);
-  gfloat near =
-      1.12837917f * x *
-      (1 - s * (1.0f / 3 - s * (1.0f / 10 - s * (1.0f / 42 - s * (1.0f / 216 - s / 1320)))));
-  return a < 0.5f ? near : copysignf (far, x);
+  const VF32 alpha = splat_float (post->alpha), beta = splat_float (post->beta);
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    *(VF32 *)(y + i) = vector_function (kind, *(const VF32 *)(x + i), alpha, beta);
+  if (i < n)
+    vector_store_some (y + i, vector_function (kind, vector_load_some (x + i, n - i), alpha, beta),
+                       n - i);
 }
 
-#define UNARY(name, expr)                                                                          \
-  static void name (gfloat *restrict y, const gfloat *restrict x, gint64 n)                        \
-  {                                                                                                \
-    for (gint64 i = 0; i < n; i++) {                                                               \
-      gfloat v = x[i];                                                                             \
-      y[i] = expr;                                                                                 \
-    }                                                                                              \
+static void
+apply_post (gfloat *y, const gfloat *x, gint64 n, const CpuPost *post)
+{
+  switch ((gint)post->kind) {
+#define CASE(name)                                                                                 \
+  case CPU_POST_##name:                                                                            \
+    apply (CPU_POST_##name, y, x, n, post);                                                        \
+    break;
+    CPU_ACTIVATIONS (CASE)
+    CPU_FUNCTIONS (CASE)
+#undef CASE
+#define CASE(name, func)                                                                           \
+  case CPU_POST_##name:                                                                            \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      y[i] = func (x[i]);                                                                          \
+    break;
+    CPU_LIBRARY_FUNCTIONS (CASE)
+#undef CASE
+  default:
+    break;
   }
-UNARY (unary_ceil, ceilf (v))
-UNARY (unary_cos, cosf (v))
-UNARY (unary_floor, floorf (v))
-UNARY (unary_gelu, 0.5f * v * (1 + erf_of (v * 0.70710678f)))
-UNARY (unary_neg, -v)
-UNARY (unary_reciprocal, 1 / v)
-UNARY (unary_round, rintf (v))
-UNARY (unary_sign, (gfloat)((v > 0) - (v < 0)))
-UNARY (unary_sin, sinf (v))
-UNARY (unary_softsign, v / (1 + fabsf (v)))
-UNARY (unary_square, v *v)
-UNARY (unary_root, sqrtf (v))
-UNARY (unary_erf, erf_of (v))
-#undef UNARY
+}
+
+/* Of floats. The larger and the smaller are no number where either is none. */
+CPU_INLINE VF32
+pair_of (gint kind, VF32 a, VF32 b)
+{
+  switch (kind) {
+  case CPU_PAIR_ADD:
+    return a + b;
+  case CPU_PAIR_SUB:
+    return a - b;
+  case CPU_PAIR_MUL:
+    return a * b;
+  case CPU_PAIR_DIV:
+    return a / b;
+  case CPU_PAIR_MAX:
+    return vector_unless_nan (a, vector_at_least (b, a));
+  case CPU_PAIR_MIN:
+    return vector_unless_nan (a, vector_at_most (b, a));
+  case CPU_PAIR_PRELU:
+  default:
+    return vector_leaky (a, b);
+  }
+}
+
+/* @each_a, @each_b: FALSE for one number */
+CPU_INLINE void
+pair_loop (gint kind, gfloat *y, const gfloat *a, const gfloat *b, gint64 n, gboolean each_a,
+           gboolean each_b)
+{
+  const VF32 one_a = splat_float (each_a ? 0 : *a), one_b = splat_float (each_b ? 0 : *b);
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    *(VF32 *)(y + i) = pair_of (kind, each_a ? *(const VF32 *)(a + i) : one_a,
+                                each_b ? *(const VF32 *)(b + i) : one_b);
+  if (i < n)
+    vector_store_some (y + i,
+                       pair_of (kind, each_a ? vector_load_some (a + i, n - i) : one_a,
+                                each_b ? vector_load_some (b + i, n - i) : one_b),
+                       n - i);
+}
+
+#define FLOAT_PAIR(name, kind)                                                                     \
+  static void name (gpointer y, gconstpointer a, gconstpointer b, gint64 n, gint64 sa, gint64 sb)  \
+  {                                                                                                \
+    if (sa && sb)                                                                                  \
+      pair_loop (kind, y, a, b, n, TRUE, TRUE);                                                    \
+    else if (sa)                                                                                   \
+      pair_loop (kind, y, a, b, n, TRUE, FALSE);                                                   \
+    else if (sb)                                                                                   \
+      pair_loop (kind, y, a, b, n, FALSE, TRUE);                                                   \
+    else                                                                                           \
+      pair_loop (kind, y, a, b, n, FALSE, FALSE);                                                  \
+  }
+FLOAT_PAIR (pair_add, CPU_PAIR_ADD)
+FLOAT_PAIR (pair_sub, CPU_PAIR_SUB)
+FLOAT_PAIR (pair_mul, CPU_PAIR_MUL)
+FLOAT_PAIR (pair_div, CPU_PAIR_DIV)
+FLOAT_PAIR (pair_max, CPU_PAIR_MAX)
+FLOAT_PAIR (pair_min, CPU_PAIR_MIN)
+FLOAT_PAIR (pair_prelu, CPU_PAIR_PRELU)
+#undef FLOAT_PAIR
 
 #define PAIR(name, in_type, out_type, expr)                                                        \
   static void name (gpointer y_, gconstpointer a_, gconstpointer b_, gint64 n, gint64 sa,          \
@@ -64,20 +123,24 @@ UNARY (unary_erf, erf_of (v))
         y[i] = (out_type)(expr);                                                                   \
       }                                                                                            \
   }
-PAIR (pair_add, gfloat, gfloat, a + b)
-PAIR (pair_sub, gfloat, gfloat, a - b)
-PAIR (pair_mul, gfloat, gfloat, a *b)
-PAIR (pair_div, gfloat, gfloat, a / b)
-PAIR (pair_max, gfloat, gfloat, a > b || a != a ? a : b)
-PAIR (pair_min, gfloat, gfloat, a < b || a != a ? a : b)
 PAIR (pair_pow, gfloat, gfloat, powf (a, b))
 PAIR (pair_equal, gfloat, guint8, a == b)
 PAIR (pair_greater, gfloat, guint8, a > b)
 PAIR (pair_greater_equal, gfloat, guint8, a >= b)
 PAIR (pair_less, gfloat, guint8, a < b)
 PAIR (pair_less_equal, gfloat, guint8, a <= b)
-PAIR (pair_and, guint8, guint8, a &b)
-PAIR (pair_or, guint8, guint8, a | b)
+PAIR (pair_fmod, gfloat, gfloat, fmodf (a, b))
+PAIR (pair_unordered, gfloat, guint8, a != a || b != b)
+PAIR (pair_same_size, gfloat, guint8, fabsf (a) == b)
+#define BITS(name, op)                                                                             \
+  PAIR (name##_1, guint8, guint8, a op b)                                                          \
+  PAIR (name##_2, guint16, guint16, a op b)                                                        \
+  PAIR (name##_4, guint32, guint32, a op b)                                                        \
+  PAIR (name##_8, guint64, guint64, a op b)
+BITS (bits_and, &)
+BITS (bits_or, |)
+BITS (bits_xor, ^)
+#undef BITS
 #undef PAIR
 
 static void
@@ -102,44 +165,26 @@ choose (guint32 *restrict y, const guint8 *restrict c, const guint32 *restrict a
 #undef CHOOSE
 }
 
-static void
-hard_sigmoid (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat alpha, gfloat beta)
-{
-  for (gint64 i = 0; i < n; i++) {
-    gfloat v = x[i] * alpha + beta;
-    v = v > 0 ? v : 0;
-    y[i] = v < 1 ? v : 1;
-  }
-}
-
 const CpuEltwise CPU_NAME (cpu_eltwise) = {
-  .unary = { [CPU_UNARY_CEIL] = unary_ceil,
-             [CPU_UNARY_COS] = unary_cos,
-             [CPU_UNARY_ERF] = unary_erf,
-             [CPU_UNARY_FLOOR] = unary_floor,
-             [CPU_UNARY_NEG] = unary_neg,
-             [CPU_UNARY_RECIPROCAL] = unary_reciprocal,
-             [CPU_UNARY_ROUND] = unary_round,
-             [CPU_UNARY_SIGN] = unary_sign,
-             [CPU_UNARY_SIN] = unary_sin,
-             [CPU_UNARY_SOFTSIGN] = unary_softsign,
-             [CPU_UNARY_GELU] = unary_gelu,
-             [CPU_UNARY_SQRT] = unary_root,
-             [CPU_UNARY_SQUARE] = unary_square },
+  .post = apply_post,
   .pair = { [CPU_PAIR_ADD] = pair_add,
             [CPU_PAIR_SUB] = pair_sub,
             [CPU_PAIR_MUL] = pair_mul,
             [CPU_PAIR_DIV] = pair_div,
             [CPU_PAIR_MAX] = pair_max,
             [CPU_PAIR_MIN] = pair_min,
+            [CPU_PAIR_PRELU] = pair_prelu,
             [CPU_PAIR_POW] = pair_pow,
             [CPU_PAIR_EQUAL] = pair_equal,
             [CPU_PAIR_GREATER] = pair_greater,
             [CPU_PAIR_GREATER_EQUAL] = pair_greater_equal,
             [CPU_PAIR_LESS] = pair_less,
             [CPU_PAIR_LESS_EQUAL] = pair_less_equal,
-            [CPU_PAIR_AND] = pair_and,
-            [CPU_PAIR_OR] = pair_or },
+            [CPU_PAIR_FMOD] = pair_fmod,
+            [CPU_PAIR_UNORDERED] = pair_unordered,
+            [CPU_PAIR_SAME_SIZE] = pair_same_size },
+  .bits = { [CPU_BITS_AND] = { bits_and_1, bits_and_2, bits_and_4, bits_and_8 },
+            [CPU_BITS_OR] = { bits_or_1, bits_or_2, bits_or_4, bits_or_8 },
+            [CPU_BITS_XOR] = { bits_xor_1, bits_xor_2, bits_xor_4, bits_xor_8 } },
   .choose = choose,
-  .hard_sigmoid = hard_sigmoid,
 };

@@ -22,10 +22,11 @@
   F (SOFTPLUS) /* log (1 + e^x) */                                                                 \
   F (ELU)      /* x < 0 ? alpha * (e^x - 1) : x */
 
-/* Other operators. */
+/* Other operators, a vector at a time. */
 #define CPU_FUNCTIONS(F)                                                                           \
-  F (SELU) /* beta * (x > 0 ? x : alpha * (e^x - 1)) */                                            \
-  F (CELU) /* x < 0 ? alpha * (e^(x / alpha) - 1) : x */                                           \
+  F (LINEAR) /* alpha * x + beta */                                                                \
+  F (SELU)   /* beta * (x > 0 ? x : alpha * (e^x - 1)) */                                          \
+  F (CELU)   /* x < 0 ? alpha * (e^(x / alpha) - 1) : x */                                         \
   F (EXP)                                                                                          \
   F (LOG)                                                                                          \
   F (ERF)                                                                                          \
@@ -33,16 +34,35 @@
   F (NEG)                                                                                          \
   F (SQRT)                                                                                         \
   F (SQUARE)                                                                                       \
+  F (CUBE)                                                                                         \
   F (RECIPROCAL)                                                                                   \
+  F (CEIL)                                                                                         \
+  F (FLOOR)                                                                                        \
+  F (ROUND) /* half to even */                                                                     \
   F (SIGN)                                                                                         \
   F (SOFTSIGN)    /* x / (1 + |x|) */                                                              \
   F (THRESHOLDED) /* x > alpha ? x : 0 */                                                          \
   F (SHRINK)      /* x < -alpha ? x + beta : x > alpha ? x - beta : 0 */
 
-#define CPU_FUNCTION(name) CPU_POST_##name,
+/* Those that nobody waits for, by the C library: F is given its function, too. */
+#define CPU_LIBRARY_FUNCTIONS(F)                                                                   \
+  F (ACOS, acosf)                                                                                  \
+  F (ACOSH, acoshf)                                                                                \
+  F (ASIN, asinf)                                                                                  \
+  F (ASINH, asinhf)                                                                                \
+  F (ATAN, atanf)                                                                                  \
+  F (ATANH, atanhf)                                                                                \
+  F (COS, cosf)                                                                                    \
+  F (COSH, coshf)                                                                                  \
+  F (SIN, sinf)                                                                                    \
+  F (SINH, sinhf)                                                                                  \
+  F (TAN, tanf)
+
+#define CPU_FUNCTION(name, ...) CPU_POST_##name,
 typedef enum {
   CPU_POST_NONE,
-  CPU_ACTIVATIONS (CPU_FUNCTION) CPU_FUNCTIONS (CPU_FUNCTION) CPU_N_POSTS
+  CPU_ACTIVATIONS (CPU_FUNCTION) CPU_FUNCTIONS (CPU_FUNCTION) CPU_LIBRARY_FUNCTIONS (CPU_FUNCTION)
+      CPU_N_POSTS
 } CpuPostKind;
 #undef CPU_FUNCTION
 

@@ -237,7 +237,7 @@ vector_shrink (VF32 x, VF32 alpha, VF32 beta)
 CPU_INLINE VF32
 vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
 {
-  switch (kind) {
+  switch ((gint)kind) {
   case CPU_POST_RELU:
     return vector_relu (x);
   case CPU_POST_CLIP:
@@ -264,6 +264,8 @@ vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
     return vector_softplus (x);
   case CPU_POST_ELU:
     return vector_elu (x, alpha);
+  case CPU_POST_LINEAR:
+    return x * alpha + beta;
   case CPU_POST_SELU:
     return beta * vector_elu (x, alpha);
   case CPU_POST_CELU:
@@ -282,8 +284,16 @@ vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
     return vector_sqrt (x);
   case CPU_POST_SQUARE:
     return x * x;
+  case CPU_POST_CUBE:
+    return x * x * x;
   case CPU_POST_RECIPROCAL:
     return 1 / x;
+  case CPU_POST_CEIL:
+    return vector_ceil (x);
+  case CPU_POST_FLOOR:
+    return vector_floor (x);
+  case CPU_POST_ROUND:
+    return vector_round (x);
   case CPU_POST_SIGN:
     return vector_sign (x);
   case CPU_POST_SOFTSIGN:
@@ -292,8 +302,6 @@ vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
     return vector_threshold (x, alpha);
   case CPU_POST_SHRINK:
     return vector_shrink (x, alpha, beta);
-  case CPU_POST_NONE:
-  case CPU_N_POSTS:
   default:
     return x;
   }

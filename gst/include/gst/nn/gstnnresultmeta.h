@@ -28,6 +28,8 @@ typedef struct {
   gint class_id;
   GQuark label;
   gint id;
+  /*< private >*/
+  gpointer _reserved[4];
 } GstNnObject;
 
 /**
@@ -44,6 +46,8 @@ typedef struct {
   gdouble score;
   gint class_id;
   GQuark label;
+  /*< private >*/
+  gpointer _reserved[4];
 } GstNnClass;
 
 /**
@@ -65,6 +69,8 @@ typedef struct {
   GArray *objects;
   GArray *classes;
   gchar *model_name;
+  /*< private >*/
+  gpointer _reserved[4];
 } GstNnResultMeta;
 
 #define GST_NN_RESULT_META_API_TYPE (gst_nn_result_meta_api_get_type ())

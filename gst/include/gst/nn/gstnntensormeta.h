@@ -27,6 +27,8 @@ typedef struct {
   GstNnDescription *description;
   AxonImageGeometry geometry;
   gint width, height;
+  /*< private >*/
+  gpointer _reserved[4];
 } GstNnTensorMeta;
 
 #define GST_NN_TENSOR_META_API_TYPE (gst_nn_tensor_meta_api_get_type ())

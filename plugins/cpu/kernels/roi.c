@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* RoiAlign of floats by averages, channels last: where the samples of a bin lie is computed once
+ * for all channels. */
+#include "indices.h"
+#include "kernels.h"
+#include "../cpuisa.h"
+#include "../cpupool.h"
+#include "../onednn/cpudnn.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_SAMPLES 4096 /* along an axis, as the reference */
+
+typedef struct {
+  const AxonNode *node;
+  const CpuSample *loops;
+  gint64 frames, channels, h, w, h_out, w_out, ratio;
+  gdouble scale, offset;
+} Align;
+
+typedef struct {
+  const Align *plan;
+  const gfloat *x, *rois;
+  CpuIndices batch;
+  gfloat *y;
+} AlignRun;
+
+typedef struct {
+  gdouble y, x, bin_h, bin_w; /* first corner and size of a bin, in pixels */
+  gint64 ny, nx;              /* samples in a bin */
+} Region;
+
+static Region
+read_region (const Align *a, const gfloat *roi)
+{
+  gdouble w = ((gdouble)roi[2] - (gdouble)roi[0]) * a->scale;
+  gdouble h = ((gdouble)roi[3] - (gdouble)roi[1]) * a->scale;
+  Region r = { .y = (gdouble)roi[1] * a->scale - a->offset,
+               .x = (gdouble)roi[0] * a->scale - a->offset };
+  if (a->offset == 0) {
+    w = fmax (w, 1);
+    h = fmax (h, 1);
+  }
+  r.bin_h = h / (gdouble)a->h_out;
+  r.bin_w = w / (gdouble)a->w_out;
+  r.ny = a->ratio > 0 ? a->ratio : (gint64)CLAMP (ceil (r.bin_h), 0, MOST_SAMPLES);
+  r.nx = a->ratio > 0 ? a->ratio : (gint64)CLAMP (ceil (r.bin_w), 0, MOST_SAMPLES);
+  return r;
+}
+
+/* Adds the bilinear sample at (y, x), times @share; what lies more than a pixel outside is 0. */
+static void
+add_sample (const Align *a, const gfloat *frame, gdouble y, gdouble x, gdouble share, gfloat *out)
+{
+  gint64 y0, x0, y1, x1;
+  gdouble fy, fx;
+  if (!(y >= -1 && y <= (gdouble)a->h && x >= -1 && x <= (gdouble)a->w))
+    return;
+  y = CLAMP (y, 0, (gdouble)(a->h - 1));
+  x = CLAMP (x, 0, (gdouble)(a->w - 1));
+  y0 = (gint64)y;
+  x0 = (gint64)x;
+  y1 = MIN (y0 + 1, a->h - 1);
+  x1 = MIN (x0 + 1, a->w - 1);
+  fy = y - (gdouble)y0;
+  fx = x - (gdouble)x0;
+  const gint32 at[] = { (gint32)(y0 * a->w + x0), (gint32)(y0 * a->w + x1),
+                        (gint32)(y1 * a->w + x0), (gint32)(y1 * a->w + x1) };
+  const gfloat weight[] = { (gfloat)((1 - fy) * (1 - fx) * share), (gfloat)((1 - fy) * fx * share),
+                            (gfloat)(fy * (1 - fx) * share), (gfloat)(fy * fx * share) };
+  a->loops->add_pixels (out, frame, at, weight, 4, a->channels);
+}
+
+/* A unit: a row of bins of a region. */
+static void
+align_rows (gpointer data, gint64 first, gint64 end)
+{
+  const AlignRun *run = data;
+  const Align *a = run->plan;
+  for (gint64 i = first; i < end; i++) {
+    gint64 n = i / a->h_out, py = i % a->h_out;
+    Region r = read_region (a, run->rois + n * 4);
+    const gfloat *frame =
+        run->x + cpu_index_at (&run->batch, n, a->frames) * a->h * a->w * a->channels;
+    gfloat *y = run->y + i * a->w_out * a->channels;
+    memset (y, 0, (gsize)(a->w_out * a->channels) * sizeof *y);
+    for (gint64 px = 0; px < a->w_out; px++)
+      for (gint64 s = 0; s < r.ny * r.nx; s++)
+        add_sample (
+            a, frame,
+            r.y + (gdouble)py * r.bin_h + ((gdouble)(s / r.nx) + 0.5) * r.bin_h / (gdouble)r.ny,
+            r.x + (gdouble)px * r.bin_w + ((gdouble)(s % r.nx) + 0.5) * r.bin_w / (gdouble)r.nx,
+            1 / (gdouble)(r.ny * r.nx), y + px * a->channels);
+  }
+}
+
+static void
+run_align (const CpuStep *step, const CpuInstance *instance)
+{
+  const Align *a = step->data;
+  gint bad = FALSE;
+  AlignRun run = { a,
+                   cpu_tensor_data (instance, step->in[0]),
+                   cpu_tensor_data (instance, step->in[1]),
+                   { cpu_tensor_data (instance, step->in[2]), step->in[2]->dtype == AXON_DTYPE_I64,
+                     &bad },
+                   cpu_tensor_data (instance, step->out[0]) };
+  cpu_parallel_ranges (step->in[1]->shape.dims[0] * a->h_out, 1, align_rows, &run);
+  if (bad)
+    cpu_refuse_index (a->node, instance, &run.batch, step->in[1]->shape.dims[0], a->frames);
+}
+
+static gboolean
+build_align (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  const gchar *mode = axon_node_get_string (node, "coordinate_transformation_mode");
+  AxonDType batch = node->inputs[2]->type.dtype;
+  Align a = { .node = node,
+              .loops = cpu_isa_get ()->vector->sample,
+              .frames = x->dims[0],
+              .channels = x->dims[1],
+              .h = x->dims[2],
+              .w = x->dims[3],
+              .h_out = y->dims[2],
+              .w_out = y->dims[3],
+              .ratio = axon_node_get_int (node, "sampling_ratio"),
+              .scale = axon_node_get_float (node, "spatial_scale"),
+              .offset = mode && g_str_equal (mode, "half_pixel") ? 0.5 : 0 };
+  g_autoptr (CpuMd) from = NULL;
+  g_autoptr (CpuMd) to = NULL;
+  CpuTensor *in[3], *out;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || a.ratio > MOST_SAMPLES ||
+      (batch != AXON_DTYPE_I32 && batch != AXON_DTYPE_I64) ||
+      !g_str_equal (axon_node_get_string (node, "mode"), "avg") || axon_shape_get_numel (x) < 1 ||
+      axon_shape_get_numel (x) > G_MAXINT32 || axon_shape_get_numel (y) < 1 ||
+      axon_shape_get_numel (&node->inputs[2]->type.shape) != y->dims[0])
+    return FALSE;
+  from = cpu_md_channels_last (AXON_DTYPE_F32, x);
+  to = cpu_md_channels_last (AXON_DTYPE_F32, y);
+  in[0] = cpu_plan_input_as (plan, node, 0, from);
+  in[1] = cpu_plan_input_as (plan, node, 1, NULL);
+  in[2] = cpu_plan_input_as (plan, node, 2, NULL);
+  out = cpu_plan_output (plan, node, 0, to);
+  cpu_plan_add_step (plan, run_align, g_memdup2 (&a, sizeof a), g_free, "own", in, 3, &out, 1);
+  return TRUE;
+}
+
+const CpuKernel cpu_roi_kernels[] = {
+  { .name = "RoiAlign", .impl = "own", .build = build_align },
+  { 0 },
+};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Elements that change places. */
+#pragma once
+
+#include <glib.h>
+
+/* y[i * streams + s] = x[s * step + i], for @n elements of each stream */
+typedef void (*CpuInterleaveFunc) (gpointer y, gconstpointer x, gint64 streams, gint64 step,
+                                   gint64 n);
+
+typedef struct {
+  CpuInterleaveFunc interleave[5]; /* by bytes of an element: 1, 2 or 4 */
+} CpuMove;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Kernels of device CPU that go along lines, against the reference. */
+#include "axontest.h"
+
+#include <math.h>
+
+#define TOLERANCE 2e-5
+
+/* Values and indices, along every axis; many are equal. */
+static void
+the_best_of_lines_come_in_order (void)
+{
+  AxonShape shape = AXON_SHAPE (3, 17, 5);
+  for (guint i = 0; i < 3 * 2 * 2; i++) {
+    static const gint64 k = 3;
+    TestModel t = test_model_new (13);
+    AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                        test_model_ints (&t, &k, 1) };
+    AxonNode *n = test_model_node_of (&t, NULL, "TopK", in, 2, 2);
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    gfloat *v = axon_tensor_get_data (input);
+    for (gsize e = 0; e < axon_tensor_get_numel (input); e++)
+      v[e] = e % 31 == 7 ? NAN : rintf (v[e] * 5);
+    axon_node_set_int (n, "axis", i % 3);
+    axon_node_set_int (n, "largest", i / 3 % 2);
+    model = test_model_finish (&t, n->outputs[i / 6]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
+static void
+sums_grow_along_every_axis (void)
+{
+  AxonShape shape = AXON_SHAPE (3, 17, 130);
+  for (guint i = 0; i < 3 * 2 * 2; i++) {
+    const gint64 axis = (gint64)(i % 3) - (i & 1 ? 3 : 0);
+    TestModel t = test_model_new (13);
+    AxonNode *n =
+        test_model_node (&t, "CumSum", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                         test_model_ints (&t, &axis, 1));
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    ((gfloat *)axon_tensor_get_data (input))[200] = INFINITY;
+    ((gfloat *)axon_tensor_get_data (input))[600] = NAN;
+    axon_node_set_int (n, "exclusive", i / 3 % 2);
+    axon_node_set_int (n, "reverse", i / 6);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+static void
+triangles_are_cut_by_every_diagonal (void)
+{
+  static const gint64 diagonals[] = { 0, 1, -1, 3, -2, 100, -100, G_MAXINT64, G_MININT64 };
+  AxonShape shape = AXON_SHAPE (2, 4, 6);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (diagonals); i++) {
+    TestModel t = test_model_new (14);
+    AxonNode *n =
+        test_model_node (&t, "Trilu", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                         test_model_ints (&t, &diagonals[i / 2], 1));
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    axon_node_set_int (n, "upper", i % 2);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
+#define ADD(name) g_test_add_func ("/lines/" #name, name)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  ADD (the_best_of_lines_come_in_order);
+  ADD (sums_grow_along_every_axis);
+  ADD (triangles_are_cut_by_every_diagonal);
+  return g_test_run ();
+}

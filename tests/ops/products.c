@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Matrix products of device CPU, with what is fused into them, against the reference. */
+#include "axontest.h"
+
+#define TOLERANCE 2e-5
+
+static const struct {
+  AxonShape a, b;
+} products[] = {
+  { { 2, { 3, 7 } }, { 2, { 7, 5 } } },
+  { { 1, { 7 } }, { 2, { 7, 5 } } },
+  { { 2, { 3, 7 } }, { 1, { 7 } } },
+  { { 1, { 7 } }, { 1, { 7 } } },
+  { { 3, { 4, 3, 7 } }, { 1, { 7 } } },
+  { { 1, { 7 } }, { 3, { 4, 7, 5 } } },
+  { { 3, { 4, 3, 7 } }, { 2, { 7, 33 } } },
+  { { 2, { 3, 7 } }, { 3, { 4, 7, 5 } } },
+  { { 4, { 2, 4, 3, 7 } }, { 3, { 4, 7, 5 } } },
+  { { 4, { 2, 4, 3, 7 } }, { 4, { 2, 1, 7, 1 } } },
+  { { 2, { 1, 64 } }, { 2, { 64, 100 } } },
+};
+
+/* Nothing, or what follows a product: an activation. */
+static const gchar *const activations[] = { NULL, "Relu", "Sigmoid", "Tanh", "LeakyRelu" };
+
+static void
+products_agree_with_what_follows_them (void)
+{
+  for (guint i = 0; i < 2 * 2 * G_N_ELEMENTS (products) * G_N_ELEMENTS (activations); i++) {
+    guint k = i / 4 % G_N_ELEMENTS (products);
+    const gchar *activation = activations[i / 4 / G_N_ELEMENTS (products)];
+    const AxonShape *a = &products[k].a, *b = &products[k].b;
+    AxonShape row = AXON_SHAPE (b->rank > 1 ? b->dims[b->rank - 1] : 1);
+    TestModel t = test_model_new (14);
+    AxonNode *n = test_model_node (&t, "MatMul", 2, test_model_input (&t, "x", AXON_DTYPE_F32, a),
+                                   test_model_random (&t, b, 2));
+    g_autoptr (AxonTensor) input = test_random (a, i);
+    g_autoptr (AxonModel) model = NULL;
+    if (i & 1)
+      n = i & 2 ? test_model_node (&t, "Add", 2, n->outputs[0], test_model_random (&t, &row, 3))
+                : test_model_node (&t, "Add", 2, test_model_random (&t, &row, 3), n->outputs[0]);
+    if (activation != NULL)
+      n = test_model_node (&t, activation, 1, n->outputs[0]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+/* With and without its own bias, in front of another. */
+static void
+a_gemm_agrees_with_a_bias_behind_it (void)
+{
+  AxonShape a = AXON_SHAPE (3, 7), b = AXON_SHAPE (7, 5), transposed = AXON_SHAPE (5, 7),
+            row = AXON_SHAPE (5);
+  for (guint i = 0; i < 16; i++) {
+    TestModel t = test_model_new (14);
+    AxonNode *n =
+        test_model_node (&t, "Gemm", i & 1 ? 3 : 2, test_model_input (&t, "x", AXON_DTYPE_F32, &a),
+                         test_model_random (&t, i & 2 ? &transposed : &b, 2),
+                         i & 1 ? test_model_random (&t, &row, 4) : NULL);
+    g_autoptr (AxonTensor) input = test_random (&a, i);
+    g_autoptr (AxonModel) model = NULL;
+    axon_node_set_int (n, "transB", i & 2 ? 1 : 0);
+    axon_node_set_float (n, "beta", 0.5);
+    axon_node_set_float (n, "alpha", i & 8 ? 2 : 1);
+    if (i & 4)
+      n = test_model_node (&t, "Add", 2, n->outputs[0], test_model_random (&t, &row, 3));
+    n = test_model_node (&t, "Relu", 1, n->outputs[0]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+static const struct {
+  const gchar *equation;
+  AxonShape a, b;
+} sums[] = {
+  { "bhid,bhjd->bhij", { 4, { 2, 3, 4, 5 } }, { 4, { 2, 3, 6, 5 } } },
+  { "bqnc,bnchw->bqnhw", { 4, { 2, 3, 2, 4 } }, { 5, { 2, 2, 4, 3, 5 } } },
+  { "ij , jk", { 2, { 3, 4 } }, { 2, { 4, 5 } } },
+  { "ji,jk->ki", { 2, { 4, 3 } }, { 2, { 4, 5 } } },
+  { "i,j->ji", { 1, { 4 } }, { 1, { 5 } } },
+  { "i,i->", { 1, { 4 } }, { 1, { 4 } } },
+  { "nchw,kc->nkhw", { 4, { 2, 3, 4, 5 } }, { 2, { 7, 3 } } },
+  { "ij,ij->ij", { 2, { 3, 4 } }, { 2, { 3, 4 } } },
+  { "ij,jk->i", { 2, { 3, 4 } }, { 2, { 4, 5 } } },
+  { "ii,ij->ij", { 2, { 3, 3 } }, { 2, { 3, 5 } } },
+  { "...ij,...jk->...ik", { 3, { 2, 3, 4 } }, { 3, { 2, 4, 5 } } },
+  { "ij,jk->ik", { 2, { 3, 1 } }, { 2, { 4, 5 } } },
+};
+
+static void
+sums_of_products_agree_by_every_equation (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (sums); i++) {
+    TestModel t = test_model_new (14);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &sums[i].a);
+    AxonNode *n = test_model_node (&t, "Einsum", 2, x, test_model_random (&t, &sums[i].b, i));
+    g_autoptr (AxonTensor) input = test_random (&sums[i].a, i);
+    g_autoptr (AxonModel) model = NULL;
+    axon_node_set_string (n, "equation", sums[i].equation);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/products/products_agree_with_what_follows_them",
+                   products_agree_with_what_follows_them);
+  g_test_add_func ("/products/a_gemm_agrees_with_a_bias_behind_it",
+                   a_gemm_agrees_with_a_bias_behind_it);
+  g_test_add_func ("/products/sums_of_products_agree_by_every_equation",
+                   sums_of_products_agree_by_every_equation);
+  return g_test_run ();
+}
