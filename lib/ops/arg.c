@@ -40,8 +40,8 @@ eval_arg (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, g
     const gdouble *line = v + i / lines.inner * lines.n * lines.inner + i % lines.inner;
     y[i] = 0;
     for (gint64 k = 1; k < lines.n; k++) {
-      gdouble more = sign * (line[k * lines.inner] - line[y[i] * lines.inner]);
-      if (more > 0 || (last && more == 0))
+      gdouble value = sign * line[k * lines.inner], best = sign * line[y[i] * lines.inner];
+      if (value > best || (last && value == best))
         y[i] = k;
     }
   }

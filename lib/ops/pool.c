@@ -48,7 +48,8 @@ typedef struct {
   gint64 count, argmax;
 } Cell;
 
-/* One output position: everything a pooling operator may want to know about its window. */
+/* One output position: everything a pooling operator may want to know about its window. What is no
+ * number is the largest, as in ReduceMax. */
 static Cell
 pool_cell (const AxonWindow *w, const gdouble *x, gint64 oz, gint64 oy, gint64 ox, gdouble p)
 {
@@ -62,7 +63,7 @@ pool_cell (const AxonWindow *w, const gdouble *x, gint64 oz, gint64 oy, gint64 o
         gint64 at = (z * w->in[1] + r) * w->in[2] + c;
         if (z < 0 || z >= w->in[0] || r < 0 || r >= w->in[1] || c < 0 || c >= w->in[2])
           continue;
-        if (x[at] > cell.max || cell.argmax < 0) {
+        if (x[at] > cell.max || isnan (x[at]) || cell.argmax < 0) {
           cell.max = x[at];
           cell.argmax = at;
         }
@@ -185,7 +186,7 @@ eval_global (AxonTensor *const *in, AxonTensor *const *out, gboolean max)
     gdouble sum = 0, top = -INFINITY;
     for (gsize k = 0; k < each; k++) {
       sum += x[i * each + k];
-      top = MAX (top, x[i * each + k]);
+      top = isnan (x[i * each + k]) || x[i * each + k] > top ? x[i * each + k] : top;
     }
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
                       max ? top : sum / (gdouble)each);

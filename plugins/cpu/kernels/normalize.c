@@ -15,7 +15,8 @@ typedef struct {
   gint64 plane, cycle; /* parameter of element i of set s: (s * n + i) / plane % cycle */
   gfloat epsilon;
   gboolean centred;
-  CpuReduceFunc sum;
+  void (*sum) (gfloat *restrict acc, const gfloat *restrict x, gint64 rows, gint64 n,
+               gint64 stride);
   const CpuNormalize *loops;
 } NormPlan;
 
@@ -23,8 +24,11 @@ static void
 normalize_set (const NormPlan *p, gint64 set, const gfloat *x, gfloat *y, const gfloat *scale,
                const gfloat *bias)
 {
-  gfloat mean = p->centred ? p->sum (x, p->n) / (gfloat)p->n : 0;
-  gfloat rate = 1 / sqrtf (p->loops->square_sum (x, p->n, mean) / (gfloat)p->n + p->epsilon);
+  gfloat mean = 0, rate;
+  if (p->centred)
+    p->sum (&mean, x, 1, p->n, p->n);
+  mean /= (gfloat)p->n;
+  rate = 1 / sqrtf (p->loops->square_sum (x, p->n, mean) / (gfloat)p->n + p->epsilon);
   if (p->plane == 1) {
     p->loops->scale_each (y, x, scale, bias, p->n, mean, rate);
     return;
@@ -118,7 +122,7 @@ build_normalize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **err
   gint kind = plan->row->kind;
   const CpuVector *vector = cpu_isa_get ()->vector;
   NormPlan p = { .epsilon = (gfloat)axon_node_get_float (node, "epsilon"),
-                 .sum = vector->reduce->row[CPU_REDUCE_SUM],
+                 .sum = vector->reduce->by[CPU_REDUCE_SUM].rows,
                  .loops = vector->normalize };
   CpuTensor *in[3] = { NULL }, *out;
   guint n_in = 0;

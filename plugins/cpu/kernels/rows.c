@@ -8,9 +8,8 @@
 #define PARALLEL 16384
 #define SHORT 16 /* elements of a row, rows */
 
-/* Dimensions of more than one place, the result's largest stride first. */
-static gint
-sort_dims (const AxonShape *shape, const gint64 *strides, gint *order)
+gint
+cpu_sort_dims (const AxonShape *shape, const gint64 *strides, gint *order)
 {
   gint n = 0;
   for (gint d = 0; d < shape->rank; d++) {
@@ -71,7 +70,7 @@ gboolean
 cpu_rows_init (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_MAX_RANK],
                guint n_operands)
 {
-  gint order[AXON_MAX_RANK], n = sort_dims (shape, strides[0], order);
+  gint order[AXON_MAX_RANK], n = cpu_sort_dims (shape, strides[0], order);
   gboolean walks;
   *r = (CpuRows){ .n_operands = n_operands };
   for (gint i = 0; i < n; i++) {
@@ -235,4 +234,55 @@ cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dty
   }
   *md = cpu_rows_result (t, dtype, &t->shape);
   return t;
+}
+
+void
+cpu_lines_init (CpuLines *lines, const CpuTensor *t, gint axis)
+{
+  gint64 strides[AXON_MAX_RANK], n = t->shape.dims[axis], all = axon_shape_get_numel (&t->shape);
+  cpu_md_get_strides (t->md, &t->shape, strides);
+  *lines =
+      n == 1 ? (CpuLines){ all, 1, 1 } : (CpuLines){ all / n / strides[axis], n, strides[axis] };
+}
+
+CpuTensor *
+cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines *lines, CpuMd **md)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  gint64 all = axon_shape_get_numel (x), n = 1;
+  CpuTensor *t;
+  *md = NULL;
+  if (x->rank < 1 || all < 1)
+    return NULL;
+  axis += axis < 0 ? x->rank : 0;
+  for (gint d = axis; axon_node_has_form (node, AXON_FORM_FLATTENS) && d < x->rank; d++)
+    n *= x->dims[d];
+  if (n != 1 && n != x->dims[axis]) { /* several dimensions, one after the other */
+    *lines = (CpuLines){ all / n, n, 1 };
+    return cpu_plan_input_as (plan, node, 0, NULL);
+  }
+  t = cpu_dense_input (plan, node, 0, dtype, md);
+  cpu_lines_init (lines, t, axis);
+  return t;
+}
+
+CpuTensor *
+cpu_axis_input (CpuPlan *plan, const AxonNode *node, CpuLines *lines, gboolean *last)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  g_autoptr (CpuMd) md = NULL;
+  CpuTensor *t;
+  if (x->rank < 1 || axon_shape_get_numel (x) < 1)
+    return NULL;
+  axis += axis < 0 ? x->rank : 0;
+  *lines = (CpuLines){ 1, x->dims[axis], 1 };
+  for (gint d = 0; d < x->rank; d++)
+    if (d != axis)
+      *(d < axis ? &lines->outer : &lines->inner) *= x->dims[d];
+  t = cpu_rows_input (plan, node, 0);
+  md = channels_last (t->dtype, x);
+  *last = axis == 1 && t->md != NULL && md != NULL && cpu_md_equal (t->md, md);
+  return *last ? t : cpu_plan_input_as (plan, node, 0, NULL);
 }

@@ -28,6 +28,9 @@ gboolean cpu_rows_are_short (const CpuRows *rows);
 gboolean cpu_rows_init (CpuRows *rows, const AxonShape *shape,
                         const gint64 (*strides)[AXON_MAX_RANK], guint n_operands);
 
+/* Dimensions of more than one place in @order, the largest stride first; their number. */
+gint cpu_sort_dims (const AxonShape *shape, const gint64 *strides, gint *order);
+
 /* Strides of @t over @shape, to which it is broadcast. */
 void cpu_rows_broadcast (const CpuTensor *t, const AxonShape *shape, gint64 *strides);
 
@@ -43,6 +46,25 @@ CpuTensor *cpu_rows_input (CpuPlan *plan, const AxonNode *node, guint index);
 /* Memory for type @dtype and @shape without gaps, ordered as @t is: as it is, channels last or
  * row-major (free it; NULL: row-major). */
 CpuMd *cpu_rows_result (const CpuTensor *t, AxonDType dtype, const AxonShape *shape);
+
+/* Memory without gaps as @outer sets of @n elements that are @inner apart, @inner sets beside each
+ * other. */
+typedef struct {
+  gint64 outer, n, inner;
+} CpuLines;
+
+/* @t has no gaps and is not empty. */
+void cpu_lines_init (CpuLines *lines, const CpuTensor *t, gint axis);
+
+/* Input 0 without gaps along the node's axis, or from there on for operators that flatten; @md for
+ * a result that lies the same way, as cpu_dense_input() makes it. NULL: it is empty, or a scalar.
+ */
+CpuTensor *cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines *lines,
+                            CpuMd **md);
+
+/* Input 0 along the node's axis, for results that lie row-major whatever the source does: @lines
+ * are those of a row-major source. @last: it is channels last, and the axis its channels. */
+CpuTensor *cpu_axis_input (CpuPlan *plan, const AxonNode *node, CpuLines *lines, gboolean *last);
 
 /* Input @index in the order of @result, for rows that cannot walk it as it lies. */
 CpuTensor *cpu_rows_convert (CpuPlan *plan, const AxonNode *node, guint index,

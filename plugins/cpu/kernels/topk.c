@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TopK of row-major f32 along any axis, a line a thread. */
+/* TopK of f32 along any axis, channels last and row-major. */
 #include "kernels.h"
+#include "rows.h"
 #include "../cpupool.h"
+#include "../onednn/cpudnn.h"
 
 #include <math.h>
 
+/* Elements that are worth a thread. */
 #define PARALLEL 16384
 
 /* A heap of the k best, the worst of them on top. */
 typedef struct {
-  gint64 lines, n, k, inner; /* inner: elements from one of a line to the next */
+  CpuLines lines;
+  gint64 k, step; /* step: from one element of a line to the next */
   gfloat sign;
   gboolean values, indices; /* which outputs are wanted */
 } TopPlan;
@@ -47,12 +51,13 @@ static void
 top_of_line (const TopPlan *p, const gfloat *x, Entry *heap)
 {
   gboolean smallest = p->sign < 0;
+  gint64 step = p->step;
   for (gint64 i = 0; i < p->k; i++)
-    heap[i] = (Entry){ x[i * p->inner] * p->sign, (gint32)i };
+    heap[i] = (Entry){ x[i * step] * p->sign, (gint32)i };
   for (gint64 i = p->k / 2; i-- > 0;)
     sift_down (heap, p->k, i, smallest);
-  for (gint64 i = p->k; i < p->n && p->k > 0; i++) {
-    Entry e = { x[i * p->inner] * p->sign, (gint32)i };
+  for (gint64 i = p->k; i < p->lines.n && p->k > 0; i++) {
+    Entry e = { x[i * step] * p->sign, (gint32)i };
     if (e.value < heap[0].value || !is_better (e, heap[0], smallest))
       continue;
     heap[0] = e;
@@ -66,11 +71,11 @@ top_of_line (const TopPlan *p, const gfloat *x, Entry *heap)
   }
 }
 
-/* Of one run; the heaps are the threads'. */
+/* Of one run. */
 typedef struct {
   const TopPlan *plan;
   const gfloat *x;
-  Entry *heaps;
+  Entry *heaps; /* by thread */
   gfloat *values;
   gint64 *indices;
 } TopRun;
@@ -80,16 +85,19 @@ top_of_lines (gpointer data, gint64 first, gint64 end)
 {
   const TopRun *run = data;
   const TopPlan *p = run->plan;
-  Entry *heap = run->heaps + cpu_parallel_thread () * MAX (p->k, 1);
-  for (gint64 l = first; l < end; l++) {
-    const gfloat *x = run->x + l / p->inner * p->n * p->inner + l % p->inner;
-    gint64 to = l / p->inner * p->k * p->inner + l % p->inner;
+  const CpuLines *l = &p->lines;
+  Entry *heap = run->heaps + (gint64)cpu_parallel_thread () * p->k;
+  for (gint64 line = first; line < end; line++) {
+    gint64 within =
+        p->step == 1 ? line * l->n : line / l->inner * l->n * l->inner + line % l->inner;
+    const gfloat *x = run->x + within;
+    gint64 y = line / l->inner * p->k * l->inner + line % l->inner;
     top_of_line (p, x, heap);
-    for (gint64 i = 0; i < p->k; i++, to += p->inner) {
+    for (gint64 i = 0; i < p->k; i++, y += l->inner) {
       if (run->values != NULL)
-        run->values[to] = x[heap[i].index * p->inner];
+        run->values[y] = x[heap[i].index * p->step];
       if (run->indices != NULL)
-        run->indices[to] = heap[i].index;
+        run->indices[y] = heap[i].index;
     }
   }
 }
@@ -105,32 +113,27 @@ run_top (const CpuStep *step, const CpuInstance *instance)
     run.values = cpu_tensor_data (instance, step->out[1]);
   if (p->indices)
     run.indices = cpu_tensor_data (instance, step->out[p->values ? 2 : 1]);
-  cpu_parallel_ranges (p->lines, PARALLEL / MAX (p->n, 1) + 1, top_of_lines, &run);
+  cpu_parallel_ranges (p->lines.outer * p->lines.inner, PARALLEL / p->lines.n + 1, top_of_lines,
+                       &run);
 }
 
 static gboolean
 build_topk (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  gint64 axis = axon_node_get_int (node, "axis");
-  gboolean largest = axon_node_get_int (node, "largest") != 0;
-  TopPlan p = { .inner = 1,
-                .sign = largest ? 1 : -1,
+  gint axis = (gint)axon_node_get_int (node, "axis");
+  TopPlan p = { .sign = axon_node_get_int (node, "largest") != 0 ? 1 : -1,
                 .values = node->outputs[0] != NULL,
                 .indices = node->n_outputs > 1 && node->outputs[1] != NULL };
+  guint result = p.values ? 0 : 1, n_out = 1;
   CpuTensor *src, *out[3];
-  guint n_out = 1;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1)
+  gboolean last;
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || x->rank < 1 ||
+      x->dims[axis < 0 ? axis + x->rank : axis] > G_MAXINT32 ||
+      (src = cpu_axis_input (plan, node, &p.lines, &last)) == NULL)
     return FALSE;
-  axis += axis < 0 ? x->rank : 0;
-  p.n = x->dims[axis];
-  if (p.n > G_MAXINT32)
-    return FALSE;
-  for (gint d = (gint)axis + 1; d < x->rank; d++)
-    p.inner *= x->dims[d];
-  p.lines = p.n ? axon_shape_get_numel (x) / p.n : 0;
-  p.k = node->outputs[p.values ? 0 : 1]->type.shape.dims[axis];
-  src = cpu_plan_input_as (plan, node, 0, NULL);
+  p.step = last ? 1 : p.lines.inner;
+  p.k = node->outputs[result]->type.shape.dims[axis < 0 ? axis + x->rank : axis];
   out[0] = cpu_plan_scratch_bytes (plan, plan->n_threads * (gsize)MAX (p.k, 1) * sizeof (Entry));
   for (guint i = 0; i < node->n_outputs; i++)
     if (node->outputs[i] != NULL)

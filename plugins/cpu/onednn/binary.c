@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elementwise operators of two inputs, and PRelu. */
+/* Elementwise operators of two inputs. */
 #include "dnn-private.h"
 
 typedef struct {
@@ -65,30 +65,6 @@ build_binary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   return TRUE;
 }
 
-static gboolean
-build_prelu (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
-{
-  const AxonTensor *slope = cpu_node_constant (node, 1);
-  g_autoptr (CpuMd) md = NULL, slope_md = NULL;
-  DnnCall call = { 0 };
-  AxonShape shape;
-  CpuTensor *src;
-  if (!dnn_is_f32 (node) || slope == NULL)
-    return FALSE;
-  shape = pad_shape (axon_tensor_get_shape (slope), node->inputs[0]->type.shape.rank);
-  src = cpu_plan_input (plan, node, 0);
-  md = dnn_md_of (src);
-  slope_md = dnn_md_plain (AXON_DTYPE_F32, &shape);
-  call.pd = dnn_pd_if_fast (dnn_pd_new_prelu (md, slope_md));
-  if (call.pd == NULL)
-    return FALSE;
-  dnn_call_add_arg (&call, DNNL_ARG_SRC, src, FALSE);
-  dnn_call_add_arg (&call, DNNL_ARG_WEIGHTS, dnn_copy_constant (plan, slope, &shape), FALSE);
-  dnn_call_add_arg (&call, DNNL_ARG_DST, cpu_plan_output (plan, node, 0, src->md), TRUE);
-  dnn_call_finish (plan, &call);
-  return TRUE;
-}
-
 const CpuKernel cpu_dnn_binary_kernels[] = {
   { .name = "Add",
     .impl = "onednn",
@@ -118,6 +94,5 @@ const CpuKernel cpu_dnn_binary_kernels[] = {
     .impl = "onednn",
     .build = build_binary,
     .data = &(const Binary){ dnnl_binary_min, TRUE } },
-  { .name = "PRelu", .impl = "onednn", .build = build_prelu },
   { 0 },
 };

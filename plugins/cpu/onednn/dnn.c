@@ -120,6 +120,17 @@ cpu_md_channel_blocks (AxonDType dtype, const AxonShape *shape, gint64 block)
   return dnn_md_new_tagged (dnn_type (dtype), to_dims (shape, dims), dims, tag);
 }
 
+gint64
+cpu_md_get_block (const CpuMd *md, AxonDType dtype, const AxonShape *shape)
+{
+  for (gint64 block = 8; md != NULL && block <= 16; block *= 2) {
+    g_autoptr (CpuMd) blocks = cpu_md_channel_blocks (dtype, shape, block);
+    if (blocks != NULL && cpu_md_equal (md, blocks))
+      return block;
+  }
+  return 0;
+}
+
 CpuMd *
 cpu_md_channels_last (AxonDType dtype, const AxonShape *shape)
 {

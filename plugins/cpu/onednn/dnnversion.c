@@ -208,15 +208,6 @@ dnn_pd_new_prelu (const CpuMd *md, const CpuMd *slope)
 }
 
 DnnPd *
-dnn_pd_new_softmax (dnnl_alg_kind_t alg, const CpuMd *md, int axis)
-{
-  dnnl_softmax_v2_desc_t softmax;
-  return pd_new (dnnl_softmax_v2_forward_desc_init (&softmax, dnnl_forward_inference, alg, MD (md),
-                                                    MD (md), axis),
-                 &softmax, NULL);
-}
-
-DnnPd *
 dnn_pd_new_batch_norm (const CpuMd *md, gfloat epsilon)
 {
   dnnl_batch_normalization_desc_t norm;
@@ -233,14 +224,6 @@ dnn_pd_new_resampling (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
   return pd_new (dnnl_resampling_forward_desc_init (&resampling, dnnl_forward_inference, alg, NULL,
                                                     MD (src), MD (dst)),
                  &resampling, NULL);
-}
-
-DnnPd *
-dnn_pd_new_reduction (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
-{
-  dnnl_reduction_desc_t reduction;
-  return pd_new (dnnl_reduction_desc_init (&reduction, alg, MD (src), MD (dst), 0, 0), &reduction,
-                 NULL);
 }
 
 DnnPd *
@@ -432,15 +415,6 @@ dnn_pd_new_prelu (const CpuMd *md, const CpuMd *slope)
 }
 
 DnnPd *
-dnn_pd_new_softmax (dnnl_alg_kind_t alg, const CpuMd *md, int axis)
-{
-  DnnPd *pd = NULL;
-  dnnl_softmax_forward_primitive_desc_create (&pd, dnn_engine (), dnnl_forward_inference, alg,
-                                              MD (md), MD (md), axis, dnn_attr_default ());
-  return pd;
-}
-
-DnnPd *
 dnn_pd_new_batch_norm (const CpuMd *md, gfloat epsilon)
 {
   DnnPd *pd = NULL;
@@ -456,15 +430,6 @@ dnn_pd_new_resampling (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
   DnnPd *pd = NULL;
   dnnl_resampling_forward_primitive_desc_create (&pd, dnn_engine (), dnnl_forward_inference, alg,
                                                  NULL, MD (src), MD (dst), dnn_attr_default ());
-  return pd;
-}
-
-DnnPd *
-dnn_pd_new_reduction (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
-{
-  DnnPd *pd = NULL;
-  dnnl_reduction_primitive_desc_create (&pd, dnn_engine (), alg, MD (src), MD (dst), 0, 0,
-                                        dnn_attr_default ());
   return pd;
 }
 

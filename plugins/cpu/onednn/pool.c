@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pooling, in the layout that the data is in; channels last where oneDNN is fast with that only. */
+/* Pooling of bytes, channels last where oneDNN is fast with that only; and of f32 in blocks of
+ * channels what our own does not take as it lies: other numbers of dimensions than four, and all of
+ * a picture. */
 #include "dnn-private.h"
 
 static gboolean
@@ -9,12 +11,14 @@ build_pool (CpuPlan *plan, const AxonNode *node, dnnl_alg_kind_t alg, const gint
   AxonDType dtype = node->inputs[0]->type.dtype;
   CpuTensor *src = cpu_plan_input (plan, node, 0);
   g_autoptr (CpuMd) in = dnn_md_of (src), out = dnn_md_any (dtype, y), last = NULL;
+  gint64 strides[AXON_MAX_RANK];
   DnnWindow w;
   DnnPd *pd;
-  if (!dnn_window_init (&w, node, x, y, kernel))
+  if ((dtype == AXON_DTYPE_F32 && cpu_md_get_strides (src->md, x, strides)) ||
+      !dnn_window_init (&w, node, x, y, kernel))
     return FALSE;
   pd = dnn_pd_if_fast (dnn_pd_new_pool (alg, in, out, &w));
-  if (pd == NULL) {
+  if (pd == NULL && dtype != AXON_DTYPE_F32) {
     last = cpu_md_channels_last (dtype, x);
     pd = dnn_pd_if_fast (dnn_pd_new_pool (alg, last, out, &w));
     if (pd != NULL)
@@ -30,7 +34,9 @@ build_window (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   const gint64 *kernel = axon_node_get_ints (node, "kernel_shape", &n);
   gboolean max = plan->row->kind == dnnl_pooling_max;
   gboolean pad = axon_node_get_int (node, "count_include_pad") != 0;
-  if (!cpu_dnn_has_type (node->inputs[0]->type.dtype) || node->n_outputs > 1 ||
+  const CpuTensor *src = cpu_plan_input (plan, node, 0);
+  if (!cpu_dnn_has_type (src->dtype) || node->n_outputs > 1 ||
+      (src->dtype == AXON_DTYPE_F32 && cpu_md_get_block (src->md, src->dtype, &src->shape) > 0) ||
       axon_shape_get_numel (&node->outputs[0]->type.shape) < 1 ||
       (pad && axon_node_get_int (node, "ceil_mode") != 0))
     return FALSE;

@@ -5,34 +5,42 @@
  * decides. */
 #pragma once
 
+#include "channels.h"
 #include "eltwise.h"
 #include "floatconv.h"
 #include "half.h"
 #include "image.h"
 #include "int8.h"
+#include "lrn.h"
 #include "move.h"
 #include "normalize.h"
 #include "peak.h"
+#include "pooling.h"
 #include "quantize.h"
 #include "recurrent.h"
 #include "reduce.h"
 #include "resize.h"
 #include "sample.h"
+#include "softmax.h"
 
 typedef struct {
   CpuInt8Kernels int8;
+  const CpuChannels *channels;
   CpuFloatConvKernels floats;
   const CpuEltwise *eltwise;
   const CpuHalf *half;
   const CpuImage *image;
+  const CpuLrn *lrn;
   const CpuMove *move;
   const CpuNormalize *normalize;
   const CpuPeak *peak;
+  const CpuPooling *pooling;
   const CpuQuantize *quantize;
   const CpuRecurrentKernels *recurrent;
   const CpuReduce *reduce;
   const CpuResize *resize;
   const CpuSample *sample;
+  const CpuSoftmax *softmax;
 } CpuVector;
 
 /* One per static library of meson.build; those of other architectures and the emulated ones are

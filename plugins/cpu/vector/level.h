@@ -31,14 +31,18 @@ void CPU_NAME (cpu_float_dense) (const CpuConv *conv, const CpuFloatConvRun *run
 void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun *run,
                                      const CpuConvPart *part, guint8 *scratch);
 
+extern const CpuChannels CPU_NAME (cpu_channels);
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuHalf CPU_NAME (cpu_half);
 extern const CpuImage CPU_NAME (cpu_image);
+extern const CpuLrn CPU_NAME (cpu_lrn);
 extern const CpuMove CPU_NAME (cpu_move);
 extern const CpuNormalize CPU_NAME (cpu_normalize);
 extern const CpuPeak CPU_NAME (cpu_peak);
+extern const CpuPooling CPU_NAME (cpu_pooling);
 extern const CpuQuantize CPU_NAME (cpu_quantize);
 extern const CpuRecurrentKernels CPU_NAME (cpu_recurrent);
 extern const CpuReduce CPU_NAME (cpu_reduce);
 extern const CpuResize CPU_NAME (cpu_resize);
 extern const CpuSample CPU_NAME (cpu_sample);
+extern const CpuSoftmax CPU_NAME (cpu_softmax);

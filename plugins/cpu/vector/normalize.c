@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The passes of normalisation. */
 #include "level.h"
+#include "vectorpart.h"
 
 static gfloat
 square_sum (const gfloat *restrict x, gint64 n, gfloat mean)
@@ -36,4 +37,29 @@ scale_plane (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat fact
     y[i] = x[i] * factor + shift;
 }
 
-const CpuNormalize CPU_NAME (cpu_normalize) = { square_sum, scale_each, scale_plane };
+/* A vector of each plane at a time. */
+#define SQUARES(LOAD, STORE)                                                                       \
+  {                                                                                                \
+    VF32 all = splat_float (0);                                                                    \
+    for (gint64 k = 0; k < count; k++) {                                                           \
+      VF32 apart = LOAD (x + k * n + i) - LOAD (mean + i);                                         \
+      all += apart * apart;                                                                        \
+    }                                                                                              \
+    STORE (sum + i, all);                                                                          \
+  }
+#define LOAD_PART(p) vector_load_part (p, n - i)
+#define STORE_PART(p, v) vector_store_part (p, v, n - i)
+
+static void
+square_planes (gfloat *restrict sum, const gfloat *restrict x, const gfloat *restrict mean,
+               gint64 n, gint64 count)
+{
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    SQUARES (vector_load, vector_store)
+  if (i < n)
+    SQUARES (LOAD_PART, STORE_PART)
+}
+
+const CpuNormalize CPU_NAME (cpu_normalize) = { square_sum, scale_each, scale_plane,
+                                                square_planes };

@@ -13,4 +13,7 @@ typedef struct {
   /* y = x * factor + shift */
   void (*scale_plane) (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat factor,
                        gfloat shift);
+  /* Sets sum[i] to that of (x - mean[i])^2 of element i of all @count planes of @n. */
+  void (*square_planes) (gfloat *restrict sum, const gfloat *restrict x,
+                         const gfloat *restrict mean, gint64 n, gint64 count);
 } CpuNormalize;

@@ -1,42 +1,120 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reductions: sixteen accumulators side by side, then one, so that sums are added in the same order
+/* Rows of floats become one, and planes of them one plane. Sums of rows are added in the same order
  * by every level. */
 #include "level.h"
+#include "vectorextreme.h"
+#include "vectorpart.h"
 
 #include <math.h>
 
-#define LANES 16
+#define ROW_LANES 16
+#define RUN 64      /* planes that are added before they are added to others: less is rounded off */
+#define UNROLL 4    /* vectors of a plane at a time */
+#define TOGETHER 64 /* rows in which the best is sought at once, if they are no longer */
+#define SHORT 256   /* elements of several short planes at a time */
 
-#define REDUCE(name, start, step, finish)                                                          \
-  static gfloat name (const gfloat *restrict x, gint64 n)                                          \
+#define AS_IS(v) (v)
+#define SQUARE(v) ((v) * (v))
+#define ADD(a, b) ((a) + (b))
+#define MULTIPLY(a, b) ((a) * (b))
+
+/* Of one row: by lanes, of which halves are joined. */
+#define ROWS(name, MAP, JOIN, map, join, start)                                                    \
+  CPU_INLINE gfloat name##_row (const gfloat *restrict x, gint64 n)                                \
   {                                                                                                \
-    gfloat part[LANES], y = start;                                                                 \
+    VF32 part[ROW_LANES / CPU_LANES];                                                              \
+    gfloat lanes[ROW_LANES] = { 0 };                                                               \
     gint64 i = 0;                                                                                  \
-    for (gint k = 0; k < LANES; k++)                                                               \
-      part[k] = start;                                                                             \
-    for (; i + LANES <= n; i += LANES)                                                             \
-      for (gint k = 0; k < LANES; k++) {                                                           \
-        gfloat a = part[k], v = x[i + k];                                                          \
-        part[k] = step;                                                                            \
+    for (gint u = 0; u < ROW_LANES / CPU_LANES; u++)                                               \
+      part[u] = splat_float (start);                                                               \
+    for (; i + ROW_LANES <= n; i += ROW_LANES)                                                     \
+      for (gint u = 0; u < ROW_LANES / CPU_LANES; u++) {                                           \
+        VF32 v = vector_load (x + i + u * CPU_LANES);                                              \
+        part[u] = JOIN (part[u], MAP (v));                                                         \
       }                                                                                            \
-    for (; i < n; i++) {                                                                           \
-      gfloat a = y, v = x[i];                                                                      \
-      y = step;                                                                                    \
+    for (gint u = 0; u < ROW_LANES / CPU_LANES; u++)                                               \
+      vector_store (lanes + u * CPU_LANES, part[u]);                                               \
+    for (gint k = 0; k < n - i; k++)                                                               \
+      lanes[k] = join (lanes[k], map (x[i + k]));                                                  \
+    for (gint half = ROW_LANES / 2; half > 0; half /= 2)                                           \
+      for (gint k = 0; k < half; k++)                                                              \
+        lanes[k] = join (lanes[k], lanes[k + half]);                                               \
+    return lanes[0];                                                                               \
+  }                                                                                                \
+  static void name##_rows (gfloat *restrict acc, const gfloat *restrict x, gint64 rows, gint64 n,  \
+                           gint64 stride)                                                          \
+  {                                                                                                \
+    for (gint64 r = 0; r < rows; r++) {                                                            \
+      gfloat y = name##_row (x + r * stride, n);                                                   \
+      acc[r] = join (acc[r], y);                                                                   \
     }                                                                                              \
-    for (gint k = 0; k < LANES; k++)                                                               \
-      y = finish;                                                                                  \
-    return y;                                                                                      \
   }
-REDUCE (sum_row, 0, a + v, y + part[k])
-REDUCE (square_row, 0, a + v * v, y + part[k])
-REDUCE (abs_row, 0, a + fabsf (v), y + part[k])
-REDUCE (max_row, -INFINITY, v > a || v != v ? v : a,
-        part[k] > y || part[k] != part[k] ? part[k] : y)
-REDUCE (min_row, INFINITY, v < a || v != v ? v : a, part[k] < y || part[k] != part[k] ? part[k] : y)
-#undef REDUCE
+#define LARGER(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+#define SMALLER(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+ROWS (sum, AS_IS, ADD, AS_IS, ADD, 0)
+ROWS (max, AS_IS, vector_larger, AS_IS, LARGER, -INFINITY)
+ROWS (min, AS_IS, vector_smaller, AS_IS, SMALLER, INFINITY)
+ROWS (prod, AS_IS, MULTIPLY, AS_IS, MULTIPLY, 1)
+ROWS (abs, vector_abs, ADD, fabsf, ADD, 0)
+ROWS (square, SQUARE, ADD, SQUARE, ADD, 0)
+
+/* Elements from @i on that fill @vectors vectors, or @part of one; MAP is what is joined of each.
+ */
+#define BLOCK(vectors, LOAD, STORE, MAP, JOIN, start)                                              \
+  {                                                                                                \
+    VF32 all[vectors];                                                                             \
+    for (gint u = 0; u < vectors; u++)                                                             \
+      all[u] = LOAD (acc + i + u * CPU_LANES);                                                     \
+    for (gint64 first = 0; first < count; first += RUN) {                                          \
+      gint64 end = MIN (first + RUN, count);                                                       \
+      VF32 some[vectors];                                                                          \
+      for (gint u = 0; u < vectors; u++)                                                           \
+        some[u] = splat_float (start);                                                             \
+      for (gint64 k = first; k < end; k++)                                                         \
+        for (gint u = 0; u < vectors; u++) {                                                       \
+          VF32 v = LOAD (x + k * stride + i + u * CPU_LANES);                                      \
+          some[u] = JOIN (some[u], MAP (v));                                                       \
+        }                                                                                          \
+      for (gint u = 0; u < vectors; u++)                                                           \
+        all[u] = JOIN (all[u], some[u]);                                                           \
+    }                                                                                              \
+    for (gint u = 0; u < vectors; u++)                                                             \
+      STORE (acc + i + u * CPU_LANES, all[u]);                                                     \
+  }
+#define LOAD_PART(p) vector_load_part (p, n - i)
+#define STORE_PART(p, v) vector_store_part (p, v, n - i)
+
+/* Planes of few elements without gaps: many of them are one wide plane. */
+#define PLANES(name, joined, MAP, JOIN, start)                                                     \
+  static void name##_planes (gfloat *restrict acc, const gfloat *restrict x, gint64 n,             \
+                             gint64 count, gint64 stride)                                          \
+  {                                                                                                \
+    gint64 i = 0, many = n < UNROLL * CPU_LANES && n == stride ? SHORT / n : 0;                    \
+    if (many > 0 && count > 2 * many) {                                                            \
+      gfloat wide[SHORT];                                                                          \
+      for (gint64 k = 0; k < many * n; k++)                                                        \
+        wide[k] = start;                                                                           \
+      name##_planes (wide, x, many *n, count / many, many * n);                                    \
+      joined##_planes (acc, wide, n, many, n);                                                     \
+      x += count / many * many * n;                                                                \
+      count %= many;                                                                               \
+    }                                                                                              \
+    for (; i + UNROLL * CPU_LANES <= n; i += UNROLL * CPU_LANES)                                   \
+      BLOCK (UNROLL, vector_load, vector_store, MAP, JOIN, start)                                  \
+    for (; i + CPU_LANES <= n; i += CPU_LANES)                                                     \
+      BLOCK (1, vector_load, vector_store, MAP, JOIN, start)                                       \
+    if (i < n)                                                                                     \
+      BLOCK (1, LOAD_PART, STORE_PART, MAP, JOIN, start)                                           \
+  }
+PLANES (sum, sum, AS_IS, ADD, 0)
+PLANES (max, max, AS_IS, vector_larger, -INFINITY)
+PLANES (min, min, AS_IS, vector_smaller, INFINITY)
+PLANES (prod, prod, AS_IS, MULTIPLY, 1)
+PLANES (abs, sum, vector_abs, ADD, 0)
+PLANES (square, sum, SQUARE, ADD, 0)
 
 static void
-keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x, gint64 n, gint64 k,
+keep_best (gfloat *restrict best, gint32 *restrict at, const gfloat *restrict x, gint64 n, gint32 k,
            gfloat sign, gboolean last)
 {
   if (last)
@@ -53,11 +131,68 @@ keep_best (gfloat *restrict best, gint64 *restrict at, const gfloat *restrict x,
     }
 }
 
+/* The first element is best where it is no number, for nothing is more then. */
+CPU_INLINE gint64
+find_best (const gfloat *x, gint64 n, gfloat sign, gboolean last)
+{
+  VF32 top = splat_float (x[0] * sign), v;
+  gfloat lanes[CPU_LANES], best = x[0] * sign;
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES) {
+    v = vector_load (x + i) * sign;
+    top = vector_if_less (top, v, v, top);
+  }
+  if (i < n) {
+    v = vector_load_part_over (splat_float (x[0]), x + i, n - i) * sign;
+    top = vector_if_less (top, v, v, top);
+  }
+  vector_store (lanes, top);
+  for (gint k = 0; k < CPU_LANES; k++)
+    best = lanes[k] > best ? lanes[k] : best;
+  if (last)
+    for (i = n - 1; i > 0 && x[i] * sign != best; i--)
+      ;
+  else
+    for (i = 0; i < n && x[i] * sign != best; i++)
+      ;
+  return i < n ? i : 0;
+}
+
+/* Short rows: as planes, of which each has one element of each row. */
+static void
+best_of_short_rows (gint64 *restrict at, const gfloat *restrict x, gint64 rows, gint64 n,
+                    gfloat sign, gboolean last)
+{
+  gfloat best[TOGETHER], plane[TOGETHER];
+  gint32 places[TOGETHER] = { 0 };
+  for (gint64 r = 0; r < rows; r++)
+    best[r] = x[r * n] * sign;
+  for (gint64 k = 1; k < n; k++) {
+    for (gint64 r = 0; r < rows; r++)
+      plane[r] = x[r * n + k];
+    keep_best (best, places, plane, rows, (gint32)k, sign, last);
+  }
+  for (gint64 r = 0; r < rows; r++)
+    at[r] = places[r];
+}
+
+static void
+best_of_rows (gint64 *restrict at, const gfloat *restrict x, gint64 rows, gint64 n, gfloat sign,
+              gboolean last)
+{
+  for (gint64 r = 0; n <= TOGETHER && r < rows; r += TOGETHER)
+    best_of_short_rows (at + r, x + r * n, MIN (TOGETHER, rows - r), n, sign, last);
+  for (gint64 r = 0; n > TOGETHER && r < rows; r++)
+    at[r] = find_best (x + r * n, n, sign, last);
+}
+
 const CpuReduce CPU_NAME (cpu_reduce) = {
-  .row = { [CPU_REDUCE_SUM] = sum_row,
-           [CPU_REDUCE_MAX] = max_row,
-           [CPU_REDUCE_MIN] = min_row,
-           [CPU_REDUCE_ABS] = abs_row,
-           [CPU_REDUCE_SQUARE] = square_row },
+  .by = { [CPU_REDUCE_SUM] = { 0, CPU_REDUCE_SUM, sum_rows, sum_planes },
+          [CPU_REDUCE_MAX] = { -INFINITY, CPU_REDUCE_MAX, max_rows, max_planes },
+          [CPU_REDUCE_MIN] = { INFINITY, CPU_REDUCE_MIN, min_rows, min_planes },
+          [CPU_REDUCE_PROD] = { 1, CPU_REDUCE_PROD, prod_rows, prod_planes },
+          [CPU_REDUCE_ABS] = { 0, CPU_REDUCE_SUM, abs_rows, abs_planes },
+          [CPU_REDUCE_SQUARE] = { 0, CPU_REDUCE_SUM, square_rows, square_planes } },
   .keep_best = keep_best,
+  .best_of_rows = best_of_rows,
 };

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pooling along rows. */
+#include "level.h"
+#include "vectorextreme.h"
+#include "vectorpart.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LARGEST(a, b) vector_larger (a, b)
+#define ADD(a, b) ((a) + (b))
+#define AS_IS(v) (v)
+#define SCALED(v) ((v)*splat_float (scale))
+#define LOAD_PART(p) vector_load_part (p, w->run - i)
+
+/* A vector of a pixel of the result. */
+#define JOIN_TAPS(LOAD, JOIN, FINISH, start)                                                       \
+  ({                                                                                               \
+    VF32 v = splat_float (start);                                                                  \
+    for (gint64 k = 0; k < taps; k++)                                                              \
+      v = JOIN (v, LOAD (from + i + k * tap));                                                     \
+    FINISH (v);                                                                                    \
+  })
+
+/* With the number of taps known where it is usual. */
+#define ALONG(name, JOIN, FINISH, start)                                                           \
+  CPU_INLINE void name##_by (gfloat *restrict y, const gfloat *restrict x, gint64 n,               \
+                             const CpuWindows *w, gint64 taps)                                     \
+  {                                                                                                \
+    gint64 tap = w->tap;                                                                           \
+    gfloat scale = w->scale;                                                                       \
+    (void)scale;                                                                                   \
+    for (gint64 o = 0; o < n; o++) {                                                               \
+      const gfloat *from = x + o * w->step;                                                        \
+      gfloat *to = y + o * w->run;                                                                 \
+      gint64 i = 0;                                                                                \
+      for (; i + CPU_LANES <= w->run; i += CPU_LANES)                                              \
+        vector_store (to + i, JOIN_TAPS (vector_load, JOIN, FINISH, start));                       \
+      if (i < w->run)                                                                              \
+        vector_store_part (to + i, JOIN_TAPS (LOAD_PART, JOIN, FINISH, start), w->run - i);        \
+    }                                                                                              \
+  }                                                                                                \
+  static void name (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w)   \
+  {                                                                                                \
+    if (w->taps == 2)                                                                              \
+      name##_by (y, x, n, w, 2);                                                                   \
+    else if (w->taps == 3)                                                                         \
+      name##_by (y, x, n, w, 3);                                                                   \
+    else                                                                                           \
+      name##_by (y, x, n, w, w->taps);                                                             \
+  }
+ALONG (largest, LARGEST, AS_IS, -INFINITY)
+ALONG (sum, ADD, SCALED, 0)
+
+static void
+pick (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w)
+{
+  if (w->run == 1 && w->step == 2)
+    for (gint64 o = 0; o < n; o++)
+      y[o] = x[2 * o];
+  else
+    for (gint64 o = 0; o < n; o++)
+      for (gint64 i = 0; i < w->run; i++)
+        y[o * w->run + i] = x[o * w->step + i];
+}
+
+const CpuPooling CPU_NAME (cpu_pooling) = {
+  .along = { [CPU_POOL_MAX] = largest, [CPU_POOL_SUM] = sum },
+  .pick = pick,
+};

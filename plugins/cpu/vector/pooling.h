@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Pooling along a row whose columns are joined already (by reduce.h). */
+#pragma once
+
+#include <glib.h>
+
+/* Windows of @taps pixels, @tap apart, a window begins @step after the last; distances in
+ * elements. */
+typedef struct {
+  gint64 run; /* elements of a pixel */
+  gint64 step, taps, tap;
+  gfloat scale;
+} CpuWindows;
+
+typedef enum { CPU_POOL_MAX, CPU_POOL_SUM, CPU_N_POOLS } CpuPoolKind;
+
+typedef struct {
+  /* @n windows become @n pixels: the largest, or the sum times the scale. */
+  void (*along[CPU_N_POOLS]) (gfloat *restrict y, const gfloat *restrict x, gint64 n,
+                              const CpuWindows *w);
+  /* Every so many pixels, w->step elements apart. */
+  void (*pick) (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w);
+} CpuPooling;

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Softmax: less the largest, so that nothing is too large for e^x; an infinite one makes NaN of
+ * all, as the definition does. */
+#include "level.h"
+#include "vectormath.h"
+#include "vectorpart.h"
+#include "vectorturn.h"
+
+#define UNROLL 4    /* vectors of a plane at a time */
+#define SHORT 8     /* rows of fewer are turned into planes */
+#define TOGETHER 64 /* so many of them */
+
+CPU_INLINE VF32
+least (void)
+{
+  return splat_float (-__builtin_inff ());
+}
+
+CPU_INLINE VF32
+largest_of_row (const gfloat *x, gint64 n)
+{
+  VF32 top = least ();
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    top = vector_larger (top, vector_load (x + i));
+  if (i < n)
+    top = vector_larger (top, vector_load_part_over (least (), x + i, n - i));
+  return vector_largest_of_all (top);
+}
+
+/* Of e^(x - top), which are left in @y if it is given. What fills the last vector adds nothing. */
+CPU_INLINE VF32
+sum_powers (gfloat *y, const gfloat *x, gint64 n, VF32 top)
+{
+  VF32 sum = splat_float (0), v;
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES) {
+    v = vector_exp (vector_load (x + i) - top);
+    sum += v;
+    if (y != NULL)
+      vector_store (y + i, v);
+  }
+  if (i < n) {
+    v = vector_exp (vector_load_part_over (least (), x + i, n - i) - top);
+    sum += v;
+    if (y != NULL)
+      vector_store_part (y + i, v, n - i);
+  }
+  return vector_sum_of_all (sum);
+}
+
+/* Of at most as many elements as a vector has. */
+CPU_INLINE void
+softmax_vector (gfloat *y, const gfloat *x, gint64 n)
+{
+  VF32 v = vector_load_part_over (least (), x, n);
+  v = vector_exp (v - vector_largest_of_all (v));
+  vector_store_part (y, v / vector_sum_of_all (v), n);
+}
+
+CPU_INLINE void
+softmax_row (gfloat *y, const gfloat *x, gint64 n)
+{
+  gfloat rate;
+  if (n <= CPU_LANES) {
+    softmax_vector (y, x, n);
+    return;
+  }
+  rate = 1 / sum_powers (y, x, n, largest_of_row (x, n))[0];
+  for (gint64 i = 0; i < n; i++)
+    y[i] *= rate;
+}
+
+CPU_INLINE void
+log_softmax_row (gfloat *y, const gfloat *x, gint64 n)
+{
+  VF32 top = largest_of_row (x, n);
+  gfloat more = vector_log (sum_powers (NULL, x, n, top))[0], most = top[0];
+  for (gint64 i = 0; i < n; i++)
+    y[i] = x[i] - most - more;
+}
+
+/* Of a logarithm: what is taken away; else what it is multiplied with. */
+CPU_INLINE VF32
+finish_sum (VF32 sum, gboolean log)
+{
+  if (log)
+    return vector_log (sum);
+  return splat_float (1) / sum;
+}
+
+/* Elements from @i on that fill @vectors vectors, or part of one. */
+#define BLOCK(vectors, LOAD, STORE, log)                                                           \
+  {                                                                                                \
+    VF32 top[vectors], sum[vectors];                                                               \
+    for (gint u = 0; u < vectors; u++) {                                                           \
+      top[u] = least ();                                                                           \
+      sum[u] = splat_float (0);                                                                    \
+    }                                                                                              \
+    for (gint64 k = 0; k < count; k++)                                                             \
+      for (gint u = 0; u < vectors; u++)                                                           \
+        top[u] = vector_larger (top[u], LOAD (x + k * stride + i + u * CPU_LANES));                \
+    for (gint64 k = 0; k < count; k++)                                                             \
+      for (gint u = 0; u < vectors; u++) {                                                         \
+        VF32 v = vector_exp (LOAD (x + k * stride + i + u * CPU_LANES) - top[u]);                  \
+        sum[u] += v;                                                                               \
+        if (!log)                                                                                  \
+          STORE (y + k * stride + i + u * CPU_LANES, v);                                           \
+      }                                                                                            \
+    for (gint u = 0; u < vectors; u++)                                                             \
+      sum[u] = finish_sum (sum[u], log);                                                           \
+    for (gint64 k = 0; k < count; k++)                                                             \
+      for (gint u = 0; u < vectors; u++) {                                                         \
+        gint64 at = k * stride + i + u * CPU_LANES;                                                \
+        if (log)                                                                                   \
+          STORE (y + at, LOAD (x + at) - top[u] - sum[u]);                                         \
+        else                                                                                       \
+          STORE (y + at, LOAD (y + at) * sum[u]);                                                  \
+      }                                                                                            \
+  }
+#define LOAD_PART(p) vector_load_part (p, n - i)
+#define STORE_PART(p, v) vector_store_part (p, v, n - i)
+
+CPU_INLINE void
+planes_by (gfloat *restrict y, const gfloat *restrict x, gint64 n, gint64 count, gint64 stride,
+           gboolean log)
+{
+  gint64 i = 0;
+  for (; i + UNROLL * CPU_LANES <= n; i += UNROLL * CPU_LANES)
+    BLOCK (UNROLL, vector_load, vector_store, log)
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    BLOCK (1, vector_load, vector_store, log)
+  if (i < n)
+    BLOCK (1, LOAD_PART, STORE_PART, log)
+}
+
+/* Rows of few elements: as planes, of which each has one element of each row. */
+CPU_INLINE void
+short_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n, gboolean log)
+{
+  gfloat turned[SHORT * TOGETHER], done[SHORT * TOGETHER];
+  for (gint64 first = 0; first < rows; first += TOGETHER) {
+    gint64 some = MIN (rows - first, TOGETHER);
+    for (gint64 k = 0; k < n; k++)
+      for (gint64 r = 0; r < some; r++)
+        turned[k * TOGETHER + r] = x[(first + r) * n + k];
+    planes_by (done, turned, some, n, TOGETHER, log);
+    for (gint64 k = 0; k < n; k++)
+      for (gint64 r = 0; r < some; r++)
+        y[(first + r) * n + k] = done[k * TOGETHER + r];
+  }
+}
+
+#define SOFTMAX(name, log)                                                                         \
+  static void name##_planes (gfloat *restrict y, const gfloat *restrict x, gint64 n, gint64 count, \
+                             gint64 stride)                                                        \
+  {                                                                                                \
+    planes_by (y, x, n, count, stride, log);                                                       \
+  }                                                                                                \
+  static void name##_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n)    \
+  {                                                                                                \
+    if (n < SHORT)                                                                                 \
+      short_rows (y, x, rows, n, log);                                                             \
+    for (gint64 r = 0; n >= SHORT && r < rows; r++)                                                \
+      name##_row (y + r * n, x + r * n, n);                                                        \
+  }
+SOFTMAX (softmax, FALSE)
+SOFTMAX (log_softmax, TRUE)
+
+const CpuSoftmax CPU_NAME (cpu_softmax) = {
+  .rows = { [CPU_SOFTMAX] = softmax_rows, [CPU_LOG_SOFTMAX] = log_softmax_rows },
+  .planes = { [CPU_SOFTMAX] = softmax_planes, [CPU_LOG_SOFTMAX] = log_softmax_planes },
+};
