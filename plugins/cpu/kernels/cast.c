@@ -21,9 +21,9 @@ cast_elements (gpointer data, gint64 first, gint64 end)
 {
   const CastRun *run = data;
   if (run->widens)
-    run->half->to_float ((gfloat *)run->y + first, (const guint16 *)run->x + first, end - first);
+    run->half->to_floats ((gfloat *)run->y + first, (const guint16 *)run->x + first, end - first);
   else
-    run->half->from_float ((guint16 *)run->y + first, (const gfloat *)run->x + first, end - first);
+    run->half->from_floats ((guint16 *)run->y + first, (const gfloat *)run->x + first, end - first);
 }
 
 static void

@@ -111,11 +111,11 @@ float_slope (const CpuFloatTile *t, gfloat *sums)
 CPU_INLINE void
 float_copy_some (gfloat *to, const gfloat *from, gint n)
 {
+  gint at = 0;
 #define COPY(some)                                                                                 \
   if (n & (some)) {                                                                                \
-    memcpy (to, from, (some) * sizeof *to);                                                        \
-    to += (some);                                                                                  \
-    from += (some);                                                                                \
+    memcpy (to + at, from + at, (some) * sizeof *to);                                              \
+    at += (some);                                                                                  \
   }
 #if CPU_LANES > 8
   COPY (8)
@@ -124,7 +124,8 @@ float_copy_some (gfloat *to, const gfloat *from, gint n)
   COPY (4)
 #endif
   COPY (2)
-  COPY (1)
+  if (n & 1)
+    to[at] = from[at];
 #undef COPY
 }
 
