@@ -17,7 +17,7 @@ typedef struct {
   gint all_in, all_out; /* channels of all groups */
   gfloat *x, *w, *bias, *slopes, *residual, *y;
   gsize n_x, n_y;
-  gboolean has_slopes, has_residual;
+  gboolean has_slopes, slopes_last, has_residual;
   CpuPost before, after;
 } Case;
 
@@ -80,7 +80,8 @@ case_new (GRand *rand, gboolean depthwise, gboolean many)
   c->slopes = small_numbers (rand, (gsize)c->all_out);
   c->has_residual = g_rand_boolean (rand);
   c->has_slopes = g_rand_int_range (rand, 0, 4) == 0;
-  c->before = c->has_slopes ? (CpuPost){ CPU_POST_NONE, 0, 0 } : any_post (rand);
+  c->slopes_last = c->has_residual && g_rand_boolean (rand);
+  c->before = c->has_slopes && !c->slopes_last ? (CpuPost){ CPU_POST_NONE, 0, 0 } : any_post (rand);
   c->after = c->has_residual ? any_post (rand) : (CpuPost){ CPU_POST_NONE, 0, 0 };
   return c;
 }
@@ -114,6 +115,12 @@ post_of (const CpuPost *post, gfloat x)
   }
 }
 
+static gfloat
+slope_of (const Case *c, gint o, gfloat x)
+{
+  return x < 0 ? c->slopes[o] * x : x;
+}
+
 /* The sum of output channel @o at one place. */
 static gfloat
 sum_at (const Case *c, gint f, gint o, gint oy, gint ox)
@@ -145,8 +152,10 @@ check (const Case *c, const gfloat *before)
         gsize at = (gsize)f * v->y_frame + (gsize)oy * v->y_row + (gsize)ox * v->y_pixel;
         for (gint o = 0; o < c->all_out; o++) {
           gfloat s = post_of (&c->before, sum_at (c, f, o, oy, ox));
-          s = c->has_slopes && s < 0 ? c->slopes[o] * s : s;
-          s = post_of (&c->after, s + (c->has_residual ? c->residual[at + (gsize)o] : 0));
+          s = c->has_slopes && !c->slopes_last ? slope_of (c, o, s) : s;
+          s += c->has_residual ? c->residual[at + (gsize)o] : 0;
+          s = c->has_slopes && c->slopes_last ? slope_of (c, o, s) : s;
+          s = post_of (&c->after, s);
           g_assert_cmpfloat_with_epsilon (c->y[at + (gsize)o], s, 1e-5f * (1 + fabsf (s)));
         }
         for (gsize i = at + (gsize)c->all_out; i < at + v->y_pixel; i++)
@@ -171,9 +180,12 @@ run_case (Case *c, const CpuFloatConvKernels *k)
                                     .in = (gsize)(c->conv.kernel_h * c->conv.kernel_w),
                                     .tap = 1 };
   g_autofree gfloat *before = g_memdup2 (c->y, c->n_y * sizeof *c->y);
-  CpuFloatConvRun run = { c->x,      c->y,    c->has_residual ? c->residual : NULL,
-                          NULL,      NULL,    NULL,
-                          c->before, c->after };
+  CpuFloatConvRun run = { .x = c->x,
+                          .y = c->y,
+                          .residual = c->has_residual ? c->residual : NULL,
+                          .slopes_last = c->slopes_last,
+                          .before = c->before,
+                          .after = c->after };
   CpuConv set = c->conv;
   gpointer memory[4];
   cpu_float_conv_setup (&set, k, 3);

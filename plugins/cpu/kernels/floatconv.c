@@ -19,7 +19,7 @@ typedef struct {
   gfloat *memory; /* weights of all layers, bias, slopes */
   gfloat *bias, *slopes;
   CpuPost before, after;
-  gboolean has_slopes;
+  gboolean has_slopes, slopes_last;
   gsize scratch; /* bytes of a thread */
 } FloatConv;
 
@@ -48,7 +48,12 @@ run_part (gpointer data, gint64 index)
   const CpuFloatLayer *layer = p->layers;
   gint i = (gint)index, n;
   CpuConvPart part;
-  CpuFloatConvRun run = { r->x, NULL, NULL, NULL, p->bias, p->slopes, p->before, p->after };
+  CpuFloatConvRun run = { .x = r->x,
+                          .bias = p->bias,
+                          .slopes = p->slopes,
+                          .slopes_last = p->slopes_last,
+                          .before = p->before,
+                          .after = p->after };
   for (; i >= (n = cpu_conv_count_parts (&layer->conv)); layer++)
     i -= n;
   part = cpu_conv_get_part (&layer->conv, i);
@@ -83,10 +88,12 @@ read_posts (FloatConv *self, const AxonNode *node, gboolean *has_sum)
         return FALSE;
       *has_sum = TRUE;
     } else if (g_str_equal (names->strings[i], "PRelu")) {
-      self->has_slopes = !*has_sum && self->before.kind == CPU_POST_NONE;
-      if (!self->has_slopes)
+      if (self->has_slopes || post->kind != CPU_POST_NONE)
         return FALSE;
-    } else if (post->kind != CPU_POST_NONE || (self->has_slopes && !*has_sum) ||
+      self->has_slopes = TRUE;
+      self->slopes_last = *has_sum;
+    } else if (post->kind != CPU_POST_NONE ||
+               (self->has_slopes && !self->slopes_last && !*has_sum) ||
                !cpu_post_init (post, names->strings[i], args->floats[2 * i],
                                args->floats[2 * i + 1])) {
       return FALSE;

@@ -189,14 +189,14 @@ has_channel_slopes (const AxonValue *slopes, const AxonShape *y)
                                             axon_shape_get_numel (s) == y->dims[1]));
 }
 
-/* PRelu as the first thing behind a convolution of one or two dimensions. */
+/* PRelu as the first thing behind a convolution of one or two dimensions, or behind its sum. */
 static gboolean
 fuse_slopes (AxonModel *model, AxonNode *conv)
 {
   const AxonShape *y = &conv->outputs[0]->type.shape;
   AxonNode *user = axon_match_only_user (conv->outputs[0], "PRelu");
   if (user == NULL || sums_integers (conv) || cpu_dnn_takes_posts (conv) ||
-      count_posts (conv) > 0 || y->rank < 3 || y->rank > 4 ||
+      count_posts (conv) > (has_sum (conv) ? 1 : 0) || y->rank < 3 || y->rank > 4 ||
       !has_channel_slopes (user->inputs[1], y))
     return FALSE;
   if (axon_shape_get_numel (&user->inputs[1]->type.shape) == 1) {

@@ -14,7 +14,9 @@ typedef struct {
   const gfloat *x;
   gfloat *y;
   const gfloat *residual; /* added to the result, as y lies; NULL: none */
-  const gfloat *weights, *bias, *slopes;
+  const gfloat *weights, *bias;
+  const gfloat *slopes;  /* below 0, by channel; NULL: none */
+  gboolean slopes_last;  /* they come after the residual, not before */
   CpuPost before, after; /* of adding the residual */
 } CpuFloatConvRun;
 

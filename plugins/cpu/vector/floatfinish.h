@@ -167,10 +167,12 @@ float_finish (const CpuFloatTile *t, gfloat *sums, gsize at)
 {
   const CpuFloatConvRun *run = t->run;
   float_activate (&run->before, sums, t->mr * t->nr);
-  if (run->slopes != NULL)
+  if (run->slopes != NULL && !run->slopes_last)
     float_slope (t, sums);
   if (run->residual != NULL)
     float_add_residual (t, sums, run->residual + at);
+  if (run->slopes != NULL && run->slopes_last)
+    float_slope (t, sums);
   float_activate (&run->after, sums, t->mr * t->nr);
   float_store (t, sums, run->y + at);
 }

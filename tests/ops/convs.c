@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Convolutions of floats on device CPU, with what is fused into them, against the reference. */
+#include "axontest.h"
+
+#define TOLERANCE 1e-4
+
+typedef struct {
+  const gchar *name;
+  gboolean transposed;
+  AxonShape x, w;
+  gint64 group, stride, dilation, pad;
+} Shape;
+
+static const Shape shapes[] = {
+  { "dense", FALSE, { 4, { 2, 5, 9, 11 } }, { 4, { 7, 5, 3, 3 } }, 1, 1, 1, 1 },
+  { "strided", FALSE, { 4, { 1, 16, 12, 13 } }, { 4, { 33, 16, 3, 3 } }, 1, 2, 1, 1 },
+  { "dilated", FALSE, { 4, { 1, 8, 12, 13 } }, { 4, { 17, 8, 3, 3 } }, 1, 1, 2, 2 },
+  { "pointwise", FALSE, { 4, { 3, 24, 7, 5 } }, { 4, { 40, 24, 1, 1 } }, 1, 1, 1, 0 },
+  { "pointwise and strided", FALSE, { 4, { 1, 24, 7, 5 } }, { 4, { 40, 24, 1, 1 } }, 1, 2, 1, 0 },
+  { "grouped", FALSE, { 4, { 1, 24, 9, 8 } }, { 4, { 12, 8, 3, 3 } }, 3, 1, 1, 1 },
+  { "depthwise", FALSE, { 4, { 1, 33, 9, 8 } }, { 4, { 33, 1, 3, 3 } }, 33, 1, 1, 1 },
+  { "depthwise 5x5", FALSE, { 4, { 2, 20, 9, 8 } }, { 4, { 20, 1, 5, 5 } }, 20, 2, 1, 2 },
+  { "depthwise with a multiplier",
+    FALSE,
+    { 4, { 1, 6, 9, 8 } },
+    { 4, { 12, 1, 3, 3 } },
+    6,
+    1,
+    1,
+    1 },
+  { "one dimension", FALSE, { 3, { 1, 9, 30 } }, { 3, { 18, 9, 5 } }, 1, 2, 1, 2 },
+  { "transposed", TRUE, { 4, { 1, 10, 6, 7 } }, { 4, { 10, 5, 2, 2 } }, 1, 2, 1, 0 },
+  { "transposed 3x3", TRUE, { 4, { 2, 10, 6, 7 } }, { 4, { 10, 17, 3, 3 } }, 1, 2, 1, 1 },
+  { "transposed and grouped", TRUE, { 4, { 1, 12, 6, 7 } }, { 4, { 12, 3, 4, 4 } }, 3, 2, 1, 1 },
+  { "transposed depthwise", TRUE, { 4, { 1, 18, 6, 7 } }, { 4, { 18, 1, 4, 4 } }, 18, 2, 1, 1 },
+  { "transposed in one dimension", TRUE, { 3, { 1, 6, 20 } }, { 3, { 6, 9, 3 } }, 1, 3, 2, 0 },
+};
+
+/* "slope": PRelu with one for all; "slopes": one for each channel. */
+static const gchar *const activations[] = { NULL,        "Relu",  "LeakyRelu", "Sigmoid", "Tanh",
+                                            "HardSwish", "swish", "slope",     "slopes" };
+
+static AxonNode *
+conv_node (TestModel *t, const Shape *s, gboolean bias)
+{
+  const gint64 spatial[] = { s->stride, s->stride }, dilations[] = { s->dilation, s->dilation };
+  const gint64 pads[] = { s->pad, s->pad, s->pad, s->pad };
+  AxonShape channels = AXON_SHAPE (s->transposed ? s->w.dims[1] * s->group : s->w.dims[0]);
+  guint n = (guint)s->w.rank - 2;
+  AxonNode *node = test_model_node (t, s->transposed ? "ConvTranspose" : "Conv", bias ? 3 : 2,
+                                    test_model_input (t, "x", AXON_DTYPE_F32, &s->x),
+                                    test_model_random (t, &s->w, 2),
+                                    bias ? test_model_random (t, &channels, 3) : NULL);
+  axon_node_set_int (node, "group", s->group);
+  axon_node_set_ints (node, "strides", spatial, n);
+  axon_node_set_ints (node, "dilations", dilations, n);
+  axon_node_set_ints (node, "pads", pads, 2 * n);
+  return node;
+}
+
+static AxonValue *
+activate (TestModel *t, AxonValue *y, const Shape *s, const gchar *name)
+{
+  AxonShape slopes = { .rank = s->w.rank - 1 };
+  gboolean each = g_strcmp0 (name, "slopes") == 0;
+  for (gint i = 0; i < slopes.rank; i++)
+    slopes.dims[i] = 1;
+  if (each)
+    slopes.dims[0] = s->transposed ? s->w.dims[1] * s->group : s->w.dims[0];
+  if (name == NULL)
+    return y;
+  if (each || g_str_equal (name, "slope"))
+    return test_model_node (t, "PRelu", 2, y, test_model_random (t, &slopes, 5))->outputs[0];
+  if (g_str_equal (name, "swish"))
+    return test_model_node (t, "Mul", 2, y, test_model_node (t, "Sigmoid", 1, y)->outputs[0])
+        ->outputs[0];
+  return test_model_node (t, name, 1, y)->outputs[0];
+}
+
+/* @sum: behind it nothing (0), or something computed from the input is added before (1) or after
+ * (2) the activation. */
+static void
+compare (const Shape *s, const gchar *activation, guint sum, gboolean bias)
+{
+  TestModel t = test_model_new (14);
+  AxonNode *conv = conv_node (&t, s, bias), *other;
+  AxonValue *y = conv->outputs[0];
+  g_autoptr (AxonTensor) x = test_random (&s->x, 7);
+  g_autoptr (AxonModel) model = NULL;
+  if (sum != 1)
+    y = activate (&t, y, s, activation);
+  if (sum != 0) {
+    other = conv_node (&t, s, FALSE);
+    axon_node_set_input (other, 0, conv->inputs[0]);
+    y = test_model_node (&t, "Add", 2, y,
+                         test_model_node (&t, "Neg", 1, other->outputs[0])->outputs[0])
+            ->outputs[0];
+  }
+  if (sum == 1)
+    y = activate (&t, y, s, activation);
+  model = test_model_finish (&t, y);
+  test_compare_devices (model, x, TOLERANCE);
+}
+
+static void
+convolutions_agree_with_what_follows_them (gconstpointer data)
+{
+  const Shape *s = data;
+  for (guint a = 0; a < G_N_ELEMENTS (activations); a++)
+    for (guint sum = 0; sum < 3; sum++)
+      compare (s, activations[a], sum, (a + sum) % 2 == 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    g_autofree gchar *path =
+        g_strdup_printf ("/convs/convolutions_agree_with_what_follows_them/%s", shapes[i].name);
+    g_test_add_data_func (path, &shapes[i], convolutions_agree_with_what_follows_them);
+  }
+  return g_test_run ();
+}
