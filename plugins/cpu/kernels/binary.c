@@ -152,7 +152,8 @@ add_pair (CpuPlan *plan, const AxonNode *node, CpuPairFunc func)
 static gboolean
 build_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  return node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
+  return node->n_inputs == 2 && node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
+         node->inputs[1]->type.dtype == AXON_DTYPE_F32 && /* Pow's may be another */
          add_pair (plan, node, cpu_isa_get ()->vector->eltwise->pair[plan->row->kind]);
 }
 

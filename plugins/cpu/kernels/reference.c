@@ -2,6 +2,7 @@
 /* The reference kernel, for what has no better one. */
 #include "indices.h"
 #include "kernels.h"
+#include "../cpudenormals.h"
 
 static AxonTensor *
 wrap (const CpuInstance *instance, const CpuTensor *t)
@@ -46,10 +47,15 @@ cpu_refuse_index (const AxonNode *node, const CpuInstance *instance, const CpuIn
   }
 }
 
+/* Denormal numbers are kept: those of doubles are no hindrance to anybody, and the reference is
+ * what others are measured by. */
 static void
 run_reference (const CpuStep *step, const CpuInstance *instance)
 {
+  CpuFloatMode mode = cpu_float_mode_get ();
+  cpu_denormals_set_flushed (FALSE);
   cpu_run_reference_kernel (step->data, step, instance);
+  cpu_float_mode_set (mode);
 }
 
 static gboolean
