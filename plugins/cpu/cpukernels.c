@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpuplan.h"
 
+#define ENVIRONMENT "AXON_CPU_DISABLE_KERNELS"
+
 /* Each is a table in a file of kernels/ or onednn/, in the order in which they are asked. */
 /* clang-format off */
 #define FAMILIES(F)                                                                                \
@@ -14,7 +16,25 @@
 /* clang-format on */
 
 #define DECLARE(family) extern const CpuKernel cpu_##family##_kernels[];
-#define TABLE(family) cpu_##family##_kernels,
+#define FAMILY(family) { #family, cpu_##family##_kernels },
 FAMILIES (DECLARE)
 
-const CpuKernel *const cpu_kernels[] = { FAMILIES (TABLE) NULL };
+const CpuFamily cpu_families[] = { FAMILIES (FAMILY){ NULL, NULL } };
+
+GStrv
+cpu_families_disabled (GError **error)
+{
+  const gchar *value = g_getenv (ENVIRONMENT);
+  g_auto (GStrv) names = g_strsplit (value ? value : "", ",", -1);
+  for (guint i = 0; names[i] != NULL; i++) {
+    const CpuFamily *f = cpu_families;
+    while (f->name != NULL && !g_str_equal (f->name, names[i]))
+      f++;
+    if (f->name == NULL || g_str_equal (names[i], "reference")) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                   ENVIRONMENT ": no family of kernels \"%s\" that could be left out", names[i]);
+      return NULL;
+    }
+  }
+  return g_steal_pointer (&names);
+}

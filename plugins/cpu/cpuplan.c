@@ -321,8 +321,10 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
     g_propagate_error (error, failure);
     return FALSE;
   }
-  for (guint f = 0; !built && cpu_kernels[f] != NULL; f++) {
-    built = build_with_family (plan, node, cpu_kernels[f], &failure);
+  for (const CpuFamily *f = cpu_families; !built && f->name != NULL; f++) {
+    if (g_strv_contains ((const gchar *const *)plan->disabled, f->name))
+      continue;
+    built = build_with_family (plan, node, f->rows, &failure);
     if (failure != NULL) {
       g_propagate_error (error, failure);
       return FALSE;
@@ -417,7 +419,12 @@ CpuPlan *
 cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancellable *cancellable,
               AxonProgressFunc progress, gpointer user_data, GError **error)
 {
-  CpuPlan *plan = g_new0 (CpuPlan, 1);
+  GStrv disabled = cpu_families_disabled (error);
+  CpuPlan *plan;
+  if (disabled == NULL)
+    return NULL;
+  plan = g_new0 (CpuPlan, 1);
+  plan->disabled = disabled;
   plan->model = g_object_ref (model);
   plan->extensions = g_ptr_array_ref (extensions);
   plan->n_threads = n_threads;
@@ -480,5 +487,6 @@ cpu_plan_free (CpuPlan *plan)
   g_array_unref (plan->info);
   g_ptr_array_unref (plan->extensions);
   g_object_unref (plan->model);
+  g_strfreev (plan->disabled);
   g_free (plan);
 }

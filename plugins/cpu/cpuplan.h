@@ -74,7 +74,8 @@ struct _CpuPlan {
   gsize arena_size;
   guint n_threads;
   gboolean channels_last; /* convolutions of floats: see kernels/convchoice.c */
-  const AxonNode *node;   /* while building, as the next */
+  GStrv disabled;         /* families of kernels that are left out, while building, as the next */
+  const AxonNode *node;
   const struct _CpuKernel *row;
 };
 
@@ -91,8 +92,17 @@ typedef struct _CpuKernel {
   gconstpointer data; /* or what describes it */
 } CpuKernel;
 
-/* The tables of all families, NULL at the end; the reference kernel is last. */
-extern const CpuKernel *const cpu_kernels[];
+/* The tables of all families, without a name at the end; the reference kernel is last. */
+typedef struct {
+  const gchar *name;
+  const CpuKernel *rows;
+} CpuFamily;
+
+extern const CpuFamily cpu_families[];
+
+/* Those that AXON_CPU_DISABLE_KERNELS in the environment leaves out, to find out which one is
+ * wrong. NULL with an error: a name of none. */
+GStrv cpu_families_disabled (GError **error);
 
 /* Building */
 CpuTensor *cpu_plan_input (CpuPlan *plan, const AxonNode *node, guint index);

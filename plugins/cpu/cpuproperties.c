@@ -150,8 +150,8 @@ tell_kernels (G_GNUC_UNUSED GError **error)
   g_autoptr (AxonOpSet) set = axon_op_set_new ();
   GVariantBuilder b;
   g_variant_builder_init (&b, G_VARIANT_TYPE_STRING_ARRAY);
-  for (guint f = 0; cpu_kernels[f] != NULL; f++)
-    for (const CpuKernel *row = cpu_kernels[f]; row->name != NULL; row++)
+  for (const CpuFamily *f = cpu_families; f->name != NULL; f++)
+    for (const CpuKernel *row = f->rows; row->name != NULL; row++)
       g_variant_builder_add_value (
           &b, g_variant_new_take_string (g_strdup_printf (
                   "%s:%s=%s", row->domain ? row->domain : "ai.onnx", row->name, row->impl)));

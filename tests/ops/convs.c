@@ -2,7 +2,10 @@
 /* Convolutions of floats on device CPU, with what is fused into them, against the reference. */
 #include "axontest.h"
 
+#include <string.h>
+
 #define TOLERANCE 1e-4
+#define DISABLE "AXON_CPU_DISABLE_KERNELS"
 
 typedef struct {
   const gchar *name;
@@ -111,6 +114,24 @@ convolutions_agree_with_what_follows_them (gconstpointer data)
       compare (s, activations[a], sum, (a + sum) % 2 == 0);
 }
 
+/* Found by its name; another one is an error that says so. */
+static void
+a_family_of_kernels_can_be_left_out (void)
+{
+  g_autoptr (AxonModel) model = test_relu_model ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_setenv (DISABLE, "float_conv,float_con", TRUE);
+  g_assert_null (axon_core_compile_model (axon_core_get_default (), model, "CPU", NULL, NULL, NULL,
+                                          NULL, &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+  g_assert_nonnull (strstr (error->message, "\"float_con\""));
+  g_setenv (DISABLE, "float_conv", TRUE);
+  compare (&shapes[0], "slopes", 1, TRUE);
+  compare (&shapes[13], "swish", 0, TRUE);
+  g_unsetenv (DISABLE);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -120,5 +141,7 @@ main (int argc, char **argv)
         g_strdup_printf ("/convs/convolutions_agree_with_what_follows_them/%s", shapes[i].name);
     g_test_add_data_func (path, &shapes[i], convolutions_agree_with_what_follows_them);
   }
+  g_test_add_func ("/convs/a_family_of_kernels_can_be_left_out",
+                   a_family_of_kernels_can_be_left_out);
   return g_test_run ();
 }
