@@ -95,22 +95,18 @@ cpu_float_weights_size (const CpuConv *c)
          sizeof (gfloat);
 }
 
-static gfloat
-weight_at (const CpuFloatWeights *w, gsize o, gsize i, gint tap)
-{
-  gsize group = w->per_group ? o / w->per_group * w->group : 0;
-  gint t = w->taps ? w->taps[tap] : tap;
-  return t < 0 ? 0 : w->data[o * w->out + group + i * w->in + (gsize)t * w->tap];
-}
-
-/* All of one output channel, @step elements apart. */
+/* All of one output channel, @step elements apart; what has no tap stays 0. */
 static void
 pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, gsize step)
 {
   gint inputs = c->depthwise ? 1 : c->channels;
-  for (gint t = 0; t < c->kernel_h * c->kernel_w; t++)
-    for (gint i = 0; i < inputs; i++, to += step)
-      *to = weight_at (w, o, (gsize)i, t);
+  const gfloat *channel = w->data + o * w->out + (w->per_group ? o / w->per_group * w->group : 0);
+  for (gint t = 0; t < c->kernel_h * c->kernel_w; t++, to += (gsize)inputs * step) {
+    gint tap = w->taps ? w->taps[t] : t;
+    const gfloat *from = channel + (gsize)MAX (tap, 0) * w->tap;
+    for (gint i = 0; i < inputs && tap >= 0; i++)
+      to[(gsize)i * step] = from[(gsize)i * w->in];
+  }
 }
 
 void
