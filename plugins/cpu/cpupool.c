@@ -47,7 +47,8 @@ typedef struct {
   CpuTeamPlace place;
 } Self;
 
-static __thread Self self;
+/* At a fixed place, as libraries of threads have theirs: found without a call. */
+static __thread Self self __attribute__ ((tls_model ("initial-exec")));
 
 #define LOAD(p) __atomic_load_n (p, __ATOMIC_ACQUIRE)
 #define STORE(p, v) __atomic_store_n (p, v, __ATOMIC_RELEASE)

@@ -67,11 +67,11 @@ static void
 a_plugins_compile_gets_checked_and_merged_values (void)
 {
   g_autoptr (AxonPlugin) plugin = g_object_new (probe_plugin_get_type (), "name", "PROBE", NULL);
+  g_autoptr (GVariant) three = g_variant_ref_sink (g_variant_new_string ("3"));
   try_probe (plugin, "{'PERF_COUNT': <'maybe'>}", "expected YES or NO");
   try_probe (plugin, "{'PERF_COUN': <'YES'>}", "did you mean");
   g_assert_cmpuint (probe_calls, ==, 0);
-  g_assert_true (
-      axon_plugin_set_property (plugin, "NUM_STREAMS", g_variant_new_string ("3"), NULL));
+  g_assert_true (axon_plugin_set_property (plugin, "NUM_STREAMS", three, NULL));
   try_probe (plugin, "{'PERF_COUNT': <'YES'>}", "it only looks");
   g_assert_cmpuint (probe_calls, ==, 1);
   g_assert_true (probe_perf_count);

@@ -24,6 +24,7 @@
 #define CPU_INLINE static inline __attribute__ ((always_inline))
 
 typedef gint32 VI32 __attribute__ ((vector_size (CPU_VECTOR), aligned (4), may_alias));
+typedef guint32 VU32 __attribute__ ((vector_size (CPU_VECTOR), aligned (4), may_alias));
 typedef gfloat VF32 __attribute__ ((vector_size (CPU_VECTOR), aligned (4), may_alias));
 
 CPU_INLINE VI32

@@ -36,7 +36,7 @@ vector_split_power (VF32 x)
 CPU_INLINE VF32
 vector_power_of_2 (VI32 n, gint more)
 {
-  return (VF32)((n << 23) + ((127 + more) << 23));
+  return (VF32)(((VU32)n << 23) + ((guint32)(127 + more) << 23));
 }
 
 /* e^x where it is a number of some size: 2 ulp; from 89 on infinite, below -86 no less than e^-86.
@@ -88,7 +88,7 @@ vector_log (VF32 x)
 {
   const VF32 least = splat_float (G_MINFLOAT), zero = splat_float (0);
   VF32 normal = vector_if_less (x, least, x * 8388608.0f, x), y, special;
-  VI32 bits = (VI32)normal - 0x3f3504f3; /* of sqrt (1/2) */
+  VI32 bits = (VI32)((VU32)normal - 0x3f3504f3u); /* of sqrt (1/2) */
   VF32 n = __builtin_convertvector(bits >> 23, VF32);
   n -= vector_if_less (x, least, splat_float (23), zero);
   y = vector_log1p_near ((VF32)((bits & 0x7fffff) + 0x3f3504f3) - 1);
