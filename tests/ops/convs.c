@@ -120,7 +120,6 @@ a_family_of_kernels_can_be_left_out (void)
 {
   g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = NULL;
   g_setenv (DISABLE, "float_conv,float_con", TRUE);
   g_assert_null (axon_core_compile_model (axon_core_get_default (), model, "CPU", NULL, NULL, NULL,
                                           NULL, &error));
