@@ -156,7 +156,7 @@ worker_main (gpointer data)
 CpuPool *
 cpu_pool_new (guint n_workers)
 {
-  CpuPool *pool = g_aligned_alloc0 (sizeof *pool, 1, 64);
+  CpuPool *pool = g_aligned_alloc0 (1, sizeof *pool, 64);
   pool->n_workers = n_workers;
   pool->workers = g_new0 (Worker, n_workers + 1);
   for (guint i = 0; i < n_workers; i++) {

@@ -2,11 +2,12 @@
 /* Whether a convolution of floats runs on our kernels or on oneDNN's.
  *
  * oneDNN's dense products are at the peak, and its layout is channels last where the processor has
- * AVX-512: there every node is chosen by itself. Elsewhere it wants blocks of channels, and every
- * change of layout costs a pass over memory, so a graph is decided as a whole: ours are faster
- * where much of the work is followed by a function that oneDNN computes slowly (SiLU and the like,
- * PRelu). Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the
- * first, and computes the others from the far end. */
+ * AVX-512: there every node is chosen by itself, and on several threads its parts lose less than
+ * ours do. Elsewhere it wants blocks of channels, and every change of layout costs a pass over
+ * memory, so a graph is decided as a whole: ours are faster where much of the work is followed by a
+ * function that oneDNN computes slowly (SiLU and the like, PRelu). Grouped and transposed
+ * convolutions are always ours: oneDNN multiplies matrices for the first, and computes the others
+ * from the far end. */
 #include "convchoice.h"
 
 #include "../cpueltwise.h"
@@ -28,6 +29,13 @@ has_dear_posts (const AxonNode *node)
     if (!is_cheap (names->strings[i]))
       return TRUE;
   return FALSE;
+}
+
+static gboolean
+has_slopes (const AxonNode *node)
+{
+  const AxonAttr *names = axon_node_find_attr (node, "axon.posts");
+  return names != NULL && g_strv_contains ((const gchar *const *)names->strings, "PRelu");
 }
 
 static gboolean
@@ -84,5 +92,7 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
     return TRUE;
   if (!cpu_dnn_is_channels_last ())
     return plan->channels_last;
-  return is_grouped (node) || has_dear_posts (node);
+  if (has_slopes (node)) /* which oneDNN would compute in a pass of its own */
+    return TRUE;
+  return plan->n_threads == 1 && (is_grouped (node) || has_dear_posts (node));
 }

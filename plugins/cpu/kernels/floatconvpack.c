@@ -74,8 +74,9 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   c->n_panels = cpu_ceil_div (vectors, c->depthwise ? k->strip : k->vectors);
   if (!c->depthwise && panel > WEIGHTS (l2))
     c->chunk = (gint)(WEIGHTS (l2) / (gsize)(k->lanes * k->vectors) / sizeof (gfloat));
-  if (c->depthwise) {
+  if (c->depthwise) { /* by channels where there are many, for bands have edges */
     cut.patch = STRIP (l2);
+    cut.by_panels = (guint)c->n_panels >= 3 * threads;
   } else if (has_more_weights (c)) {
     cut.patch = l2;
     cut.by_panels = TRUE;
