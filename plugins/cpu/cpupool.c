@@ -242,7 +242,8 @@ run_job (CpuPool *pool, guint n, CpuPartFunc func, gpointer data)
   pool->data = data;
   STORE (&pool->left, n);
   STORE (&pool->ticket, number << 40 | (Ticket)n << 20);
-  call_workers (pool, MIN (n, pool->width) - 1);
+  /* of those who sleep none can be chosen: where some may not work on it, all are woken */
+  call_workers (pool, pool->width > pool->n_workers ? MIN (n, pool->width) - 1 : pool->n_workers);
   self.inside = TRUE;
   work (pool);
   self.inside = FALSE;

@@ -114,6 +114,47 @@ convolutions_agree_with_what_follows_them (gconstpointer data)
       compare (s, activations[a], sum, (a + sum) % 2 == 0);
 }
 
+/* A bias that is computed, a size that is asked for: kernels that take no activation take those. */
+static void
+an_activation_is_not_lost_behind_what_only_the_reference_computes (void)
+{
+  static const gint64 size[] = { 12, 14 };
+  const Shape *s = &shapes[10];
+  for (guint i = 0; i < 2; i++) {
+    TestModel t = test_model_new (14);
+    AxonNode *first = conv_node (&t, s, FALSE), *n = first;
+    g_autoptr (AxonTensor) x = test_random (&s->x, 7);
+    g_autoptr (AxonModel) model = NULL;
+    if (i == 0) { /* computed from the input, so no constant */
+      AxonNode *mean = test_model_node (&t, "ReduceMean", 1, first->outputs[0]);
+      axon_node_set_int (mean, "keepdims", 0);
+      mean = test_model_node (&t, "Add", 2, mean->outputs[0],
+                              test_model_random (&t, &(AxonShape){ 1, { 5 } }, 4));
+      n = conv_node (&t, s, FALSE);
+      axon_node_set_input (n, 0, first->inputs[0]);
+      axon_node_set_input (n, 2, mean->outputs[0]);
+    } else {
+      axon_node_set_ints (n, "output_shape", size, 2);
+    }
+    n = test_model_node (&t, "Relu", 1, n->outputs[0]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, x, TOLERANCE);
+  }
+}
+
+static void
+refuse_fused_convolution (void)
+{
+  TestModel t = test_model_new (14);
+  AxonNode *n = test_model_node (&t, "Relu", 1, conv_node (&t, &shapes[0], TRUE)->outputs[0]);
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_autoptr (GError) error = NULL;
+  g_assert_null (axon_core_compile_model (axon_core_get_default (), model, "CPU", NULL, NULL, NULL,
+                                          NULL, &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED);
+  g_assert_nonnull (strstr (error->message, "AXON_CPU_DISABLE_PASSES=fuse-activation"));
+}
+
 /* Found by its name; another one is an error that says so. */
 static void
 a_family_of_kernels_can_be_left_out (void)
@@ -128,6 +169,8 @@ a_family_of_kernels_can_be_left_out (void)
   g_setenv (DISABLE, "float_conv", TRUE);
   compare (&shapes[0], "slopes", 1, TRUE);
   compare (&shapes[13], "swish", 0, TRUE);
+  g_setenv (DISABLE, "float_conv,dnn_conv", TRUE);
+  refuse_fused_convolution ();
   g_unsetenv (DISABLE);
 }
 
@@ -140,6 +183,8 @@ main (int argc, char **argv)
         g_strdup_printf ("/convs/convolutions_agree_with_what_follows_them/%s", shapes[i].name);
     g_test_add_data_func (path, &shapes[i], convolutions_agree_with_what_follows_them);
   }
+  g_test_add_func ("/convs/an_activation_is_not_lost_behind_what_only_the_reference_computes",
+                   an_activation_is_not_lost_behind_what_only_the_reference_computes);
   g_test_add_func ("/convs/a_family_of_kernels_can_be_left_out",
                    a_family_of_kernels_can_be_left_out);
   return g_test_run ();

@@ -132,6 +132,25 @@ members_of_a_team_wait_for_each_other (void)
 }
 
 static void
+meet (G_GNUC_UNUSED gpointer data)
+{
+  cpu_pool_team_barrier ();
+}
+
+/* The others sleep, and one that may not work could be woken in place of one that has to. */
+static void
+a_narrower_team_meets_though_all_workers_slept (void)
+{
+  CpuPool *pool = pool_open ();
+  cpu_pool_use (pool, 2);
+  for (gint i = 0; i < 50; i++) {
+    g_usleep (1000); /* longer than they spin */
+    cpu_pool_run_team (2, meet, NULL);
+  }
+  pool_close (pool);
+}
+
+static void
 check_width (gpointer data, gint64 part)
 {
   g_assert_cmpuint (cpu_parallel_thread (), <, GPOINTER_TO_UINT (data));
@@ -160,6 +179,7 @@ main (int argc, char **argv)
   ADD (ranges_cover_all_and_are_not_too_small);
   ADD (a_job_within_a_part_is_done_by_its_thread);
   ADD (members_of_a_team_wait_for_each_other);
+  ADD (a_narrower_team_meets_though_all_workers_slept);
   ADD (a_narrower_job_leaves_the_other_workers_alone);
   return g_test_run ();
 }

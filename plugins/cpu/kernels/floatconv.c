@@ -95,7 +95,8 @@ read_posts (FloatConv *self, const AxonNode *node, gboolean *has_sum)
     } else if (post->kind != CPU_POST_NONE ||
                (self->has_slopes && !self->slopes_last && !*has_sum) ||
                !cpu_post_init (post, names->strings[i], args->floats[2 * i],
-                               args->floats[2 * i + 1])) {
+                               args->floats[2 * i + 1]) ||
+               post->kind > CPU_LAST_ACTIVATION) {
       return FALSE;
     }
   }

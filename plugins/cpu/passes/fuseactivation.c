@@ -25,12 +25,29 @@ sums_integers (const AxonNode *node)
 }
 
 static gboolean
+is_full (const AxonShape *shape)
+{
+  return axon_shape_is_static (shape) && axon_shape_get_numel (shape) > 0;
+}
+
+/* What no kernel but the reference computes must keep what follows it to itself. */
+static gboolean
+is_conv_with_kernels (const AxonNode *node)
+{
+  const AxonValue *bias = axon_node_get_input (node, 2);
+  const AxonShape *x = &node->inputs[0]->type.shape;
+  return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose")) &&
+         (bias == NULL || axon_value_is_constant (bias)) &&
+         axon_node_find_attr (node, "output_shape") == NULL && x->rank >= 3 && x->rank <= 5 &&
+         is_full (x) && is_full (&node->outputs[0]->type.shape);
+}
+
+static gboolean
 takes_posts (const AxonNode *node)
 {
   if (cpu_dnn_takes_posts (node))
     return TRUE;
-  return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose") ||
-          sums_integers (node)) &&
+  return (is_conv_with_kernels (node) || sums_integers (node)) &&
          axon_value_is_constant (node->inputs[1]) && node->outputs[0]->type.dtype == AXON_DTYPE_F32;
 }
 

@@ -66,6 +66,9 @@ typedef enum {
 } CpuPostKind;
 #undef CPU_FUNCTION
 
+/* Activations come first. */
+#define CPU_LAST_ACTIVATION CPU_POST_ELU
+
 typedef struct {
   CpuPostKind kind;
   gfloat alpha, beta;
