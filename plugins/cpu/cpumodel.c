@@ -22,6 +22,7 @@ typedef struct {
   AxonModel *model; /* after common passes */
   GPtrArray *extensions;
   CpuThreads threads;
+  CpuPlanOptions options;
   gboolean profile;
   AxonPlanCache *entries;
 } CpuModel;
@@ -76,10 +77,10 @@ entry_new (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GErr
   CpuSegments *segments = NULL;
   Entry *entry;
   if (lowered != NULL && !dynamic)
-    plan = cpu_plan_new (lowered, self->extensions, self->threads.threads, call->cancellable,
+    plan = cpu_plan_new (lowered, self->extensions, &self->options, call->cancellable,
                          call->progress, call->user_data, error);
   else if (lowered != NULL)
-    segments = cpu_segments_new (special, self->extensions, self->threads.threads, call, error);
+    segments = cpu_segments_new (special, self->extensions, &self->options, call, error);
   if (plan == NULL && segments == NULL)
     return NULL;
   entry = g_new0 (Entry, 1);
@@ -250,7 +251,8 @@ build_first (G_GNUC_UNUSED guint stream, gpointer user_data)
 AxonCompiledModel *
 cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                GPtrArray *extensions, const AxonConfig *config, AxonExecutor *executor,
-               const CpuThreads *threads, const CpuCompile *call, GError **error)
+               const CpuThreads *threads, const CpuWinogradLimits *winograd, const CpuCompile *call,
+               GError **error)
 {
   g_autoptr (AxonCompiledModel) compiled = g_object_new (cpu_model_get_type (), NULL);
   CpuModel *self = (CpuModel *)compiled;
@@ -259,6 +261,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);
   self->threads = *threads;
+  self->options = (CpuPlanOptions){ threads->threads, *winograd };
   self->entries =
       axon_plan_cache_new ((guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY"),
                            entry_fits, entry_ref, entry_unref);

@@ -416,8 +416,9 @@ plan_memory (CpuPlan *plan)
 
 /* @model: static shapes but for frames. Keeps a reference. */
 CpuPlan *
-cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancellable *cancellable,
-              AxonProgressFunc progress, gpointer user_data, GError **error)
+cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
+              GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
+              GError **error)
 {
   GStrv disabled = cpu_families_disabled (error);
   CpuPlan *plan;
@@ -427,7 +428,8 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancell
   plan->disabled = disabled;
   plan->model = g_object_ref (model);
   plan->extensions = g_ptr_array_ref (extensions);
-  plan->n_threads = n_threads;
+  plan->n_threads = options->n_threads;
+  plan->winograd = options->winograd;
   plan->channels_last = cpu_conv_prefers_channels_last (model);
   plan->steps = g_ptr_array_new_with_free_func (step_free);
   plan->tensors = g_ptr_array_new_with_free_func (tensor_free);
@@ -450,7 +452,7 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, GCancell
   add_outputs (plan);
   plan_memory (plan);
   g_debug ("%s: %u nodes, %u steps, %u threads, oneDNN's by %s", axon_model_get_name (model),
-           model->nodes->len, plan->steps->len, n_threads,
+           model->nodes->len, plan->steps->len, plan->n_threads,
            cpu_openmp_is_ours () ? "us" : "libgomp");
   return plan;
 }

@@ -63,6 +63,20 @@ struct _CpuInstance {
   GError **error;  /* &failure, for steps, which see a const instance */
 };
 
+/* Which tiles convolutions after Winograd may have (docs/design/winograd.md). */
+typedef struct {
+  gboolean enabled;
+  gint most;   /* pixels of a side, 2 or 4 */
+  gint all;    /* > 0: of this size wherever there can be, faster or not */
+  gsize bytes; /* that transformed weights may take */
+} CpuWinogradLimits;
+
+/* What a plan is made for. */
+typedef struct {
+  guint n_threads;
+  CpuWinogradLimits winograd;
+} CpuPlanOptions;
+
 struct _CpuPlan {
   AxonModel *model;
   GPtrArray *extensions; /* AxonExtension */
@@ -73,8 +87,9 @@ struct _CpuPlan {
   GArray *info;          /* AxonProfilingInfo per step */
   gsize arena_size;
   guint n_threads;
-  gboolean channels_last; /* convolutions of floats: see kernels/convchoice.c */
-  GStrv disabled;         /* families of kernels that are left out, while building, as the next */
+  CpuWinogradLimits winograd; /* bytes: that are left */
+  gboolean channels_last;     /* convolutions of floats: see kernels/convchoice.c */
+  GStrv disabled; /* families of kernels that are left out, while building, as the next */
   const AxonNode *node;
   const struct _CpuKernel *row;
 };
@@ -144,7 +159,7 @@ cpu_tensor_data (const CpuInstance *instance, const CpuTensor *t)
   return base + t->offset;
 }
 
-CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads,
+CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
                        GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
                        GError **error);
 void cpu_plan_free (CpuPlan *plan);

@@ -72,8 +72,8 @@ slots_of (GHashTable *slots, const GPtrArray *values)
 }
 
 static Segment *
-segment_new (const AxonPart *part, GHashTable *slots, GPtrArray *extensions, guint n_threads,
-             const CpuCompile *call, GError **error)
+segment_new (const AxonPart *part, GHashTable *slots, GPtrArray *extensions,
+             const CpuPlanOptions *options, const CpuCompile *call, GError **error)
 {
   Segment *s = g_new0 (Segment, 1);
   gboolean planned = g_str_equal (part->device, "plan");
@@ -85,7 +85,7 @@ segment_new (const AxonPart *part, GHashTable *slots, GPtrArray *extensions, gui
   for (guint i = 0; s->model != NULL && i < s->model->values->len; i++)
     ((AxonValue *)g_ptr_array_index (s->model->values, i))->index = i;
   if (s->model != NULL && planned)
-    s->plan = cpu_plan_new (s->model, extensions, n_threads, call->cancellable, NULL, NULL, error);
+    s->plan = cpu_plan_new (s->model, extensions, options, call->cancellable, NULL, NULL, error);
   if (s->model == NULL || (planned && s->plan == NULL)) {
     segment_free (s);
     return NULL;
@@ -95,8 +95,8 @@ segment_new (const AxonPart *part, GHashTable *slots, GPtrArray *extensions, gui
 
 /* Caller: has set the number of threads that plans are made for. */
 CpuSegments *
-cpu_segments_new (AxonModel *model, GPtrArray *extensions, guint n_threads, const CpuCompile *call,
-                  GError **error)
+cpu_segments_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
+                  const CpuCompile *call, GError **error)
 {
   g_autoptr (AxonModel) marked = axon_model_clone (model);
   g_autoptr (GHashTable) slots = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
@@ -113,7 +113,7 @@ cpu_segments_new (AxonModel *model, GPtrArray *extensions, guint n_threads, cons
   ok = parts != NULL;
   for (guint i = 0; ok && i < parts->len; i++) {
     Segment *s =
-        segment_new (g_ptr_array_index (parts, i), slots, extensions, n_threads, call, error);
+        segment_new (g_ptr_array_index (parts, i), slots, extensions, options, call, error);
     ok = s != NULL;
     if (ok)
       g_ptr_array_add (self->segments, s);

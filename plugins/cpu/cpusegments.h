@@ -8,8 +8,9 @@
 
 typedef struct _CpuSegments CpuSegments;
 
-CpuSegments *cpu_segments_new (AxonModel *model, GPtrArray *extensions, guint n_threads,
-                               const CpuCompile *call, GError **error);
+CpuSegments *cpu_segments_new (AxonModel *model, GPtrArray *extensions,
+                               const CpuPlanOptions *options, const CpuCompile *call,
+                               GError **error);
 void cpu_segments_free (CpuSegments *self);
 /* @profile: tells the request what each step took. */
 gboolean cpu_segments_run (CpuSegments *self, AxonInferRequest *request, gboolean profile,

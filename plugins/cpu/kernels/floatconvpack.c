@@ -5,9 +5,6 @@
 #include "floatconv-private.h"
 
 #include <string.h>
-#include <unistd.h>
-
-#define DEFAULT_L2 (512 * 1024)
 
 /* Parts of the second cache: what a part lays out of its source, what a depthwise part reads,
  * and the weights of a panel that are used for all of a part's pixels, then the next ones. */
@@ -15,13 +12,6 @@
 #define STRIP(l2) ((l2) / 8)
 #define BAND(l2) ((l2) / 8)
 #define WEIGHTS(l2) ((l2) / 16)
-
-static gsize
-second_cache (void)
-{
-  long size = sysconf (_SC_LEVEL2_CACHE_SIZE);
-  return size > 0 ? (gsize)size : DEFAULT_L2;
-}
 
 static gint
 channels_of (const CpuConv *c)
@@ -58,7 +48,7 @@ void
 cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
 {
   gboolean by_rows = c->kernel_w == 1 || c->dilation_w == 1;
-  gsize l2 = second_cache (), pixel = (gsize)c->channels * sizeof (gfloat);
+  gsize l2 = cpu_second_cache (), pixel = (gsize)c->channels * sizeof (gfloat);
   gsize panel = (gsize)(c->kernel_h * c->kernel_w) * pixel * (gsize)(k->lanes * k->vectors);
   gint vectors = cpu_ceil_div (channels_of (c), k->lanes);
   CpuConvCut cut = { .pixel = pixel,

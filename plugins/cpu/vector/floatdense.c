@@ -5,16 +5,9 @@
  * list of runs. A tile of pixels x vectors of output channels stays in registers over all of them.
  * What a part reads is laid out with its padding first, unless it can be read where it lies. */
 #include "floatfinish.h"
-#include "level.h"
+#include "floattile.h"
 
 #include <string.h>
-
-/* Pixels of a tile by its vectors of output channels: together they fill the registers. */
-#if CPU_REGISTERS == 32
-static const gint tile_pixels[CPU_FLOAT_VECTORS] = { 12, 12, 8, 6 };
-#else
-static const gint tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
-#endif
 
 /* What a tile adds: @n elements of each run, from the taps' places on, and their weights. */
 typedef struct {
@@ -47,20 +40,8 @@ tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint 
     for (gint j = 0; j < nr; j++)
       c[i][j] = *(const VF32 *)(k->from + (gsize)j * k->again + i * CPU_LANES);
   for (gint t = 0; t < k->n_taps; t++) {
-    const gfloat *q = p + k->taps[t];
-    for (gint m = k->n; m > 0; m--, q++, w += mr * CPU_LANES) {
-      VF32 x[CPU_FLOAT_VECTORS];
-#pragma GCC unroll 4
-      for (gint i = 0; i < mr; i++)
-        x[i] = *(const VF32 *)(w + i * CPU_LANES);
-#pragma GCC unroll 12
-      for (gint j = 0; j < nr; j++) {
-        VF32 b = splat_float (q[(gsize)j * step]);
-#pragma GCC unroll 4
-        for (gint i = 0; i < mr; i++)
-          c[i][j] += b * x[i];
-      }
-    }
+    float_add_products (c, p + k->taps[t], step, w, k->n, NULL, mr, nr);
+    w += k->n * mr * CPU_LANES;
   }
   if (out->residual != NULL)
     put_tile (out, c, mr, nr, TRUE);
@@ -168,7 +149,7 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
 {
   const CpuConv *c = p->conv;
   CpuFloatTile *t = &p->tile;
-  gint cols = p->part->x1 - p->part->x0, most = tile_pixels[t->mr - 1];
+  gint cols = p->part->x1 - p->part->x0, most = float_tile_pixels[t->mr - 1];
   gint blocks = (cols + most - 1) / most;
   gsize pixel = (gsize)(t->mr * CPU_LANES);
   Chunk k = *chunk;
