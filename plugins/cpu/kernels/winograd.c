@@ -29,77 +29,38 @@ winograd_free (gpointer data)
   g_free (self);
 }
 
-/* Of one run. */
-typedef struct {
-  const Winograd *plan;
-  CpuFloatConvRun run;
-  guint8 *scratch;
-} Run;
-
-static gfloat *
-floats_at (const Run *r, gsize n_bytes)
+static void
+run_source (gpointer data, gint64 index)
 {
-  return (gfloat *)(gpointer)(r->scratch + n_bytes);
+  cpu_winograd_run_part (data, 0, (gint)index, cpu_parallel_thread ());
 }
 
 static void
-run_block (gpointer data, gint64 index)
+run_result (gpointer data, gint64 index)
 {
-  const Run *r = data;
-  const CpuWinogradKernels *k = r->plan->kernels;
-  const CpuWinogradCut *cut = &r->plan->cut;
-  const CpuWinograd *w = &cut->shape;
-  gsize own = cpu_parallel_thread () * (cut->source + cut->products);
-  CpuWinogradPart part = { (gint)index * w->block, MIN (((gint)index + 1) * w->block, w->n_tiles),
-                           0, w->conv.n_panels };
-  k->source (w, r->run.x, part.tile0, part.tile1, floats_at (r, own));
-  k->result (w, &r->run, &part, floats_at (r, own), floats_at (r, own + cut->source));
-}
-
-static void
-run_range (gpointer data, gint64 index)
-{
-  const Run *r = data;
-  const CpuWinogradCut *cut = &r->plan->cut;
-  gint64 n = cut->shape.n_tiles, first = n * index / cut->n_ranges;
-  r->plan->kernels->source (&cut->shape, r->run.x, (gint)first,
-                            (gint)(n * (index + 1) / cut->n_ranges),
-                            floats_at (r, 0) + (gsize)first * cut->shape.source_tile);
-}
-
-static void
-run_share (gpointer data, gint64 index)
-{
-  const Run *r = data;
-  const CpuWinogradCut *cut = &r->plan->cut;
-  const CpuWinograd *w = &cut->shape;
-  CpuWinogradPart part = { 0, w->n_tiles, (gint)index * w->panels,
-                           MIN (((gint)index + 1) * w->panels, w->conv.n_panels) };
-  r->plan->kernels->result (w, &r->run, &part, floats_at (r, 0),
-                            floats_at (r, cut->source + cpu_parallel_thread () * cut->products));
+  cpu_winograd_run_part (data, 1, (gint)index, cpu_parallel_thread ());
 }
 
 static void
 run_winograd (const CpuStep *step, const CpuInstance *instance)
 {
   const Winograd *p = step->data;
-  Run r = { .plan = p,
-            .run = { .x = cpu_tensor_data (instance, step->in[0]),
-                     .y = cpu_tensor_data (instance, step->out[0]),
-                     .residual = step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
-                     .weights = p->memory,
-                     .bias = p->bias,
-                     .slopes = p->slopes,
-                     .slopes_last = p->posts.slopes_last,
-                     .before = p->posts.before,
-                     .after = p->posts.after },
-            .scratch = cpu_tensor_data (instance, step->out[1]) };
-  if (p->cut.n_ranges == 0) {
-    cpu_parallel (p->cut.n_blocks, run_block, &r);
-    return;
-  }
-  cpu_parallel (p->cut.n_ranges, run_range, &r);
-  cpu_parallel (p->cut.n_shares, run_share, &r);
+  CpuWinogradRun r = { .cut = &p->cut,
+                       .kernels = p->kernels,
+                       .run = { .x = cpu_tensor_data (instance, step->in[0]),
+                                .y = cpu_tensor_data (instance, step->out[0]),
+                                .residual =
+                                    step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
+                                .weights = p->memory,
+                                .bias = p->bias,
+                                .slopes = p->slopes,
+                                .slopes_last = p->posts.slopes_last,
+                                .before = p->posts.before,
+                                .after = p->posts.after },
+                       .scratch = cpu_tensor_data (instance, step->out[1]) };
+  cpu_parallel (cpu_winograd_count_parts (&p->cut, 0), run_source, &r);
+  if (p->cut.n_ranges > 0)
+    cpu_parallel (cpu_winograd_count_parts (&p->cut, 1), run_result, &r);
 }
 
 /* Many weights are read once in a run, page by page. */
@@ -139,30 +100,28 @@ pack (Winograd *self, const AxonNode *node)
   }
 }
 
-/* Blocks of as many channels as a vector has are read and written as they are; everything else
- * channels last. (free *@md) */
+/* Blocks of channels are read and written as they are; everything else channels last. (free *@md)
+ */
 static CpuTensor *
 choose_layout (CpuPlan *plan, const AxonNode *node, CpuWinograd *w, gint lanes, CpuMd **md)
 {
-  CpuTensor *x = cpu_plan_input (plan, node, 0);
   const AxonShape *y = &node->outputs[0]->type.shape;
   CpuConv *c = &w->conv;
-  gsize lane = (gsize)lanes;
-  w->x_vector = w->y_vector = lane;
-  if (x->md == NULL || cpu_md_get_block (x->md, x->dtype, &x->shape) != lanes ||
-      c->channels % lanes != 0 || c->out_channels % lanes != 0) {
+  gint block = cpu_winograd_get_block (plan, node, c, lanes);
+  w->together = block > 0 ? block / lanes : G_MAXINT;
+  if (block == 0) {
     *md = cpu_md_channels_last (AXON_DTYPE_F32, y);
     return cpu_conv_source (plan, node, 0, c);
   }
-  c->x_pixel = c->y_pixel = lane;
-  c->x_row = lane * (gsize)c->in_w;
-  c->y_row = lane * (gsize)c->out_w;
-  w->x_vector = c->x_row * (gsize)c->in_h;
-  w->y_vector = c->y_row * (gsize)c->out_h;
-  c->x_frame = w->x_vector * (gsize)(c->channels / lanes);
-  c->y_frame = w->y_vector * (gsize)(c->out_channels / lanes);
-  *md = cpu_md_channel_blocks (AXON_DTYPE_F32, y, lanes);
-  return x;
+  c->x_pixel = c->y_pixel = (gsize)block;
+  c->x_row = c->x_pixel * (gsize)c->in_w;
+  c->y_row = c->y_pixel * (gsize)c->out_w;
+  w->x_block = c->x_row * (gsize)c->in_h;
+  w->y_block = c->y_row * (gsize)c->out_h;
+  c->x_frame = w->x_block * (gsize)(c->channels / block);
+  c->y_frame = w->y_block * (gsize)(c->out_channels / block);
+  *md = cpu_md_channel_blocks (AXON_DTYPE_F32, y, block);
+  return cpu_plan_input (plan, node, 0);
 }
 
 static void

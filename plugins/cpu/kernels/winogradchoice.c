@@ -53,15 +53,22 @@ cost_of_definition (const CpuConv *c)
   return cost_of_products (pixels, 9. * c->channels * c->out_channels, FAR_DEFINITION);
 }
 
-/* Where oneDNN wants blocks of channels, everything around this node lies so. */
-static gboolean
-has_layout (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
+gint
+cpu_winograd_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {
   const CpuTensor *x = cpu_plan_input (plan, node, 0);
-  gint lanes = cpu_isa_get ()->vector->winograd->lanes;
+  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
+  return block > 0 && block % lanes == 0 && c->channels % block == 0 && c->out_channels % block == 0
+             ? block
+             : 0;
+}
+
+/* Where oneDNN wants blocks of channels, everything around this node lies so. */
+static gboolean
+has_layout (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
+{
   return plan->channels_last || cpu_dnn_is_channels_last () ||
-         (x->md != NULL && cpu_md_get_block (x->md, x->dtype, &x->shape) == lanes &&
-          c->channels % lanes == 0 && c->out_channels % lanes == 0);
+         cpu_winograd_get_block (plan, node, c, lanes) > 0;
 }
 
 gint
@@ -70,7 +77,7 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
   const CpuWinogradLimits *limits = &plan->winograd;
   gdouble least = limits->all > 0 ? G_MAXDOUBLE : cost_of_definition (c);
   gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes;
-  if (!limits->enabled || !fits (c) || (limits->all == 0 && !has_layout (plan, node, c)))
+  if (!limits->enabled || !fits (c) || (limits->all == 0 && !has_layout (plan, node, c, lanes)))
     return 0;
   for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {
     const Transform *t = &transforms[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How a convolution after Winograd is cut into parts, and its weights. */
+/* How a convolution after Winograd is cut into parts, the parts, and its weights. */
 #include "winograd-private.h"
 
 #include "convparts.h"
@@ -94,6 +94,64 @@ cpu_winograd_setup (CpuWinogradCut *cut, const CpuWinogradKernels *k, guint thre
   cut->products = (gsize)products_of (w) * w->result_step * sizeof (gfloat);
   cut->scratch = cut->n_ranges > 0 ? cut->source + cut->products * threads
                                    : (cut->source + cut->products) * threads;
+}
+
+gint
+cpu_winograd_count_parts (const CpuWinogradCut *cut, gint phase)
+{
+  if (phase == 0)
+    return cut->n_ranges > 0 ? cut->n_ranges : cut->n_blocks;
+  return cut->n_ranges > 0 ? cut->n_shares : 0;
+}
+
+static gfloat *
+floats_at (const CpuWinogradRun *r, gsize n_bytes)
+{
+  return (gfloat *)(gpointer)(r->scratch + n_bytes);
+}
+
+/* All of some tiles. */
+static void
+run_block (const CpuWinogradRun *r, gint index, guint thread)
+{
+  const CpuWinograd *w = &r->cut->shape;
+  gsize own = thread * (r->cut->source + r->cut->products);
+  CpuWinogradPart part = { index * w->block, MIN ((index + 1) * w->block, w->n_tiles), 0,
+                           w->conv.n_panels };
+  r->kernels->source (w, r->run.x, part.tile0, part.tile1, floats_at (r, own));
+  r->kernels->result (w, &r->run, &part, floats_at (r, own), floats_at (r, own + r->cut->source));
+}
+
+/* The source of some tiles. */
+static void
+run_range (const CpuWinogradRun *r, gint index)
+{
+  const CpuWinograd *w = &r->cut->shape;
+  gint64 n = w->n_tiles, first = n * index / r->cut->n_ranges;
+  r->kernels->source (w, r->run.x, (gint)first, (gint)(n * (index + 1) / r->cut->n_ranges),
+                      floats_at (r, 0) + (gsize)first * w->source_tile);
+}
+
+/* Some output channels of all tiles. */
+static void
+run_share (const CpuWinogradRun *r, gint index, guint thread)
+{
+  const CpuWinograd *w = &r->cut->shape;
+  CpuWinogradPart part = { 0, w->n_tiles, index * w->panels,
+                           MIN ((index + 1) * w->panels, w->conv.n_panels) };
+  r->kernels->result (w, &r->run, &part, floats_at (r, 0),
+                      floats_at (r, r->cut->source + thread * r->cut->products));
+}
+
+void
+cpu_winograd_run_part (const CpuWinogradRun *r, gint phase, gint index, guint thread)
+{
+  if (r->cut->n_ranges == 0)
+    run_block (r, index, thread);
+  else if (phase == 0)
+    run_range (r, index);
+  else
+    run_share (r, index, thread);
 }
 
 /* Filters of three taps evaluated at the points (vector/winograd.c). */

@@ -122,13 +122,14 @@ source_tile (const CpuWinograd *w, const gfloat *x, gint tile, gfloat *to, gint 
   gboolean all = in.y0 == 0 && in.x0 == 0 && in.y1 == n && in.x1 == n;
   x += (gssize)((gsize)place.frame * c->x_frame) + (gssize)top * (gssize)c->x_row +
        (gssize)left * (gssize)c->x_pixel;
-  for (gint i = 0; i < c->channels; i += CPU_LANES, x += w->x_vector, to += CPU_LANES) {
+  for (gint i = 0; i * CPU_LANES < c->channels; i++, to += CPU_LANES) {
+    const gfloat *from = x + cpu_winograd_vector_at (w, CPU_LANES, w->x_block, i);
     VF32 laid[MOST * MOST];
-    in.channels = MIN (c->channels - i, CPU_LANES);
+    in.channels = MIN (c->channels - i * CPU_LANES, CPU_LANES);
     if (all && in.channels == CPU_LANES) {
-      source_vector (x, c->x_row, c->x_pixel, to, w->source_step, size);
+      source_vector (from, c->x_row, c->x_pixel, to, w->source_step, size);
     } else {
-      lay_out (w, x, &in, n, laid);
+      lay_out (w, from, &in, n, laid);
       source_vector ((const gfloat *)laid, (gsize)n * CPU_LANES, CPU_LANES, to, w->source_step,
                      size);
     }
@@ -312,7 +313,7 @@ finish_panel (const CpuWinograd *w, const CpuFloatConvRun *run, const CpuWinogra
   gsize apart = (gsize)(vectors->n * CPU_LANES);
   for (gint i = vectors->first; i < vectors->first + vectors->n; i++, m += CPU_LANES) {
     gint first = i * CPU_LANES;
-    gsize channel = (gsize)i * w->y_vector;
+    gsize channel = cpu_winograd_vector_at (w, CPU_LANES, w->y_block, i);
     Finish f = { .tile = { .run = run,
                            .mr = 1,
                            .channels = MIN (w->conv.out_channels - first, CPU_LANES),

@@ -20,12 +20,20 @@ typedef struct {
   gint n_tiles;                   /* of all frames */
   gint block;                     /* tiles that are transformed together, at most */
   gint panels;                    /* whose results are transformed together, at most */
-  gsize x_vector, y_vector;       /* elements from one vector of channels to the next */
+  gint together;                  /* vectors of channels that lie side by side, */
+  gsize x_block, y_block;         /* and elements from these to the next ones */
   gsize source_tile, source_step; /* of what was transformed: elements from one tile to the next,
                                      from one product to the next */
   gsize result_step;              /* of the products: elements from one to the next */
   gsize weights_step;
 } CpuWinograd;
+
+/* Where vector @i of the channels begins, in blocks @block elements apart. */
+static inline gsize
+cpu_winograd_vector_at (const CpuWinograd *w, gint lanes, gsize block, gint i)
+{
+  return (gsize)(i / w->together) * block + (gsize)(i % w->together * lanes);
+}
 
 /* What a call computes of the result. */
 typedef struct {
