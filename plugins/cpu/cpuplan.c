@@ -451,9 +451,11 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   }
   add_outputs (plan);
   plan_memory (plan);
-  g_debug ("%s: %u nodes, %u steps, %u threads, oneDNN's by %s", axon_model_get_name (model),
-           model->nodes->len, plan->steps->len, plan->n_threads,
-           cpu_openmp_is_ours () ? "us" : "libgomp");
+  g_debug ("%s: %u nodes, %u steps, %u threads, oneDNN's by %s, %" G_GSIZE_FORMAT
+           " bytes of weights after Winograd",
+           axon_model_get_name (model), model->nodes->len, plan->steps->len, plan->n_threads,
+           cpu_openmp_is_ours () ? "us" : "libgomp",
+           options->winograd.bytes - plan->winograd.bytes);
   return plan;
 }
 
