@@ -81,6 +81,16 @@ is_live (GstNnInfer *self)
   return live;
 }
 
+gboolean
+gst_nn_infer_takes_newest (GstNnInfer *self)
+{
+  GstNnDropPolicy policy;
+  GST_OBJECT_LOCK (self);
+  policy = self->drop_policy;
+  GST_OBJECT_UNLOCK (self);
+  return policy == GST_NN_DROP_NEWEST || (policy == GST_NN_DROP_AUTO && is_live (self));
+}
+
 GstNnInferGoal
 gst_nn_infer_find_goal (GstNnInfer *self)
 {

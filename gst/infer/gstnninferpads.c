@@ -4,6 +4,7 @@
 #include "caps/gstnncaps.h"
 
 #define GST_CAT_DEFAULT gst_nn_infer_debug
+#define USUAL_DURATION (GST_SECOND / 30) /* of a frame where the caps do not tell */
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -55,6 +56,20 @@ choose_size (GstNnInfer *self, gint width, gint height, gint *w, gint *h)
   return TRUE;
 }
 
+/* Frames of a live stream do not wait for longer than a frame lasts. */
+static void
+choose_patience (GstNnInfer *self, gboolean video)
+{
+  gint n = GST_VIDEO_INFO_FPS_N (&self->video), d = GST_VIDEO_INFO_FPS_D (&self->video);
+  GstClockTime duration = n > 0 ? gst_util_uint64_scale_int (GST_SECOND, d, n) : USUAL_DURATION;
+  GstClockTime patience = video && gst_nn_infer_takes_newest (self) ? duration : 0;
+  if (patience != 0)
+    GST_INFO_OBJECT (self, "frames that come too fast pass without inference");
+  GST_OBJECT_LOCK (self);
+  self->patience = patience;
+  GST_OBJECT_UNLOCK (self);
+}
+
 /* Compiles for the kind of stream, again only where kind or free size changed. */
 static gboolean
 prepare_stream (GstNnInfer *self, gboolean video, gint width, gint height)
@@ -76,6 +91,7 @@ prepare_stream (GstNnInfer *self, gboolean video, gint width, gint height)
     if (!gst_nn_infer_start_compile (self, video, compiled_w, compiled_h))
       return FALSE;
   }
+  choose_patience (self, video);
   self->is_video = video;
   self->compiled_width = compiled_w;
   self->compiled_height = compiled_h;
@@ -252,7 +268,7 @@ answer_latency (GstNnInfer *self, GstQuery *query)
     return FALSE;
   gst_query_parse_latency (query, &live, &min, &max);
   GST_OBJECT_LOCK (self);
-  own = self->latency;
+  own = self->patience ? MIN (self->latency, self->patience) : self->latency;
   GST_OBJECT_UNLOCK (self);
   min += own;
   if (max != GST_CLOCK_TIME_NONE)

@@ -18,6 +18,7 @@ harness_new (const gchar *config, guint nireq)
       g_strdup_printf ("nninfer model=%s device=MOCK nireq=%u %s%s%s", model, nireq,
                        config ? "config=\"config," : "", config ? config : "", config ? "\"" : "");
   GstHarness *h = gst_harness_new_parse (launch);
+  gst_harness_set_live (h, FALSE); /* of live streams frames may pass */
   gst_harness_set_src_caps_str (h, CAPS);
   return h;
 }
@@ -228,6 +229,7 @@ harness_with_bus (GstBus **bus)
   *bus = gst_bus_new ();
   gst_element_set_bus (element, *bus);
   g_object_set (element, "model", model, "device", "MOCK", "nireq", 2, NULL);
+  gst_util_set_object_arg (G_OBJECT (element), "drop-policy", "none"); /* harnesses are live */
   h = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
   gst_harness_set_src_caps_str (h, CAPS);
@@ -403,6 +405,7 @@ latency_is_measured_and_answered (void)
   gst_harness_set_upstream_latency (h, 0);
   gst_harness_push (h, frame (h, 0));
   gst_buffer_unref (gst_harness_pull (h));
+  gst_harness_set_live (h, TRUE); /* else it does not ask */
   g_assert_cmpuint (gst_harness_query_latency (h), >=, 20 * GST_MSECOND);
   gst_harness_teardown (h);
 }
@@ -441,6 +444,7 @@ a_pad_that_is_linked_again_gets_frames_again (void)
   GstHarness *h = gst_harness_new_parse (launch);
   g_autoptr (GstPad) src = gst_element_get_static_pad (h->element, "src");
   g_autoptr (GstPad) peer = gst_pad_get_peer (src);
+  gst_harness_set_live (h, FALSE);
   gst_harness_set_src_caps_str (h, CAPS);
   gst_buffer_unref (gst_harness_push_and_pull (h, frame (h, 0)));
   gst_pad_unlink (src, peer);
