@@ -32,7 +32,9 @@ enum {
   PROP_CONFIG,
   PROP_LATENCY,
   PROP_EXTENSIONS,
-  PROP_DROP_POLICY
+  PROP_DROP_POLICY,
+  PROP_STATS,
+  PROP_STATS_INTERVAL
 };
 
 #define GST_TYPE_NN_DROP_POLICY (gst_nn_drop_policy_get_type ())
@@ -80,6 +82,9 @@ gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GPara
   case PROP_DROP_POLICY:
     self->drop_policy = (GstNnDropPolicy)g_value_get_enum (value);
     break;
+  case PROP_STATS_INTERVAL:
+    self->stats_interval = g_value_get_uint64 (value);
+    break;
   case PROP_CONFIG:
     g_clear_pointer (&self->config, gst_structure_free);
     self->config = g_value_dup_boxed (value);
@@ -118,6 +123,12 @@ gst_nn_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec 
   case PROP_DROP_POLICY:
     g_value_set_enum (value, self->drop_policy);
     break;
+  case PROP_STATS:
+    g_value_take_boxed (value, gst_nn_infer_stats_get (self->stats));
+    break;
+  case PROP_STATS_INTERVAL:
+    g_value_set_uint64 (value, self->stats_interval);
+    break;
   case PROP_CONFIG:
     g_value_set_boxed (value, self->config);
     break;
@@ -138,6 +149,7 @@ start_early (GstNnInfer *self)
   gboolean is_video = peer == NULL || gst_caps_can_intersect (peer, video);
   gboolean free_size = gst_nn_infer_has_free_size (self);
   self->frame_count = 0;
+  gst_nn_infer_stats_reset (self->stats);
   self->is_video = is_video;
   self->goal = gst_nn_infer_find_goal (self);
   self->compiled_width = self->compiled_height = 0;
@@ -191,6 +203,7 @@ gst_nn_infer_finalize (GObject *object)
   g_clear_pointer (&self->config, gst_structure_free);
   gst_nn_model_props_clear (&self->props);
   gst_nn_infer_queue_free (self->queue);
+  gst_nn_infer_stats_free (self->stats);
   G_OBJECT_CLASS (gst_nn_infer_parent_class)->finalize (object);
 }
 
@@ -238,6 +251,17 @@ install_properties (GObjectClass *klass)
       klass, PROP_LATENCY,
       g_param_spec_uint64 ("latency", "Latency", _ ("Measured time of one frame in nanoseconds"), 0,
                            G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+      klass, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+                          _ ("Frames, and percentiles of times of the last 256 of them"),
+                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (
+      klass, PROP_STATS_INTERVAL,
+      g_param_spec_uint64 ("stats-interval", "Interval of statistics",
+                           _ ("Time between messages with the statistics, nanoseconds; 0: none"), 0,
+                           G_MAXUINT64, 0,
+                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   gst_nn_model_props_install (klass);
 }
 
@@ -264,6 +288,7 @@ static void
 gst_nn_infer_init (GstNnInfer *self)
 {
   self->queue = gst_nn_infer_queue_new ();
+  self->stats = gst_nn_infer_stats_new ();
   self->device = g_strdup ("CPU");
   self->interval = 1;
   gst_segment_init (&self->segment, GST_FORMAT_TIME);

@@ -8,6 +8,7 @@
 #include "elements/gstnnelement.h"
 #include "elements/gstnnmodelprops.h"
 #include "infer/gstnninferqueue.h"
+#include "infer/gstnninferstats.h"
 
 G_BEGIN_DECLS
 
@@ -40,6 +41,7 @@ struct _GstNnInfer {
   GstStructure *affinities; /* of the last context, or NULL */
   guint nireq, interval;
   GstNnDropPolicy drop_policy;
+  GstClockTime stats_interval;
   GstStructure *config;
   GstNnModelProps props;
 
@@ -48,6 +50,7 @@ struct _GstNnInfer {
   GstNnDescription *description;
 
   GstNnInferQueue *queue;
+  GstNnInferStats *stats;
   GstClockTime latency;  /* object lock: measured, of one frame */
   GstClockTime patience; /* object lock: how long a frame waits for its result; 0: until it comes */
   GThread *worker;       /* state changes and caps only */
@@ -58,6 +61,7 @@ struct _GstNnInfer {
   GstNnInferGoal goal; /* what the model is compiled for */
   GstVideoInfo video;
   gint input_width, input_height; /* of the model, where it takes pictures */
+  gint64 stats_told;              /* task: when the last message was posted */
   /* streaming thread only */
   GstSegment segment;
   guint64 frame_count;

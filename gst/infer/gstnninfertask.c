@@ -74,6 +74,7 @@ static GstFlowReturn
 prepare_slot (GstNnInfer *self, GstNnSlot *slot)
 {
   g_autoptr (GError) error = NULL;
+  gint64 begin = g_get_monotonic_time ();
   GstFlowReturn flow;
   if (self->patience != 0) {
     slot->request = gst_nn_infer_queue_try_request (self->queue, &flow);
@@ -81,6 +82,8 @@ prepare_slot (GstNnInfer *self, GstNnSlot *slot)
   } else {
     slot->request = gst_nn_infer_queue_take_request (self->queue, &flow);
   }
+  if (slot->request != NULL)
+    gst_nn_infer_stats_time (self->stats, GST_NN_TIME_QUEUEING, g_get_monotonic_time () - begin);
   if (slot->request == NULL || bind_slot (self, slot, &error))
     return flow;
   gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
@@ -96,6 +99,7 @@ gst_nn_infer_chain (G_GNUC_UNUSED GstPad *pad, GstObject *parent, GstBuffer *buf
   GstFlowReturn flow;
   slot->buffer = buffer;
   slot->pts = GST_BUFFER_PTS (buffer);
+  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_FRAMES);
   gst_nn_sync_values (GST_ELEMENT (self), &self->segment, buffer);
   if (is_skipped (self)) {
     GST_LOG_OBJECT (self, "passes: %" GST_PTR_FORMAT, buffer);
@@ -162,6 +166,7 @@ measure_latency (GstNnInfer *self, const GstNnSlot *slot)
 {
   GstClockTime now = (GstClockTime)MAX (slot->ended - slot->started, 1) * GST_USECOND;
   gboolean news;
+  gst_nn_infer_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
   GST_OBJECT_LOCK (self);
   news = self->latency == 0 || now > self->latency + self->latency / 2;
   if (news)
@@ -203,6 +208,7 @@ pass_frame (GstNnInfer *self, GstNnSlot *slot)
       measure_latency (self, late);
       slot->buffer = gst_buffer_make_writable (slot->buffer);
       attach_tensors (self, late, slot->buffer, NULL);
+      gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_LATE);
     } else {
       flow = refuse (self, late);
     }
@@ -210,6 +216,7 @@ pass_frame (GstNnInfer *self, GstNnSlot *slot)
       gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&late->request));
     gst_nn_slot_free (late);
   }
+  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_PASSED);
   return flow == GST_FLOW_OK ? gst_pad_push (self->srcpad, g_steal_pointer (&slot->buffer)) : flow;
 }
 
@@ -222,10 +229,27 @@ process_frame (GstNnInfer *self, GstNnSlot *slot)
   if (slot->error == NULL) {
     measure_latency (self, slot);
     out = finish_buffer (self, slot);
+    gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_INFERRED);
     gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
     return gst_pad_push (self->srcpad, out);
   }
   return refuse (self, slot);
+}
+
+static void
+tell_stats (GstNnInfer *self)
+{
+  gint64 now = g_get_monotonic_time ();
+  GstClockTime interval;
+  GST_OBJECT_LOCK (self);
+  interval = self->stats_interval;
+  GST_OBJECT_UNLOCK (self);
+  if (interval == 0 || (GstClockTime)(now - self->stats_told) * GST_USECOND < interval)
+    return;
+  self->stats_told = now;
+  gst_element_post_message (
+      GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self), gst_nn_infer_stats_get (self->stats)));
 }
 
 /* After an error or end of stream frames are dropped, but events still travel. */
@@ -258,6 +282,7 @@ gst_nn_infer_task (gpointer user_data)
     return;
   }
   flow = process_slot (self, slot);
+  tell_stats (self);
   if (flow != GST_FLOW_OK)
     GST_DEBUG_OBJECT (self, "downstream says %s", gst_flow_get_name (flow));
   gst_nn_infer_queue_finish (self->queue, flow);

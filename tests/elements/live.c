@@ -133,6 +133,39 @@ flushes_drop_late_results (void)
   gst_harness_teardown (h);
 }
 
+static guint64
+stat (const GstStructure *stats, const gchar *field)
+{
+  guint64 value = G_MAXUINT64;
+  g_assert_true (gst_structure_get_uint64 (stats, field, &value));
+  return value;
+}
+
+static void
+statistics_count_every_frame_once (void)
+{
+  GstHarness *h = harness_new ("MOCK_LATENCY=10", "newest", "1000/1");
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstMessage) message = NULL;
+  GstNnTensorMeta *meta;
+  GstStructure *stats;
+  GstBuffer *out;
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set (h, "nninfer", "stats-interval", (guint64)1, NULL);
+  push_until_inferred (h, &meta, &out);
+  gst_buffer_unref (out);
+  gst_harness_get (h, "nninfer", "stats", &stats, NULL);
+  g_assert_cmpuint (stat (stats, "frames"), ==, stat (stats, "inferred") + stat (stats, "passed"));
+  g_assert_cmpuint (stat (stats, "late"), ==, 1);
+  g_assert_cmpuint (stat (stats, "inference-p99"), >=, stat (stats, "inference-p50"));
+  g_assert_cmpuint (stat (stats, "queueing-p50"), <, GST_SECOND);
+  gst_structure_free (stats);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  g_assert_nonnull (message);
+  gst_element_set_bus (h->element, NULL);
+  gst_harness_teardown (h);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -145,5 +178,6 @@ main (int argc, char **argv)
   ADD (every_frame_is_inferred_where_none_may_pass);
   ADD (a_late_error_is_told_once);
   ADD (flushes_drop_late_results);
+  ADD (statistics_count_every_frame_once);
   return g_test_run ();
 }
