@@ -40,11 +40,14 @@ add_tap (const AxonWindow *w, const gfloat *x, gint64 row, gint64 k, const Row *
   gint64 end = shift < w->in[2] ? MIN ((w->in[2] - shift + stride - 1) / stride, w->out[2]) : 0;
   for (gint64 o = first; o < end; o++) {
     gint64 at = row * w->in[2] + o * stride + shift;
-    gfloat v = x[at];
-    if (v > r->largest[o] || v != v || r->place[o] < 0) {
-      r->largest[o] = v;
-      r->place[o] = at;
-    }
+    gfloat v = x[at], old = r->largest[o];
+    gint64 place = r->place[o], mask = -(gint64)((v > old) | (v != v) | (place < 0));
+    guint32 bits, old_bits;
+    memcpy (&bits, &v, sizeof bits);
+    memcpy (&old_bits, &old, sizeof old_bits);
+    old_bits ^= (old_bits ^ bits) & (guint32)mask; /* no branches, which nobody could predict */
+    memcpy (&r->largest[o], &old_bits, sizeof old_bits);
+    r->place[o] = place ^ ((place ^ at) & mask);
   }
 }
 
