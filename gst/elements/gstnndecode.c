@@ -358,6 +358,8 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
   gst_nn_model_props_install (object_class);
   base->set_caps = gst_nn_decode_set_caps;
   base->transform_ip = gst_nn_decode_transform_ip;
+  base->before_transform = gst_nn_before_transform;
+  base->propose_allocation = gst_nn_propose_allocation;
   base->start = gst_nn_decode_start;
   base->stop = gst_nn_decode_stop;
   gst_element_class_add_static_pad_template (element_class, &sink_template);

@@ -104,6 +104,17 @@ may_add (GstNnInfer *self, const gchar *key)
   return !is_set && knows (self, key);
 }
 
+/* Frames that are here at once, at most. */
+guint
+gst_nn_infer_count_held (GstNnInfer *self)
+{
+  guint nireq;
+  GST_OBJECT_LOCK (self);
+  nireq = self->nireq;
+  GST_OBJECT_UNLOCK (self);
+  return nireq > 0 ? nireq : self->goal == GST_NN_INFER_THROUGHPUT ? SIDE_BY_SIDE : 2;
+}
+
 void
 gst_nn_infer_add_goal (GstNnInfer *self, GVariantBuilder *config)
 {
