@@ -157,12 +157,11 @@ setup (FloatConv *self, guint threads)
   }
 }
 
-/* The result goes where the residual is if nobody needs that later. */
+/* The result, laid out as @md says, goes where the residual is if nobody needs that later. */
 static void
-add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gboolean has_sum)
+add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gboolean has_sum,
+             const CpuMd *md)
 {
-  const AxonValue *value = node->outputs[0];
-  g_autoptr (CpuMd) md = cpu_md_channels_last (value->type.dtype, &value->type.shape);
   CpuTensor *in[2] = { x, NULL }, *out[2];
   if (has_sum)
     in[1] = cpu_plan_input_as (plan, node, CPU_CONV_RESIDUAL, md);
@@ -174,6 +173,14 @@ add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gb
   cpu_plan_add_step (plan, run_float_conv, self, float_conv_free,
                      self->layers[0].conv.depthwise ? "own:depthwise" : "own:dense", in,
                      has_sum ? 2 : 1, out, 2);
+}
+
+static void
+add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gboolean has_sum)
+{
+  const AxonValue *value = node->outputs[0];
+  g_autoptr (CpuMd) md = cpu_md_channels_last (value->type.dtype, &value->type.shape);
+  add_step_as (plan, node, self, x, has_sum, md);
 }
 
 static gboolean
@@ -197,6 +204,30 @@ float_conv_new (const AxonNode *node, gboolean *has_sum)
   return NULL;
 }
 
+static void
+add_layer (FloatConv *self, const AxonNode *node, const CpuConv *conv,
+           const CpuFloatWeights *weights, guint threads)
+{
+  self->n_layers = 1;
+  self->layers = g_new0 (CpuFloatLayer, 1);
+  self->layers[0].conv = *conv;
+  setup (self, threads);
+  pack (self, node, weights);
+}
+
+gboolean
+cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,
+                         const CpuFloatWeights *weights)
+{
+  gboolean has_sum;
+  FloatConv *self = float_conv_new (node, &has_sum);
+  if (self == NULL)
+    return FALSE;
+  add_layer (self, node, conv, weights, plan->n_threads);
+  add_step_as (plan, node, self, cpu_plan_input_as (plan, node, 0, NULL), has_sum, NULL);
+  return TRUE;
+}
+
 static gboolean
 build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -213,11 +244,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
   weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
   x = cpu_conv_source (plan, node, 0, &conv);
-  self->n_layers = 1;
-  self->layers = g_new0 (CpuFloatLayer, 1);
-  self->layers[0].conv = conv;
-  setup (self, plan->n_threads);
-  pack (self, node, &weights);
+  add_layer (self, node, &conv, &weights, plan->n_threads);
   add_step (plan, node, self, x, has_sum);
   return TRUE;
 }
