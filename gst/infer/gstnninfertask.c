@@ -74,8 +74,16 @@ static GstFlowReturn
 prepare_slot (GstNnInfer *self, GstNnSlot *slot)
 {
   g_autoptr (GError) error = NULL;
+  gint64 begin = g_get_monotonic_time ();
   GstFlowReturn flow;
-  slot->request = gst_nn_infer_queue_take_request (self->queue, &flow);
+  if (self->patience != 0) {
+    slot->request = gst_nn_infer_queue_try_request (self->queue, &flow);
+    slot->deadline = g_get_monotonic_time () + (gint64)(self->patience / GST_USECOND);
+  } else {
+    slot->request = gst_nn_infer_queue_take_request (self->queue, &flow);
+  }
+  if (slot->request != NULL)
+    gst_nn_infer_stats_time (self->stats, GST_NN_TIME_QUEUEING, g_get_monotonic_time () - begin);
   if (slot->request == NULL || bind_slot (self, slot, &error))
     return flow;
   gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
@@ -90,6 +98,9 @@ gst_nn_infer_chain (G_GNUC_UNUSED GstPad *pad, GstObject *parent, GstBuffer *buf
   GstNnSlot *slot = gst_nn_slot_new (GST_NN_SLOT_FRAME);
   GstFlowReturn flow;
   slot->buffer = buffer;
+  slot->pts = GST_BUFFER_PTS (buffer);
+  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_FRAMES);
+  gst_nn_sync_values (GST_ELEMENT (self), &self->segment, buffer);
   if (is_skipped (self)) {
     GST_LOG_OBJECT (self, "passes: %" GST_PTR_FORMAT, buffer);
     return gst_nn_infer_queue_push (self->queue, slot);
@@ -113,6 +124,7 @@ attach_tensors (GstNnInfer *self, GstNnSlot *slot, GstBuffer *buffer, GstNnTenso
     meta->names[i] = g_strdup (axon_model_get_output_name (self->model, i));
   }
   meta->description = gst_nn_description_ref (self->description);
+  meta->pts = slot->pts;
   if (self->is_video) {
     meta->width = (gint)slot->frame.info.width;
     meta->height = (gint)slot->frame.info.height;
@@ -154,6 +166,7 @@ measure_latency (GstNnInfer *self, const GstNnSlot *slot)
 {
   GstClockTime now = (GstClockTime)MAX (slot->ended - slot->started, 1) * GST_USECOND;
   gboolean news;
+  gst_nn_infer_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
   GST_OBJECT_LOCK (self);
   news = self->latency == 0 || now > self->latency + self->latency / 2;
   if (news)
@@ -175,22 +188,68 @@ gst_nn_infer_forget_latency (GstNnInfer *self)
 }
 
 static GstFlowReturn
-process_frame (GstNnInfer *self, GstNnSlot *slot)
+refuse (GstNnInfer *self, GstNnSlot *slot)
 {
-  GstBuffer *out;
-  if (slot->request == NULL)
-    return gst_pad_push (self->srcpad, g_steal_pointer (&slot->buffer));
-  if (slot->error == NULL) {
-    measure_latency (self, slot);
-    out = finish_buffer (self, slot);
-    gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
-    return gst_pad_push (self->srcpad, out);
-  }
   gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
   if (g_error_matches (slot->error, AXON_ERROR, AXON_ERROR_CANCELLED))
     return GST_FLOW_FLUSHING;
   gst_nn_post_error (GST_ELEMENT (self), slot->error);
   return GST_FLOW_ERROR;
+}
+
+/* Without a result of its own, but perhaps with that of an earlier frame. */
+static GstFlowReturn
+pass_frame (GstNnInfer *self, GstNnSlot *slot)
+{
+  GstNnSlot *late = gst_nn_infer_queue_take_late (self->queue);
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (late != NULL) {
+    if (late->error == NULL) {
+      measure_latency (self, late);
+      slot->buffer = gst_buffer_make_writable (slot->buffer);
+      attach_tensors (self, late, slot->buffer, NULL);
+      gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_LATE);
+    } else {
+      flow = refuse (self, late);
+    }
+    if (late->request != NULL)
+      gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&late->request));
+    gst_nn_slot_free (late);
+  }
+  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_PASSED);
+  return flow == GST_FLOW_OK ? gst_pad_push (self->srcpad, g_steal_pointer (&slot->buffer)) : flow;
+}
+
+static GstFlowReturn
+process_frame (GstNnInfer *self, GstNnSlot *slot)
+{
+  GstBuffer *out;
+  if (slot->request == NULL)
+    return pass_frame (self, slot);
+  if (slot->error == NULL) {
+    measure_latency (self, slot);
+    out = finish_buffer (self, slot);
+    gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_INFERRED);
+    gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
+    return gst_pad_push (self->srcpad, out);
+  }
+  return refuse (self, slot);
+}
+
+static void
+tell_stats (GstNnInfer *self)
+{
+  gint64 now = g_get_monotonic_time ();
+  GstClockTime interval;
+  GST_OBJECT_LOCK (self);
+  interval = self->stats_interval;
+  GST_OBJECT_UNLOCK (self);
+  if (interval == 0 || (GstClockTime)(now - self->stats_told) * GST_USECOND < interval)
+    return;
+  self->stats_told = now;
+  gst_element_post_message (
+      GST_ELEMENT (self),
+      gst_message_new_element (GST_OBJECT (self), gst_nn_infer_stats_get (self->stats)));
 }
 
 /* After an error or end of stream frames are dropped, but events still travel. */
@@ -223,6 +282,7 @@ gst_nn_infer_task (gpointer user_data)
     return;
   }
   flow = process_slot (self, slot);
+  tell_stats (self);
   if (flow != GST_FLOW_OK)
     GST_DEBUG_OBJECT (self, "downstream says %s", gst_flow_get_name (flow));
   gst_nn_infer_queue_finish (self->queue, flow);

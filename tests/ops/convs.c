@@ -32,6 +32,8 @@ static const Shape shapes[] = {
     1,
     1 },
   { "one dimension", FALSE, { 3, { 1, 9, 30 } }, { 3, { 18, 9, 5 } }, 1, 2, 1, 2 },
+  { "a wave", FALSE, { 3, { 2, 1, 200 } }, { 3, { 33, 1, 40 } }, 1, 4, 1, 18 },
+  { "depthwise in one dimension", FALSE, { 3, { 1, 33, 40 } }, { 3, { 33, 1, 15 } }, 33, 1, 1, 7 },
   { "transposed", TRUE, { 4, { 1, 10, 6, 7 } }, { 4, { 10, 5, 2, 2 } }, 1, 2, 1, 0 },
   { "transposed 3x3", TRUE, { 4, { 2, 10, 6, 7 } }, { 4, { 10, 17, 3, 3 } }, 1, 2, 1, 1 },
   { "transposed and grouped", TRUE, { 4, { 1, 12, 6, 7 } }, { 4, { 12, 3, 4, 4 } }, 3, 2, 1, 1 },

@@ -7,6 +7,7 @@
 #define TOLERANCE 2e-5
 #define TO_F32 1 /* TensorProto.DataType */
 #define TO_U8 2
+#define TO_I8 3
 #define TO_I16 5
 #define TO_I32 6
 #define TO_I64 7
@@ -44,6 +45,56 @@ cast_to (TestModel *t, AxonValue *value, gint type)
   AxonNode *n = test_model_node (t, "Cast", 1, value);
   axon_node_set_int (n, "to", type);
   return n;
+}
+
+static AxonNode *
+turn (TestModel *t, AxonValue *value, const gint64 *perm)
+{
+  AxonNode *n = test_model_node (t, "Transpose", 1, value);
+  axon_node_set_ints (n, "perm", perm, 4);
+  return n;
+}
+
+/* Peaks as detectors without NMS find them: channels last, compared, and bools moved. */
+static void
+comparisons_agree_however_operands_and_results_lie (void)
+{
+  static const gint64 first[] = { 0, 3, 1, 2 }, last[] = { 0, 2, 3, 1 };
+  AxonShape shape = AXON_SHAPE (2, 5, 7, 33);
+  for (gint i = 0; i < 2; i++) {
+    TestModel t = test_model_new (20);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+    AxonNode *a = turn (&t, x, first), *n = test_model_node (&t, "Relu", 1, a->outputs[0]);
+    g_autoptr (AxonTensor) input = test_random (&shape, 3);
+    g_autoptr (AxonModel) model = NULL;
+    n = test_model_node (&t, "Equal", 2, a->outputs[0], n->outputs[0]);
+    if (i == 1)
+      n = turn (&t, n->outputs[0], last);
+    n = cast_to (&t, n->outputs[0], TO_F32);
+    n = test_model_node (&t, "Mul", 2, n->outputs[0], i == 1 ? x : a->outputs[0]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
+static void
+whole_numbers_become_the_same_floats (void)
+{
+  static const gint types[] = { TO_U8, TO_I8, TO_I16, TO_I32, TO_BOOL };
+  static const gint64 first[] = { 0, 3, 1, 2 };
+  AxonShape shape = AXON_SHAPE (2, 5, 7, 33), scalar = { 0 };
+  const gfloat hundred = 100;
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++) {
+    TestModel t = test_model_new (20);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+    AxonNode *n = test_model_node (&t, "Mul", 2, x, test_model_constant (&t, &scalar, &hundred));
+    g_autoptr (AxonTensor) input = test_random (&shape, 3);
+    g_autoptr (AxonModel) model = NULL;
+    n = test_model_node (&t, "Relu", 1, n->outputs[0]);
+    n = cast_to (&t, turn (&t, n->outputs[0], first)->outputs[0], types[i]);
+    model = test_model_finish (&t, cast_to (&t, n->outputs[0], TO_F32)->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
 }
 
 static void
@@ -267,6 +318,8 @@ main (int argc, char **argv)
   ADD_EACH (folds, folds_agree);
   ADD (prelu_agrees_with_any_slopes_and_channels);
   ADD_EACH (bits, bits_agree);
+  ADD (comparisons_agree_however_operands_and_results_lie);
+  ADD (whole_numbers_become_the_same_floats);
   ADD (questions_about_numbers_agree);
   ADD (remainders_agree);
   ADD (clip_agrees_with_and_without_bounds);

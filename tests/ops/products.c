@@ -2,6 +2,8 @@
 /* Matrix products of device CPU, with what is fused into them, against the reference. */
 #include "axontest.h"
 
+#include <math.h>
+
 #define TOLERANCE 2e-5
 
 static const struct {
@@ -43,6 +45,51 @@ products_agree_with_what_follows_them (void)
       n = test_model_node (&t, activation, 1, n->outputs[0]);
     model = test_model_finish (&t, n->outputs[0]);
     test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+/* One row, whole and partial vectors of columns, weights that are summed in parts, many rows. */
+static const struct {
+  const gchar *op;
+  AxonShape a;
+  gint64 columns;
+} weighted[] = {
+  { "MatMul", { 2, { 1, 40 } }, 100 },       { "MatMul", { 3, { 2, 13, 33 } }, 64 },
+  { "MatMul", { 4, { 1, 3, 5, 600 } }, 81 }, { "MatMul", { 2, { 300, 24 } }, 17 },
+  { "Gemm", { 2, { 1, 70 } }, 33 },          { "Gemm", { 2, { 37, 48 } }, 128 },
+  { "Gemm", { 2, { 49, 1200 } }, 144 },
+};
+
+static void
+products_with_constant_weights_agree (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (weighted) * G_N_ELEMENTS (activations); i++) {
+    guint k = i / G_N_ELEMENTS (activations);
+    const gchar *activation = activations[i % G_N_ELEMENTS (activations)];
+    const AxonShape *a = &weighted[k].a;
+    gint64 inner = a->dims[a->rank - 1], columns = weighted[k].columns;
+    gboolean gemm = g_str_equal (weighted[k].op, "Gemm");
+    AxonShape row = AXON_SHAPE (columns);
+    AxonShape b = gemm ? AXON_SHAPE (columns, inner) : AXON_SHAPE (inner, columns);
+    TestModel t = test_model_new (14);
+    AxonValue *bias = test_model_random (&t, &row, 9);
+    AxonNode *n = test_model_node (&t, weighted[k].op, gemm ? 3 : 2,
+                                   test_model_input (&t, "x", AXON_DTYPE_F32, a),
+                                   test_model_random (&t, &b, 8), gemm ? bias : NULL);
+    g_autoptr (AxonTensor) input = test_random (a, 6);
+    g_autoptr (AxonModel) model = NULL;
+    if (gemm)
+      axon_node_set_int (n, "transB", 1);
+    else
+      n = test_model_node (&t, "Add", 2, n->outputs[0], bias);
+    if (activation != NULL)
+      n = test_model_node (&t, activation, 1, n->outputs[0]);
+    if (activation == NULL) { /* oneDNN's make 0 of what is no number */
+      ((gfloat *)axon_tensor_get_data (input))[inner - 1] = NAN;
+      ((gfloat *)axon_tensor_get_data (input))[axon_tensor_get_numel (input) - 1] = INFINITY;
+    }
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 10 * TOLERANCE);
   }
 }
 
@@ -110,6 +157,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/products/products_agree_with_what_follows_them",
                    products_agree_with_what_follows_them);
+  g_test_add_func ("/products/products_with_constant_weights_agree",
+                   products_with_constant_weights_agree);
   g_test_add_func ("/products/a_gemm_agrees_with_a_bias_behind_it",
                    a_gemm_agrees_with_a_bias_behind_it);
   g_test_add_func ("/products/sums_of_products_agree_by_every_equation",

@@ -107,6 +107,89 @@ a_region_of_no_frame_is_refused (void)
   g_assert_nonnull (strstr (error->message, "index 7 is outside dimension 2"));
 }
 
+static const struct {
+  AxonShape x;
+  gint64 kernel, stride, pad, dilation;
+} windows[] = {
+  { { 4, { 2, 3, 8, 10 } }, 2, 2, 0, 1 },
+  { { 4, { 1, 5, 9, 7 } }, 3, 1, 1, 1 },
+  { { 4, { 2, 2, 11, 33 } }, 3, 2, 1, 2 },
+};
+
+/* Coarse numbers, some of which are equal, and one that is none. */
+static AxonTensor *
+pooled_values (const AxonShape *shape)
+{
+  AxonTensor *x = test_random (shape, 5);
+  gfloat *data = axon_tensor_get_data (x);
+  for (gsize i = 0; i < axon_tensor_get_numel (x); i++)
+    data[i] = roundf (data[i] * 4);
+  data[7] = NAN;
+  data[1] = data[2] = data[11] = -INFINITY;
+  return x;
+}
+
+static AxonNode *
+index_pool (TestModel *t, guint k)
+{
+  const gint64 kernel[] = { windows[k].kernel, windows[k].kernel }, pad = windows[k].pad;
+  const gint64 strides[] = { windows[k].stride, windows[k].stride };
+  const gint64 dilations[] = { windows[k].dilation, windows[k].dilation };
+  AxonValue *x = test_model_input (t, "x", AXON_DTYPE_F32, &windows[k].x);
+  AxonNode *n = test_model_node_of (t, NULL, "MaxPool", &x, 1, 2);
+  axon_node_set_ints (n, "kernel_shape", kernel, 2);
+  axon_node_set_ints (n, "strides", strides, 2);
+  axon_node_set_ints (n, "dilations", dilations, 2);
+  axon_node_set_ints (n, "pads", (gint64[]){ pad, pad, pad, pad }, 4);
+  return n;
+}
+
+static void
+maxima_and_where_they_were_agree (void)
+{
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (windows); i++) {
+    TestModel t = test_model_new (12);
+    AxonNode *n = index_pool (&t, i / 2);
+    AxonValue *y = n->outputs[i % 2];
+    g_autoptr (AxonTensor) x = pooled_values (&windows[i / 2].x);
+    g_autoptr (AxonModel) model = NULL;
+    if (i % 2 == 1) {
+      n = test_model_node (&t, "Cast", 1, y);
+      axon_node_set_int (n, "to", AXON_DTYPE_F64);
+      y = n->outputs[0];
+    }
+    model = test_model_finish (&t, y);
+    test_compare_devices (model, x, 0);
+  }
+}
+
+/* Also of several maxima in one place, and in a plane that is not their own. */
+static void
+maxima_go_back_to_where_they_were (void)
+{
+  static const gint64 places[] = { 3, 3, 8, 10, 17, 12, 13, 16, 0, 19, 20, 31 };
+  const gint64 two[] = { 2, 2 };
+  AxonShape shape = AXON_SHAPE (1, 2, 2, 3);
+  for (guint i = 0; i < 2; i++) {
+    TestModel t = test_model_new (12);
+    AxonNode *n = i == 0 ? index_pool (&t, 0) : NULL;
+    AxonValue *in[2] = { n ? n->outputs[0] : test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                         n ? n->outputs[1] : NULL };
+    g_autoptr (AxonTensor) x = pooled_values (n ? &windows[0].x : &shape);
+    g_autoptr (AxonModel) model = NULL;
+    if (n == NULL) {
+      n = test_model_node (&t, "Reshape", 2, test_model_ints (&t, places, 12),
+                           test_model_ints (&t, shape.dims, 4));
+      in[1] = n->outputs[0];
+    }
+    n = test_model_node_of (&t, NULL, "MaxUnpool", in, 2, 1);
+    axon_node_set_ints (n, "kernel_shape", two, 2);
+    axon_node_set_ints (n, "strides", two, 2);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, x, 0);
+  }
+}
+
 #define ADD(name) g_test_add_func ("/regions/" #name, name)
 
 int
@@ -116,5 +199,7 @@ main (int argc, char **argv)
   ADD (deformed_convolutions_agree);
   ADD (regions_agree_by_averages_and_maxima);
   ADD (a_region_of_no_frame_is_refused);
+  ADD (maxima_and_where_they_were_agree);
+  ADD (maxima_go_back_to_where_they_were);
   return g_test_run ();
 }

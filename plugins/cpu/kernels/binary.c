@@ -127,13 +127,27 @@ run_pair (const CpuStep *step, const CpuInstance *instance)
   cpu_parallel_ranges (run.plan->rows * chunks, PARALLEL / MAX (n, 1) + 1, pair_chunks, &run);
 }
 
+/* Operands of one shape and type, none of which is broadcast, may lie in any order. */
+static gboolean
+is_flat (const BroadcastPlan *p, const AxonNode *node)
+{
+  for (guint k = 0; k < p->n; k++)
+    if (node->inputs[k]->type.dtype != node->inputs[0]->type.dtype ||
+        !axon_shape_equal (&node->inputs[k]->type.shape, &node->outputs[0]->type.shape))
+      return FALSE;
+  return axon_shape_get_numel (&node->outputs[0]->type.shape) > 0;
+}
+
 static gboolean
 add_broadcast (CpuPlan *plan, const AxonNode *node, const BroadcastPlan *p, CpuStepFunc run)
 {
   CpuTensor *in[MAX_OPERANDS], *dst;
+  g_autoptr (CpuMd) md = NULL;
+  gboolean flat = is_flat (p, node);
   for (guint k = 0; k < p->n; k++)
-    in[k] = cpu_plan_input_as (plan, node, k, NULL);
-  dst = cpu_plan_output (plan, node, 0, NULL);
+    in[k] = flat && k == 0 ? cpu_dense_input (plan, node, 0, node->outputs[0]->type.dtype, &md)
+                           : cpu_plan_input_as (plan, node, k, flat ? in[0]->md : NULL);
+  dst = cpu_plan_output (plan, node, 0, md);
   cpu_plan_add_step (plan, run, g_memdup2 (p, sizeof *p), g_free, "own", in, p->n, &dst, 1);
   return TRUE;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cast between halves and floats. */
+/* Cast between halves and floats, and of small numbers to floats, as they lie. */
 #include "kernels.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
@@ -8,29 +8,71 @@
 /* Elements that are worth a thread. */
 #define PARALLEL 32768
 
+typedef void (*CastFunc) (const CpuHalf *half, gpointer y, gconstpointer x, gint64 n);
+
+static void
+widen (const CpuHalf *half, gpointer y, gconstpointer x, gint64 n)
+{
+  half->to_floats (y, x, n);
+}
+
+static void
+narrow (const CpuHalf *half, gpointer y, gconstpointer x, gint64 n)
+{
+  half->from_floats (y, x, n);
+}
+
+#define FLOATS_OF(type)                                                                            \
+  static void floats_of_##type (G_GNUC_UNUSED const CpuHalf *half, gpointer y, gconstpointer x,    \
+                                gint64 n)                                                          \
+  {                                                                                                \
+    gfloat *restrict to = y;                                                                       \
+    const type *restrict from = x;                                                                 \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      to[i] = (gfloat)from[i];                                                                     \
+  }
+FLOATS_OF (guint8)
+FLOATS_OF (gint8)
+FLOATS_OF (gint32)
+#undef FLOATS_OF
+
+static const struct {
+  AxonDType from, to;
+  CastFunc func;
+} casts[] = {
+  { AXON_DTYPE_F16, AXON_DTYPE_F32, widen },
+  { AXON_DTYPE_F32, AXON_DTYPE_F16, narrow },
+  { AXON_DTYPE_BOOL, AXON_DTYPE_F32, floats_of_guint8 },
+  { AXON_DTYPE_U8, AXON_DTYPE_F32, floats_of_guint8 },
+  { AXON_DTYPE_I8, AXON_DTYPE_F32, floats_of_gint8 },
+  { AXON_DTYPE_I32, AXON_DTYPE_F32, floats_of_gint32 },
+};
+
+typedef struct {
+  CastFunc func;
+  const CpuHalf *half;
+  gsize from, to; /* bytes of an element */
+} Cast;
+
 /* Of one run. */
 typedef struct {
-  const CpuHalf *half;
-  gboolean widens;
-  gconstpointer x;
-  gpointer y;
+  const Cast *plan;
+  const guint8 *x;
+  guint8 *y;
 } CastRun;
 
 static void
 cast_elements (gpointer data, gint64 first, gint64 end)
 {
   const CastRun *run = data;
-  if (run->widens)
-    run->half->to_floats ((gfloat *)run->y + first, (const guint16 *)run->x + first, end - first);
-  else
-    run->half->from_floats ((guint16 *)run->y + first, (const gfloat *)run->x + first, end - first);
+  const Cast *p = run->plan;
+  p->func (p->half, run->y + (gsize)first * p->to, run->x + (gsize)first * p->from, end - first);
 }
 
 static void
 run_cast (const CpuStep *step, const CpuInstance *instance)
 {
-  CastRun run = { step->data, step->in[0]->dtype == AXON_DTYPE_F16,
-                  cpu_tensor_data (instance, step->in[0]),
+  CastRun run = { step->data, cpu_tensor_data (instance, step->in[0]),
                   cpu_tensor_data (instance, step->out[0]) };
   cpu_parallel_ranges (axon_shape_get_numel (&step->out[0]->shape), PARALLEL, cast_elements, &run);
 }
@@ -39,14 +81,20 @@ static gboolean
 build_cast (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   AxonDType from = node->inputs[0]->type.dtype, to = node->outputs[0]->type.dtype;
+  Cast cast = { .half = cpu_isa_get ()->vector->half,
+                .from = axon_dtype_get_size (from),
+                .to = axon_dtype_get_size (to) };
   CpuTensor *x, *y;
-  if (!((from == AXON_DTYPE_F16 && to == AXON_DTYPE_F32) ||
-        (from == AXON_DTYPE_F32 && to == AXON_DTYPE_F16)))
+  CpuMd *md;
+  for (guint i = 0; i < G_N_ELEMENTS (casts); i++)
+    if (casts[i].from == from && casts[i].to == to)
+      cast.func = casts[i].func;
+  if (cast.func == NULL)
     return FALSE;
-  x = cpu_plan_input_as (plan, node, 0, NULL);
-  y = cpu_plan_output (plan, node, 0, NULL);
-  cpu_plan_add_step (plan, run_cast, (gpointer)cpu_isa_get ()->vector->half, NULL, "own", &x, 1, &y,
-                     1);
+  x = cpu_dense_input (plan, node, 0, to, &md);
+  y = cpu_plan_output (plan, node, 0, md);
+  cpu_md_free (md);
+  cpu_plan_add_step (plan, run_cast, g_memdup2 (&cast, sizeof cast), g_free, "own", &x, 1, &y, 1);
   return TRUE;
 }
 

@@ -57,6 +57,22 @@ is_depthwise (const AxonNode *node)
   return is_grouped (node) && node->inputs[1]->type.shape.dims[1] == 1;
 }
 
+/* Along one dimension, for which oneDNN has no kernels where it is grouped, dilated, or long. */
+static gboolean
+is_line (const AxonNode *node)
+{
+  const AxonShape *w = &node->inputs[1]->type.shape;
+  return w->rank == 3 && w->dims[2] > 1;
+}
+
+/* Of a wave: oneDNN multiplies one pair of numbers at a time then, and a filter is one run for us.
+ */
+static gboolean
+is_of_wave (const AxonNode *node)
+{
+  return is_line (node) && node->inputs[1]->type.shape.dims[1] == 1 && !is_grouped (node);
+}
+
 static gdouble
 products (const AxonNode *node)
 {
@@ -78,7 +94,7 @@ cpu_conv_prefers_channels_last (const AxonModel *model)
     if (!is_conv (node))
       continue;
     all += products (node);
-    if (has_dear_posts (node) || axon_node_is (node, "ConvTranspose") ||
+    if (has_dear_posts (node) || axon_node_is (node, "ConvTranspose") || is_line (node) ||
         (is_grouped (node) && !is_depthwise (node)))
       dear += products (node);
   }
@@ -92,6 +108,8 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
     return TRUE;
   if (!cpu_dnn_is_channels_last ())
     return plan->channels_last;
+  if (is_of_wave (node))
+    return TRUE;
   if (has_slopes (node)) /* which oneDNN would compute in a pass of its own */
     return TRUE;
   return plan->n_threads == 1 && (is_grouped (node) || has_dear_posts (node));

@@ -31,3 +31,8 @@ void cpu_float_weights_pack (const CpuConv *conv, const CpuFloatWeights *from,
 
 /* @from, an element for each output channel of all groups, as the kernels read it. */
 void cpu_float_array_pack (const CpuConv *conv, const gfloat *from, gfloat *to);
+
+/* Builds a matrix product whose @conv says its rows, with the bias (input 2) and all that was fused
+ * into @node. FALSE: something else was. */
+gboolean cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,
+                                  const CpuFloatWeights *weights);

@@ -122,17 +122,24 @@ setup (FloatConv *self, guint threads)
   }
 }
 
+/* The result lies as @md says. */
 static void
-add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x)
+add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, const CpuMd *md)
 {
-  const AxonValue *value = node->outputs[0];
-  g_autoptr (CpuMd) md = cpu_md_channels_last (value->type.dtype, &value->type.shape);
   CpuTensor *in[2] = { x, NULL }, *out[2];
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
   cpu_plan_add_step (plan, run_float_conv, self, float_conv_free,
                      self->layers[0].conv.depthwise ? "own:depthwise" : "own:dense", in,
                      in[1] != NULL ? 2 : 1, out, 2);
+}
+
+static void
+add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x)
+{
+  const AxonValue *value = node->outputs[0];
+  g_autoptr (CpuMd) md = cpu_md_channels_last (value->type.dtype, &value->type.shape);
+  add_step_as (plan, node, self, x, md);
 }
 
 static gboolean
@@ -152,6 +159,29 @@ float_conv_new (const AxonNode *node)
   return NULL;
 }
 
+static void
+add_layer (FloatConv *self, const AxonNode *node, const CpuConv *conv,
+           const CpuFloatWeights *weights, guint threads)
+{
+  self->n_layers = 1;
+  self->layers = g_new0 (CpuFloatLayer, 1);
+  self->layers[0].conv = *conv;
+  setup (self, threads);
+  pack (self, node, weights);
+}
+
+gboolean
+cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,
+                         const CpuFloatWeights *weights)
+{
+  FloatConv *self = float_conv_new (node);
+  if (self == NULL)
+    return FALSE;
+  add_layer (self, node, conv, weights, plan->n_threads);
+  add_step_as (plan, node, self, cpu_plan_input_as (plan, node, 0, NULL), NULL);
+  return TRUE;
+}
+
 static gboolean
 build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -167,11 +197,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
   weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
   x = cpu_conv_source (plan, node, 0, &conv);
-  self->n_layers = 1;
-  self->layers = g_new0 (CpuFloatLayer, 1);
-  self->layers[0].conv = conv;
-  setup (self, plan->n_threads);
-  pack (self, node, &weights);
+  add_layer (self, node, &conv, &weights, plan->n_threads);
   add_step (plan, node, self, x);
   return TRUE;
 }

@@ -63,7 +63,8 @@ build_reference (CpuPlan *plan, const AxonNode *node, GError **error)
 {
   g_autofree CpuTensor **in = g_new0 (CpuTensor *, node->n_inputs + 1);
   g_autofree CpuTensor **out = g_new0 (CpuTensor *, node->n_outputs + 1);
-  if (axon_node_find_attr (node, "axon.posts") != NULL) {
+  if (axon_node_find_attr (node, "axon.posts") != NULL &&
+      !axon_node_is_in (node, AXON_DOMAIN_AXON, "ConvIntegerToFloat")) { /* it knows them itself */
     g_autofree gchar *what = axon_node_describe (node);
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
                  "%s: no kernel takes it with what was fused into it; "

@@ -24,6 +24,7 @@ dnn_type (AxonDType dtype)
   case AXON_DTYPE_F32:
     return dnnl_f32;
   case AXON_DTYPE_U8:
+  case AXON_DTYPE_BOOL: /* which is moved, and nothing else */
     return dnnl_u8;
   case AXON_DTYPE_I8:
     return dnnl_s8;

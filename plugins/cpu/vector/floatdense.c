@@ -16,6 +16,7 @@ typedef struct {
   const gfloat *w;
   const gfloat *from; /* what it is added to: for each pixel @again elements further */
   gsize again;
+  const gfloat *ahead; /* weights that come next: a line of them is fetched with each product */
 } Chunk;
 
 CPU_INLINE void
@@ -32,7 +33,7 @@ put_tile (const CpuFloatOut *out, VF32 c[][CPU_FLOAT_PIXELS], gint mr, gint nr, 
 CPU_INLINE void
 tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint mr, gint nr)
 {
-  const gfloat *w = k->w;
+  const gfloat *w = k->w, *ahead = k->ahead;
   VF32 c[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS];
 #pragma GCC unroll 4
   for (gint i = 0; i < mr; i++)
@@ -40,8 +41,9 @@ tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint 
     for (gint j = 0; j < nr; j++)
       c[i][j] = *(const VF32 *)(k->from + (gsize)j * k->again + i * CPU_LANES);
   for (gint t = 0; t < k->n_taps; t++) {
-    float_add_products (c, p + k->taps[t], step, w, k->n, NULL, mr, nr);
+    float_add_products (c, p + k->taps[t], step, w, k->n, ahead, mr, nr);
     w += k->n * mr * CPU_LANES;
+    ahead += k->n * CPU_LINE;
   }
   if (out->residual != NULL)
     put_tile (out, c, mr, nr, TRUE);
@@ -137,9 +139,9 @@ typedef struct {
   const CpuConvPart *part;
   Patch patch;
   CpuFloatTile tile;
-  gint first; /* output channel of the group */
-  gboolean is_plain;
-  gint at; /* of the one tap of a chunk */
+  gint first;                /* output channel of the group */
+  gboolean is_plain, is_end; /* is_end: the part's last panel */
+  gint at;                   /* of the one tap of a chunk */
 } Panel;
 
 /* All pixels of the part by some of what they are sums of. @sums: of all pixels, or of one tile
@@ -152,6 +154,8 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
   gint cols = p->part->x1 - p->part->x0, most = float_tile_pixels[t->mr - 1];
   gint blocks = (cols + most - 1) / most;
   gsize pixel = (gsize)(t->mr * CPU_LANES);
+  gsize products = (gsize)(chunk->n_taps * chunk->n), ahead = 0;
+  const gfloat *next = p->is_end && is_last ? chunk->w : chunk->w + products * pixel;
   Chunk k = *chunk;
   for (gint y = p->part->y0; y < p->part->y1; y++)
     for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
@@ -162,6 +166,8 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
                  (gsize)(p->part->group * c->out_channels + p->first);
       CpuFloatOut out =
           is_last && p->is_plain ? float_out_plain (t, at) : float_out_to (sums, pixel);
+      k.ahead = next + ahead;
+      ahead = ahead + products * CPU_LINE < products * pixel ? ahead + products * CPU_LINE : 0;
       if (!is_first) {
         k.from = sums;
         k.again = pixel;
@@ -207,6 +213,7 @@ run_panel (Panel *p, gint *taps, gint panel, gfloat *scratch)
   t->channels = MIN (c->out_channels - p->first, t->mr * CPU_LANES);
   t->at = (gsize)p->part->group * (gsize)c->padded + (gsize)p->first;
   p->is_plain = float_is_plain (t);
+  p->is_end = panel + 1 == p->part->panel1;
   k.w = p->run->weights + t->at * (gsize)c->n_taps * (gsize)length;
   k.from = p->run->bias + t->at;
   if (c->chunk == 0)

@@ -12,20 +12,19 @@ static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 12, 8, 6 };
 static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
 #endif
 
-#define CACHE_LINE 16 /* floats */
+/* Floats of what memory gives at once. */
+#define CPU_LINE (64 / sizeof (gfloat))
 
 /* Adds @n elements of each of @nr pixels, @step elements apart, times their weights for @mr vectors
- * of channels. @next: of which @n cache lines are brought nearer; NULL: none. */
+ * of channels. @ahead: weights that come next, of
+ * which a line is fetched with each element. */
 CPU_INLINE void
 float_add_products (VF32 c[][CPU_FLOAT_PIXELS], const gfloat *q, gsize step, const gfloat *w,
-                    gint n, const gfloat *next, gint mr, gint nr)
+                    gint n, const gfloat *ahead, gint mr, gint nr)
 {
-  for (; n > 0; n--, q++, w += mr * CPU_LANES) {
+  for (; n > 0; n--, q++, w += mr * CPU_LANES, ahead += CPU_LINE) {
     VF32 x[CPU_FLOAT_VECTORS];
-    if (next != NULL) {
-      __builtin_prefetch (next, 0, 2);
-      next += CACHE_LINE;
-    }
+    __builtin_prefetch (ahead, 0, 2);
 #pragma GCC unroll 4
     for (gint i = 0; i < mr; i++)
       x[i] = *(const VF32 *)(w + i * CPU_LANES);

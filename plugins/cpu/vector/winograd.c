@@ -208,7 +208,8 @@ multiply_panel (const CpuWinograd *w, const gfloat *v, const gfloat *u, const gf
                 gint mr, gfloat *to)
 {
   gint most = float_tile_pixels[mr - 1], groups = (n + most - 1) / most;
-  gsize weights = (gsize)(w->conv.channels * mr * CPU_LANES), share = (gsize)w->conv.channels * 16;
+  gsize weights = (gsize)(w->conv.channels * mr * CPU_LANES),
+        share = (gsize)w->conv.channels * CPU_LINE;
   for (gint g = 0; g < groups; g++) { /* of nearly the same size */
     gint first = n * g / groups, some = n * (g + 1) / groups - first;
     gsize ahead = MIN ((gsize)g * share, weights);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* MatMul and Gemm of floats with constant weights: convolutions of one pixel, a row of A.
+ *
+ * With few rows the weights come from memory, once for each frame: our kernels fetch them while
+ * they multiply those before. With many rows, and where its products are of another kind (AVX2),
+ * oneDNN is as fast or faster. */
+#include "floatconv-private.h"
+#include "../onednn/cpudnn.h"
+
+#define FEW_ROWS 256
+
+static gint64
+product_of (const AxonShape *s, gint until)
+{
+  gint64 n = 1;
+  for (gint d = 0; d < until; d++)
+    n *= s->dims[d];
+  return n;
+}
+
+static gboolean
+is_ours (const AxonShape *a)
+{
+  return !cpu_dnn_has_kernels () ||
+         (cpu_dnn_is_channels_last () && product_of (a, a->rank - 1) <= FEW_ROWS);
+}
+
+/* One matrix of weights for all rows, and a row of bias or none. */
+static gboolean
+is_ready (const AxonNode *node)
+{
+  const AxonTensor *w = cpu_node_constant (node, 1), *bias = cpu_node_constant (node, 2);
+  const AxonShape *a = &node->inputs[0]->type.shape, *b = &node->inputs[1]->type.shape;
+  const AxonShape *y = &node->outputs[0]->type.shape;
+  gint64 n = y->rank > 0 ? y->dims[y->rank - 1] : 0;
+  if (w == NULL || axon_tensor_get_dtype (w) != AXON_DTYPE_F32 ||
+      node->inputs[0]->type.dtype != AXON_DTYPE_F32 || a->rank < 2 || b->rank < 2 ||
+      product_of (b, b->rank - 2) != 1 || b->rank > a->rank || axon_shape_get_numel (b) < 1 ||
+      axon_shape_get_numel (a) < 1 || axon_shape_get_numel (a) > G_MAXINT / 8 ||
+      axon_shape_get_numel (y) > G_MAXINT / 8 || axon_shape_get_numel (b) > G_MAXINT / 8)
+    return FALSE;
+  if (axon_node_is (node, "Gemm") &&
+      (axon_node_get_int (node, "transA") != 0 || axon_node_get_float (node, "alpha") != 1 ||
+       axon_node_get_float (node, "beta") != 1))
+    return FALSE;
+  return axon_node_get_input (node, 2) == NULL ||
+         (bias != NULL && axon_tensor_get_dtype (bias) == AXON_DTYPE_F32 &&
+          (gint64)axon_tensor_get_numel (bias) == n && n > 0 &&
+          axon_tensor_get_dim (bias, (guint)MAX (axon_tensor_get_shape (bias)->rank - 1, 0)) == n);
+}
+
+static void
+set_geometry (CpuConv *c, gint rows, gint inner, gint columns)
+{
+  *c = (CpuConv){ .groups = 1,
+                  .channels = inner,
+                  .out_channels = columns,
+                  .frames = 1,
+                  .in_h = 1,
+                  .in_w = rows,
+                  .out_h = 1,
+                  .out_w = rows,
+                  .kernel_h = 1,
+                  .kernel_w = 1,
+                  .stride_h = 1,
+                  .stride_w = 1,
+                  .dilation_h = 1,
+                  .dilation_w = 1,
+                  .x_pixel = (gsize)inner,
+                  .x_row = (gsize)rows * (gsize)inner,
+                  .x_frame = (gsize)rows * (gsize)inner,
+                  .y_pixel = (gsize)columns,
+                  .y_row = (gsize)rows * (gsize)columns,
+                  .y_frame = (gsize)rows * (gsize)columns };
+}
+
+static gboolean
+build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *a = &node->inputs[0]->type.shape, *b = &node->inputs[1]->type.shape;
+  gboolean transposed = axon_node_is (node, "Gemm") && axon_node_get_int (node, "transB") != 0;
+  CpuFloatWeights weights = { .tap = 1 };
+  gint inner, columns;
+  CpuConv conv;
+  if (!is_ready (node) || !is_ours (a))
+    return FALSE;
+  inner = (gint)a->dims[a->rank - 1];
+  columns = (gint)b->dims[b->rank - (transposed ? 2 : 1)];
+  set_geometry (&conv, (gint)product_of (a, a->rank - 1), inner, columns);
+  weights.data = axon_tensor_get_data (cpu_node_constant (node, 1));
+  weights.in = transposed ? 1 : (gsize)columns;
+  weights.out = transposed ? (gsize)inner : 1;
+  return cpu_float_product_build (plan, node, &conv, &weights);
+}
+
+const CpuKernel cpu_float_matmul_kernels[] = {
+  { .name = "MatMul", .impl = "own", .build = build_matmul },
+  { .name = "Gemm", .impl = "own", .build = build_matmul },
+  { 0 },
+};
