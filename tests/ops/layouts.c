@@ -349,9 +349,9 @@ the_k_best_are_found_in_every_order (void)
 static void
 parts_are_joined_in_every_order (void)
 {
-  static const gint64 channels[] = { 1, 2, 3, 5, 8, 12, 17, 24, 33, 300 };
-  for (guint i = 0; i < G_N_ELEMENTS (channels) * 3 * N_ORDERS; i++) {
-    AxonShape shape = AXON_SHAPE (1 + i % 2, channels[i / N_ORDERS / 3], 5, 7);
+  static const gint64 sizes[] = { 1, 2, 3, 5, 8, 12, 17, 24, 33, 300 };
+  for (guint i = 0; i < G_N_ELEMENTS (sizes) * 3 * N_ORDERS; i++) {
+    AxonShape shape = AXON_SHAPE (1 + i % 2, sizes[i / N_ORDERS / 3], 5, 7);
     Subject s = subject_new (13, &shape, (Order)(i % N_ORDERS), i % 3 == 0, i);
     AxonNode *negative = test_model_node (&s.t, "Neg", 1, s.x);
     AxonNode *n = test_model_node (&s.t, "Concat", 3, s.x, negative->outputs[0], s.x);
