@@ -236,6 +236,7 @@ gst_nn_infer_init (GstNnInfer *self)
   self->queue = gst_nn_infer_queue_new ();
   self->device = g_strdup ("CPU");
   self->interval = 1;
+  gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_nn_model_props_init (&self->props);
   gst_nn_infer_add_pads (self);
 }

@@ -47,6 +47,7 @@ struct _GstNnInfer {
   GstVideoInfo video;
   gint input_width, input_height; /* of the model, where it takes pictures */
   /* streaming thread only */
+  GstSegment segment;
   guint64 frame_count;
   gint compiled_width, compiled_height; /* for models with a free size */
 };
@@ -63,6 +64,7 @@ GstCaps *gst_nn_infer_model_caps (AxonModel *model, gboolean outputs);
 
 /* gstnninferhint.c */
 GstNnInferGoal gst_nn_infer_find_goal (GstNnInfer *self);
+guint gst_nn_infer_count_held (GstNnInfer *self);
 void gst_nn_infer_add_goal (GstNnInfer *self, GVariantBuilder *config);
 
 /* gstnninferpads.c */

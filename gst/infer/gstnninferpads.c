@@ -143,6 +143,9 @@ gst_nn_infer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     ok = set_caps (self, caps);
     gst_event_unref (event);
     return ok;
+  case GST_EVENT_SEGMENT:
+    gst_event_copy_segment (event, &self->segment);
+    return queue_event (self, event);
   case GST_EVENT_FLUSH_START:
     gst_nn_infer_queue_set_flushing (self->queue, TRUE);
     ok = gst_pad_push_event (self->srcpad, event);
@@ -187,21 +190,26 @@ query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
   return result;
 }
 
-/* Frames held: one per request, and as many that wait for downstream. */
+/* Frames pass as they are, so nothing is promised but what downstream takes; only there must be
+ * more of them, for some are held here. */
 static gboolean
 answer_allocation (GstNnInfer *self, GstQuery *query)
 {
-  GstCaps *caps;
+  guint held = gst_nn_infer_count_held (self), size, min, max;
+  GstBufferPool *pool;
   GstVideoInfo info;
-  guint held;
+  GstCaps *caps;
   gst_query_parse_allocation (query, &caps, NULL);
   if (caps == NULL || !gst_video_info_from_caps (&info, caps))
     return FALSE;
-  GST_OBJECT_LOCK (self);
-  held = self->nireq > 0 ? self->nireq : 2;
-  GST_OBJECT_UNLOCK (self);
-  gst_query_add_allocation_pool (query, NULL, (guint)info.size, held + 1, 0);
-  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  queue_query (self, query);
+  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
+    gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
+    gst_query_set_nth_allocation_pool (query, i, pool, size, min + held, max ? max + held : 0);
+    gst_clear_object (&pool);
+  }
+  if (gst_query_get_n_allocation_pools (query) == 0)
+    gst_query_add_allocation_pool (query, NULL, (guint)info.size, held + 1, 0);
   return TRUE;
 }
 
@@ -270,6 +278,15 @@ gst_nn_infer_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
   return gst_pad_query_default (pad, parent, query);
 }
 
+/* Somebody linked: what was refused for want of a peer may go on, as in queue. */
+static gboolean
+gst_nn_infer_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
+    gst_nn_infer_queue_relink (GST_NN_INFER (parent)->queue);
+  return gst_pad_event_default (pad, parent, event);
+}
+
 static gboolean
 gst_nn_infer_activate_sink (G_GNUC_UNUSED GstPad *pad, GstObject *parent,
                             G_GNUC_UNUSED GstPadMode mode, gboolean active)
@@ -311,6 +328,7 @@ gst_nn_infer_add_pads (GstNnInfer *self)
   gst_pad_set_activatemode_function (self->sinkpad, gst_nn_infer_activate_sink);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_set_event_function (self->srcpad, gst_nn_infer_src_event);
   gst_pad_set_query_function (self->srcpad, gst_nn_infer_src_query);
   gst_pad_set_activatemode_function (self->srcpad, gst_nn_infer_activate_src);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);

@@ -310,6 +310,15 @@ gst_nn_infer_queue_set_flushing (GstNnInferQueue *q, gboolean flushing)
 }
 
 void
+gst_nn_infer_queue_relink (GstNnInferQueue *q)
+{
+  g_mutex_lock (&q->lock);
+  if (q->flow == GST_FLOW_NOT_LINKED)
+    q->flow = GST_FLOW_OK;
+  g_mutex_unlock (&q->lock);
+}
+
+void
 gst_nn_infer_queue_drain (GstNnInferQueue *q)
 {
   GstNnSlot *slot;

@@ -71,5 +71,7 @@ void gst_nn_infer_queue_finish (GstNnInferQueue *queue, GstFlowReturn flow);
 void gst_nn_infer_queue_set_flushing (GstNnInferQueue *queue, gboolean flushing);
 /* Waits until nothing runs, drops what is queued. */
 void gst_nn_infer_queue_drain (GstNnInferQueue *queue);
+/* There is a peer again: forgets that there was none. */
+void gst_nn_infer_queue_relink (GstNnInferQueue *queue);
 /* What downstream said last, or FLUSHING. */
 GstFlowReturn gst_nn_infer_queue_get_flow (GstNnInferQueue *queue);

@@ -90,6 +90,7 @@ gst_nn_infer_chain (G_GNUC_UNUSED GstPad *pad, GstObject *parent, GstBuffer *buf
   GstNnSlot *slot = gst_nn_slot_new (GST_NN_SLOT_FRAME);
   GstFlowReturn flow;
   slot->buffer = buffer;
+  gst_nn_sync_values (GST_ELEMENT (self), &self->segment, buffer);
   if (is_skipped (self)) {
     GST_LOG_OBJECT (self, "passes: %" GST_PTR_FORMAT, buffer);
     return gst_nn_infer_queue_push (self->queue, slot);

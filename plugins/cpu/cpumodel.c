@@ -196,6 +196,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   g_autofree AxonShape *shapes = g_new0 (AxonShape, transformed->inputs->len + 1);
   guint capacity = (guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY");
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
+  axon_compiled_model_set_runs_in_caller (compiled, cpu_threads_fit_any (threads));
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);
   self->threads = *threads;
