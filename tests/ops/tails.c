@@ -267,13 +267,15 @@ the_same_shapes_twice_make_one_plan (void)
   for (guint k = 0; k < G_N_ELEMENTS (tails); k++) {
     g_autoptr (AxonModel) model = model_of (tails[k].make);
     g_autoptr (AxonInferRequest) request = request_of (model, "CPU", 0);
+    guint made;
     g_test_message ("%s", tails[k].name);
+    if (tails[k].make == picked_again) /* numbers of rows of the second tail differ */
+      continue;
+    made = plans_of (request, same, G_N_ELEMENTS (same));
     if (tails[k].independent)
-      g_assert_cmpuint (plans_of (request, same, 1), ==, 1);
-    else if (tails[k].make != picked_again)
-      g_assert_cmpuint (plans_of (request, same, G_N_ELEMENTS (same)), <=, 2);
-    if (tails[k].independent)
-      g_assert_cmpuint (plans_of (request, same, G_N_ELEMENTS (same)), ==, 0);
+      g_assert_cmpuint (made, ==, 1);
+    else /* of floats of their count there are two tails */
+      g_assert_cmpuint (made, <=, 1 + (tails[k].make == divided_by_their_count));
   }
 }
 
@@ -284,10 +286,12 @@ numbers_of_rows_share_a_plan_where_rows_are_independent (void)
   for (guint k = 0; k < G_N_ELEMENTS (tails); k++) {
     g_autoptr (AxonModel) model = model_of (tails[k].make);
     g_autoptr (AxonInferRequest) request = request_of (model, "CPU", 0);
+    guint made;
     if (!tails[k].independent)
       continue;
     g_test_message ("%s", tails[k].name);
-    g_assert_cmpuint (plans_of (request, counts, G_N_ELEMENTS (counts)), ==, 1);
+    made = plans_of (request, counts, G_N_ELEMENTS (counts));
+    g_assert_cmpuint (made, ==, 1);
   }
 }
 
