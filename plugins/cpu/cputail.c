@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plans for the shapes that come, in a cache that all tails of a compiled model share. Where every
  * row is computed by itself there are plans for few numbers of rows, and the number that comes is
- * filled up. A plan is made when what was lost for want of it is as much as it costs: so nothing is
- * ever more than twice as slow as it could have been had the future been known. */
+ * filled up. A better plan is made when what was lost for want of it is as much as it costs. */
 #include "cputail.h"
 
 #include "cpupacked.h"
