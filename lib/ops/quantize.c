@@ -108,6 +108,16 @@ param_index (const Params *p, gsize i)
   return (gsize)((o * p->n_blocks + k) * p->x.inner + at % p->x.inner);
 }
 
+/* How many elements from @i on have its scale, of @n. */
+static gsize
+same_scale (const Params *p, gsize i, gsize n)
+{
+  if (p->single)
+    return n - i;
+  return axon_tensor_get_shape (p->scale)->rank <= 1 ? (gsize)p->x.inner - i % (gsize)p->x.inner
+                                                     : 1;
+}
+
 static gdouble
 zero_at (const Params *p, gsize k)
 {
@@ -141,9 +151,13 @@ eval_dequantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
 {
   Params p = get_params (node, in);
   g_autofree gdouble *x = axon_load_doubles (in[0]);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  gsize n = axon_tensor_get_numel (in[0]), end;
+  for (gsize i = 0; i < n; i = end) {
     gsize k = param_index (&p, i);
-    x[i] = (x[i] - zero_at (&p, k)) * axon_tensor_get_value (p.scale, k);
+    gdouble zero = zero_at (&p, k), scale = axon_tensor_get_value (p.scale, k);
+    end = i + same_scale (&p, i, n);
+    for (gsize j = i; j < end; j++)
+      x[j] = (x[j] - zero) * scale;
   }
   axon_store_doubles (out[0], x);
   return TRUE;
