@@ -42,14 +42,14 @@ decode (const GstNnDecodeInput *in, G_GNUC_UNUSED GArray *objects, GArray *class
   for (gint64 i = 0; !done && i < n; i++)
     sum += exp ((gdouble)v[i] - top);
   for (guint rank = 0; rank < 5 && rank < (guint)n; rank++) {
-    GstNnClass best = { .class_id = -1 };
+    GstNnScore best = { .class_id = -1 };
     for (gint64 i = 0; i < n; i++) {
       gdouble score = done ? (gdouble)v[i] : exp ((gdouble)v[i] - top) / sum;
       gboolean taken = FALSE;
       for (guint k = 0; k < classes->len; k++)
-        taken = taken || g_array_index (classes, GstNnClass, k).class_id == i;
+        taken = taken || g_array_index (classes, GstNnScore, k).class_id == i;
       if (!taken && (best.class_id < 0 || score > best.score))
-        best = (GstNnClass){ score, (gint)i, 0 };
+        best = (GstNnScore){ score, (gint)i };
     }
     if (best.class_id < 0 || !(best.score >= in->threshold)) /* NaN, too */
       return;

@@ -83,7 +83,7 @@ void
 gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width, gdouble height,
                    gdouble score, gint class_id)
 {
-  GstNnObject object = {
+  GstNnDetection object = {
     .x = x, .y = y, .width = width, .height = height, .score = score, .class_id = class_id
   };
   if (isfinite (x) && isfinite (y) && width > 0 && height > 0 && isfinite (width + height) &&
@@ -94,12 +94,12 @@ gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width, gdouble
 static gint
 compare_score (gconstpointer a, gconstpointer b)
 {
-  gdouble x = ((const GstNnObject *)a)->score, y = ((const GstNnObject *)b)->score;
+  gdouble x = ((const GstNnDetection *)a)->score, y = ((const GstNnDetection *)b)->score;
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
 static gdouble
-overlap (const GstNnObject *a, const GstNnObject *b)
+overlap (const GstNnDetection *a, const GstNnDetection *b)
 {
   gdouble w = MIN (a->x + a->width, b->x + b->width) - MAX (a->x, b->x);
   gdouble h = MIN (a->y + a->height, b->y + b->height) - MAX (a->y, b->y);
@@ -114,14 +114,14 @@ gst_nn_suppress (GArray *objects, gdouble iou_threshold, guint max_objects)
   guint kept = 0;
   g_array_sort (objects, compare_score);
   for (guint i = 0; i < objects->len && kept < max_objects; i++) {
-    GstNnObject candidate = g_array_index (objects, GstNnObject, i);
+    GstNnDetection candidate = g_array_index (objects, GstNnDetection, i);
     gboolean keep = TRUE;
     for (guint k = 0; keep && k < kept; k++) {
-      const GstNnObject *o = &g_array_index (objects, GstNnObject, k);
+      const GstNnDetection *o = &g_array_index (objects, GstNnDetection, k);
       keep = o->class_id != candidate.class_id || overlap (o, &candidate) <= iou_threshold;
     }
     if (keep)
-      g_array_index (objects, GstNnObject, kept++) = candidate;
+      g_array_index (objects, GstNnDetection, kept++) = candidate;
   }
   g_array_set_size (objects, kept);
 }

@@ -15,11 +15,23 @@ typedef struct {
 } GstNnDecodeInput;
 
 typedef struct {
+  gdouble x, y, width, height;
+  gdouble score;
+  gint class_id;
+} GstNnDetection;
+
+/* A class of the whole picture. */
+typedef struct {
+  gdouble score;
+  gint class_id;
+} GstNnScore;
+
+typedef struct {
   const gchar *name;
   const gchar *blurb;
   /* TRUE if it can decode outputs of such shapes. Asked when the shapes change. */
   gboolean (*fits) (const GstNnDecodeInput *in);
-  /* Adds GstNnObject and GstNnClass. Every frame; the shapes fit. */
+  /* Adds GstNnDetection and GstNnScore. Every frame; the shapes fit. */
   void (*decode) (const GstNnDecodeInput *in, GArray *objects, GArray *classes);
 } GstNnDecoder;
 

@@ -95,7 +95,7 @@ as_floats (GPtrArray *tensors)
 
 /* Input pixels to frame pixels, clipped to the frame. */
 static void
-to_frame (GstNnObject *o, const GstNnTensorMeta *meta)
+to_frame (GstNnDetection *o, const GstNnTensorMeta *meta)
 {
   const AxonImageGeometry *g = &meta->geometry;
   gdouble x0 = (o->x - g->dst_x) * g->scale_x + g->x;
@@ -109,53 +109,67 @@ to_frame (GstNnObject *o, const GstNnTensorMeta *meta)
   o->height = CLAMP (y1, 0, meta->height) - y0;
 }
 
-static GQuark
-label_quark (GstNnDecode *self, const GstNnTensorMeta *meta, gint class_id)
+static const gchar *
+label_of (GstNnDecode *self, const GstNnTensorMeta *meta, gint class_id)
 {
   const gchar *label = gst_nn_description_get_label (self->override, class_id);
-  if (label == NULL)
-    label = gst_nn_description_get_label (meta->description, class_id);
-  return g_quark_from_string (label);
+  return label ? label : gst_nn_description_get_label (meta->description, class_id);
 }
 
 /* For others: the region meta with DL Streamer's parameters. */
 static void
-add_region (GstBuffer *buffer, const GstNnObject *o, const GstNnTensorMeta *meta)
+add_region (GstBuffer *buffer, const GstNnObject *o, const GstNnResultMeta *result)
 {
-  const gchar *label = o->label ? g_quark_to_string (o->label) : "object";
-  GstVideoRegionOfInterestMeta *roi = gst_buffer_add_video_region_of_interest_meta (
-      buffer, label, (guint)(o->x + 0.5), (guint)(o->y + 0.5), (guint)(o->width + 0.5),
-      (guint)(o->height + 0.5));
-  gdouble w = MAX (meta->width, 1), h = MAX (meta->height, 1);
-  roi->id = o->id;
+  const gchar *label = gst_nn_object_get_label (o), *model = gst_nn_object_get_model_name (o);
+  gdouble x, y, width, height, w = MAX (result->width, 1), h = MAX (result->height, 1);
+  GstVideoRegionOfInterestMeta *roi;
+  gst_nn_object_get_box (o, &x, &y, &width, &height);
+  roi = gst_buffer_add_video_region_of_interest_meta (buffer, label ? label : "object",
+                                                      (guint)(x + 0.5), (guint)(y + 0.5),
+                                                      (guint)(width + 0.5), (guint)(height + 0.5));
+  roi->id = (gint)gst_nn_object_get_id (o);
+  roi->parent_id = (gint)gst_nn_object_get_parent_id (o);
   gst_video_region_of_interest_meta_add_param (
-      roi, gst_structure_new ("detection", "x_min", G_TYPE_DOUBLE, o->x / w, "x_max", G_TYPE_DOUBLE,
-                              (o->x + o->width) / w, "y_min", G_TYPE_DOUBLE, o->y / h, "y_max",
-                              G_TYPE_DOUBLE, (o->y + o->height) / h, "confidence", G_TYPE_DOUBLE,
-                              o->score, "label_id", G_TYPE_INT, o->class_id, "label", G_TYPE_STRING,
-                              label, "model_name", G_TYPE_STRING,
-                              meta->description ? meta->description->model_name : "", NULL));
+      roi, gst_structure_new (
+               "detection", "x_min", G_TYPE_DOUBLE, x / w, "x_max", G_TYPE_DOUBLE, (x + width) / w,
+               "y_min", G_TYPE_DOUBLE, y / h, "y_max", G_TYPE_DOUBLE, (y + height) / h,
+               "confidence", G_TYPE_DOUBLE, gst_nn_object_get_score (o), "label_id", G_TYPE_INT,
+               gst_nn_object_get_class_id (o), "label", G_TYPE_STRING, label ? label : "object",
+               "model_name", G_TYPE_STRING, model ? model : "", NULL));
+}
+
+/* The frame may have another size by now than it had when the model saw it. */
+static void
+attach_objects (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
+                GstNnResultMeta *result, const gchar *model)
+{
+  gdouble sx = meta->width > 0 ? (gdouble)result->width / meta->width : 1;
+  gdouble sy = meta->height > 0 ? (gdouble)result->height / meta->height : 1;
+  for (guint i = 0; i < self->objects->len; i++) {
+    GstNnDetection d = g_array_index (self->objects, GstNnDetection, i);
+    GstNnObject *o;
+    to_frame (&d, meta);
+    if (d.width <= 0 || d.height <= 0)
+      continue;
+    o = gst_nn_result_meta_add_object (result, 0);
+    gst_nn_object_set_box (o, d.x * sx, d.y * sy, d.width * sx, d.height * sy);
+    gst_nn_object_set_class (o, d.class_id, label_of (self, meta, d.class_id), d.score);
+    gst_nn_object_set_origin (o, model, GST_BUFFER_PTS (buffer));
+    add_region (buffer, o, result);
+  }
 }
 
 static void
 attach_results (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta)
 {
   GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, meta->width, meta->height);
-  result->model_name = g_strdup (meta->description ? meta->description->model_name : NULL);
-  for (guint i = 0; i < self->objects->len; i++) {
-    GstNnObject o = g_array_index (self->objects, GstNnObject, i);
-    to_frame (&o, meta);
-    if (o.width <= 0 || o.height <= 0)
-      continue;
-    o.label = label_quark (self, meta, o.class_id);
-    o.id = (gint)result->objects->len + 1;
-    g_array_append_val (result->objects, o);
-    add_region (buffer, &o, meta);
-  }
+  const gchar *model = meta->description ? meta->description->model_name : NULL;
+  attach_objects (self, buffer, meta, result, model);
   for (guint i = 0; i < self->classes->len; i++) {
-    GstNnClass c = g_array_index (self->classes, GstNnClass, i);
-    c.label = label_quark (self, meta, c.class_id);
-    g_array_append_val (result->classes, c);
+    const GstNnScore *c = &g_array_index (self->classes, GstNnScore, i);
+    g_autoptr (GstNnAttribute) attribute = gst_nn_attribute_new (
+        "classification", label_of (self, meta, c->class_id), c->class_id, c->score, model);
+    gst_nn_object_add_attribute (gst_nn_result_meta_get_frame (result), attribute);
   }
 }
 
@@ -359,8 +373,8 @@ gst_nn_decode_init (GstNnDecode *self)
   self->threshold = 0.5;
   self->iou_threshold = 0.45;
   self->max_objects = 100;
-  self->objects = g_array_new (FALSE, TRUE, sizeof (GstNnObject));
-  self->classes = g_array_new (FALSE, TRUE, sizeof (GstNnClass));
+  self->objects = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
+  self->classes = g_array_new (FALSE, TRUE, sizeof (GstNnScore));
   gst_nn_model_props_init (&self->props);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

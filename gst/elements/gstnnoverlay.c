@@ -3,27 +3,36 @@
  * SECTION:element-nnoverlay
  * @title: nnoverlay
  *
- * Draws boxes, labels and scores of #GstNnResultMeta into the frame, in any format that GStreamer
- * can blend on. Each object is drawn by cairo into a small picture and blended.
+ * Draws what models said of a frame into it: boxes (rotated ones, too) with labels, scores,
+ * attributes, texts and tracks, keypoints with their skeletons, masks, and the classes of the whole
+ * frame. Takes every format whose components lie apart.
  *
  * Threads: streaming thread.
  */
 #include "gstnnelement.h"
+#include "overlay/gstnncanvas.h"
+#include "overlay/gstnncaptions.h"
 
-#include <cairo.h>
 #include <gst/video/gstvideofilter.h>
 #include <math.h>
-#include <pango/pangocairo.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_nn_overlay_debug);
 #define GST_CAT_DEFAULT gst_nn_overlay_debug
+
+/* Colours that stay apart, by class. */
+static const guint32 palette[] = { 0x2ecc71, 0xe74c3c, 0x3498db, 0xf1c40f, 0x9b59b6,
+                                   0x1abc9c, 0xe67e22, 0xec407a, 0x8bc34a, 0x00bcd4 };
+#define N_COLORS G_N_ELEMENTS (palette)
+#define LEAST_KEYPOINT_SCORE 0.3
 
 struct _GstNnOverlay {
   GstVideoFilter parent_instance;
   gboolean labels, scores; /* object lock */
   guint thickness;         /* object lock */
-  PangoContext *pango;     /* streaming thread, with a font map of its own */
-  PangoFontDescription *font;
+  /* streaming thread, for the format of the frames */
+  GstNnCaptions *captions;
+  GstNnColor colors[N_COLORS];
+  gint font_size;
 };
 
 G_DECLARE_FINAL_TYPE (GstNnOverlay, gst_nn_overlay, GST, NN_OVERLAY, GstVideoFilter)
@@ -32,131 +41,141 @@ GST_NN_ELEMENT_REGISTER_DEFINE (nnoverlay, gst_nn_overlay_get_type ())
 
 enum { PROP_LABELS = 1, PROP_SCORES, PROP_THICKNESS };
 
-#define OVERLAY_CAPS GST_VIDEO_CAPS_MAKE (GST_VIDEO_OVERLAY_COMPOSITION_BLEND_FORMATS)
-
-static GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (OVERLAY_CAPS));
-static GstStaticPadTemplate src_template =
-    GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (OVERLAY_CAPS));
-
-/* Colours that stay apart, by class. */
-static const guint32 palette[] = { 0x2ecc71, 0xe74c3c, 0x3498db, 0xf1c40f, 0x9b59b6,
-                                   0x1abc9c, 0xe67e22, 0xec407a, 0x8bc34a, 0x00bcd4 };
-
 typedef struct {
   gboolean labels, scores;
-  gint thickness, font_size;
+  gint thickness;
 } Style;
 
-static void
-set_color (cairo_t *cr, gint class_id)
+static guint
+color_index (gint class_id)
 {
-  guint32 c = palette[(guint)MAX (class_id, 0) % G_N_ELEMENTS (palette)];
-  cairo_set_source_rgb (cr, (c >> 16) / 255., (c >> 8 & 255) / 255., (c & 255) / 255.);
+  return (guint)MAX (class_id, 0) % N_COLORS;
+}
+
+static void
+append_words (GString *s, const gchar *words)
+{
+  g_autofree gchar *valid = g_utf8_make_valid (words, -1);
+  g_string_append_printf (s, "%s%s", s->len ? " " : "", valid);
+}
+
+static void
+append_class (GString *s, const gchar *label, gint class_id, gdouble score, const Style *style)
+{
+  if (style->labels && label != NULL)
+    append_words (s, label);
+  else if (style->labels && class_id >= 0)
+    g_string_append_printf (s, "%s%d", s->len ? " " : "", class_id);
+  if (style->scores)
+    g_string_append_printf (s, "%s%.0f %%", s->len ? " " : "", score * 100);
+}
+
+static void
+append_attribute (GString *s, const GstNnAttribute *a, const Style *style)
+{
+  append_class (s, gst_nn_attribute_get_value (a), gst_nn_attribute_get_class_id (a),
+                gst_nn_attribute_get_score (a), style);
 }
 
 static gchar *
-caption (GQuark label, gint class_id, gdouble score, const Style *style)
+caption (const GstNnObject *o, const Style *style)
 {
   g_autoptr (GString) s = g_string_new (NULL);
-  if (style->labels && label != 0) {
-    g_autofree gchar *valid = g_utf8_make_valid (g_quark_to_string (label), -1);
-    g_string_append (s, valid);
-  } else if (style->labels && class_id >= 0) {
-    g_string_append_printf (s, "%d", class_id);
-  }
-  if (style->scores)
-    g_string_append_printf (s, "%s%.0f %%", s->len ? " " : "", score * 100);
+  const GstNnAttribute *a;
+  append_class (s, gst_nn_object_get_label (o), gst_nn_object_get_class_id (o),
+                gst_nn_object_get_score (o), style);
+  if (style->labels && gst_nn_object_get_track_id (o) != 0)
+    g_string_append_printf (s, "%s#%" G_GUINT64_FORMAT, s->len ? " " : "",
+                            gst_nn_object_get_track_id (o));
+  if (style->labels && gst_nn_object_get_text (o) != NULL)
+    append_words (s, gst_nn_object_get_text (o));
+  for (guint i = 0; (a = gst_nn_object_get_attribute (o, i)) != NULL; i++)
+    append_attribute (s, a, style);
   return g_string_free (g_steal_pointer (&s), FALSE);
 }
 
-/* @cr's origin is the place of the text's background. */
-static void
-draw_text (GstNnOverlay *self, cairo_t *cr, const gchar *text, gint class_id)
+/* Returns its height. */
+static gint
+draw_text (GstNnOverlay *self, GstVideoFrame *frame, const gchar *text, guint color, gint x, gint y,
+           gboolean above)
 {
-  g_autoptr (PangoLayout) layout = pango_layout_new (self->pango);
-  PangoRectangle box;
-  pango_layout_set_font_description (layout, self->font);
-  pango_layout_set_text (layout, text, -1);
-  pango_layout_get_pixel_extents (layout, NULL, &box);
-  set_color (cr, class_id);
-  cairo_rectangle (cr, 0, 0, box.width + 6, box.height + 2);
-  cairo_fill (cr);
-  cairo_set_source_rgb (cr, 0, 0, 0);
-  cairo_move_to (cr, 3, 1);
-  pango_cairo_show_layout (cr, layout);
-}
-
-/* A transparent picture of w x h on a buffer that the overlay rectangle can take over. */
-static cairo_surface_t *
-new_canvas (gint w, gint h, GstBuffer **buffer, GstMapInfo *map)
-{
-  *buffer = gst_buffer_new_allocate (NULL, (gsize)w * (gsize)h * 4, NULL);
-  gst_buffer_memset (*buffer, 0, 0, (gsize)w * (gsize)h * 4);
-  gst_buffer_add_video_meta (*buffer, GST_VIDEO_FRAME_FLAG_NONE,
-                             GST_VIDEO_OVERLAY_COMPOSITION_FORMAT_RGB, (guint)w, (guint)h);
-  gst_buffer_map (*buffer, map, GST_MAP_READWRITE);
-  return cairo_image_surface_create_for_data (map->data, CAIRO_FORMAT_ARGB32, w, h, w * 4);
+  const GstVideoFrame *picture =
+      *text ? gst_nn_captions_get (self->captions, text, palette[color]) : NULL;
+  gint height = picture ? GST_VIDEO_FRAME_HEIGHT (picture) : 0;
+  if (picture != NULL)
+    gst_nn_canvas_copy (frame, picture, x, above && y >= height ? y - height : y);
+  return height;
 }
 
 static void
-add_rectangle (GstVideoOverlayComposition *composition, GstBuffer *buffer, gint x, gint y, gint w,
-               gint h)
+draw_edges (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, guint color, gint t)
 {
-  GstVideoOverlayRectangle *r = gst_video_overlay_rectangle_new_raw (
-      buffer, x, y, (guint)w, (guint)h, GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA);
-  gst_video_overlay_composition_add_rectangle (composition, r);
-  gst_video_overlay_rectangle_unref (r);
-  gst_buffer_unref (buffer);
-}
-
-static void
-draw_object (GstNnOverlay *self, GstVideoOverlayComposition *composition, const GstNnObject *o,
-             const Style *style)
-{
-  g_autofree gchar *text = caption (o->label, o->class_id, o->score, style);
-  gint t = style->thickness, text_height = *text ? style->font_size * 2 : 0;
-  gint x = (gint)floor (o->x) - t, y = (gint)floor (o->y) - t;
-  gint w = (gint)ceil (o->width) + 2 * t, h = (gint)ceil (o->height) + 2 * t;
-  gint above = o->y >= text_height ? text_height : 0; /* else inside the box */
-  gint canvas_w = MAX (w, style->font_size * 14);
-  GstBuffer *buffer;
-  GstMapInfo map;
-  cairo_surface_t *surface = new_canvas (canvas_w, h + above, &buffer, &map);
-  cairo_t *cr = cairo_create (surface);
-  set_color (cr, o->class_id);
-  cairo_set_line_width (cr, t);
-  cairo_rectangle (cr, t / 2., above + t / 2., w - t, h - t);
-  cairo_stroke (cr);
-  if (*text) {
-    cairo_translate (cr, 0, above ? above - text_height + style->font_size / 4. : t);
-    draw_text (self, cr, text, o->class_id);
+  gdouble x, y, w, h, angle;
+  if (!gst_nn_object_get_rotated_box (o, &x, &y, &w, &h, &angle)) {
+    gst_nn_canvas_box (frame, &self->colors[color], t, (gint)floor (x - w / 2) - t,
+                       (gint)floor (y - h / 2) - t, (gint)ceil (w) + 2 * t, (gint)ceil (h) + 2 * t);
+    return;
   }
-  cairo_destroy (cr);
-  cairo_surface_destroy (surface);
-  gst_buffer_unmap (buffer, &map);
-  add_rectangle (composition, buffer, x, y - above, canvas_w, h + above);
+  for (guint i = 0; i < 4; i++) { /* corners in turn */
+    gdouble u0 = (i == 1 || i == 2 ? w : -w) / 2, v0 = (i >= 2 ? h : -h) / 2;
+    gdouble u1 = (i == 0 || i == 1 ? w : -w) / 2, v1 = (i == 1 || i == 2 ? h : -h) / 2;
+    gdouble c = cos (angle), s = sin (angle);
+    gst_nn_canvas_line (frame, &self->colors[color], t, x + u0 * c - v0 * s, y + u0 * s + v0 * c,
+                        x + u1 * c - v1 * s, y + u1 * s + v1 * c);
+  }
 }
 
 static void
-draw_classes (GstNnOverlay *self, GstVideoOverlayComposition *composition,
-              const GstNnResultMeta *meta, const Style *style)
+draw_keypoints (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, gint t)
 {
-  gint line = style->font_size * 2, n = (gint)meta->classes->len;
-  GstBuffer *buffer;
-  GstMapInfo map;
-  cairo_surface_t *surface = new_canvas (style->font_size * 24, line * n, &buffer, &map);
-  cairo_t *cr = cairo_create (surface);
-  for (gint i = 0; i < n; i++) {
-    const GstNnClass *c = &g_array_index (meta->classes, GstNnClass, i);
-    g_autofree gchar *text = caption (c->label, c->class_id, c->score, style);
-    draw_text (self, cr, text, c->class_id);
-    cairo_translate (cr, 0, line);
+  const GstNnSkeleton *skeleton = gst_nn_object_get_skeleton (o);
+  gdouble x, y, x1, y1, score, score1;
+  guint from, to;
+  for (guint i = 0; skeleton != NULL && i < gst_nn_skeleton_get_n_bones (skeleton); i++) {
+    gst_nn_skeleton_get_bone (skeleton, i, &from, &to);
+    if (gst_nn_object_get_keypoint (o, from, &x, &y, &score) &&
+        gst_nn_object_get_keypoint (o, to, &x1, &y1, &score1) &&
+        MIN (score, score1) >= LEAST_KEYPOINT_SCORE)
+      gst_nn_canvas_line (frame, &self->colors[i % N_COLORS], t, x, y, x1, y1);
   }
-  cairo_destroy (cr);
-  cairo_surface_destroy (surface);
-  gst_buffer_unmap (buffer, &map);
-  add_rectangle (composition, buffer, 8, 8, style->font_size * 24, line * n);
+  for (guint i = 0; gst_nn_object_get_keypoint (o, i, &x, &y, &score); i++)
+    if (score >= LEAST_KEYPOINT_SCORE)
+      gst_nn_canvas_fill (frame, &self->colors[i % N_COLORS], (gint)x - t, (gint)y - t, 2 * t,
+                          2 * t);
+}
+
+static void
+draw_object (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, const Style *style)
+{
+  g_autofree gchar *text = caption (o, style);
+  guint color = color_index (gst_nn_object_get_class_id (o));
+  gdouble x, y;
+  gst_nn_object_get_box (o, &x, &y, NULL, NULL);
+  if (gst_nn_object_get_mask (o) != NULL)
+    gst_nn_canvas_tint (frame, &self->colors[color], 1, gst_nn_object_get_mask (o));
+  draw_edges (self, frame, o, color, style->thickness);
+  draw_keypoints (self, frame, o, style->thickness);
+  draw_text (self, frame, text, color, (gint)floor (x) - style->thickness,
+             (gint)floor (y) - style->thickness, TRUE);
+}
+
+/* What was said of the frame as a whole: its mask under everything, its classes as lines. */
+static void
+draw_frame (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *whole, const Style *style)
+{
+  const GstNnAttribute *a;
+  gint y = self->font_size / 2;
+  for (guint i = 0; (a = gst_nn_object_get_attribute (whole, i)) != NULL; i++) {
+    g_autoptr (GString) s = g_string_new (NULL);
+    append_attribute (s, a, style);
+    y += draw_text (self, frame, s->str, color_index (gst_nn_attribute_get_class_id (a)),
+                    self->font_size / 2, y, FALSE);
+  }
+  if (style->labels && gst_nn_object_get_text (whole) != NULL) {
+    g_autofree gchar *valid = g_utf8_make_valid (gst_nn_object_get_text (whole), -1);
+    draw_text (self, frame, valid, 0, self->font_size / 2, y, FALSE);
+  }
+  draw_keypoints (self, frame, whole, style->thickness);
 }
 
 static Style
@@ -168,8 +187,6 @@ get_style (GstNnOverlay *self, gint height)
   style.scores = self->scores;
   style.thickness = self->thickness ? (gint)self->thickness : MAX (2, height / 240);
   GST_OBJECT_UNLOCK (self);
-  style.font_size = MAX (9, height / 45);
-  pango_font_description_set_absolute_size (self->font, style.font_size * PANGO_SCALE);
   return style;
 }
 
@@ -178,36 +195,41 @@ gst_nn_overlay_transform_frame_ip (GstVideoFilter *filter, GstVideoFrame *frame)
 {
   GstNnOverlay *self = (GstNnOverlay *)filter;
   GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (frame->buffer);
-  GstVideoOverlayComposition *composition;
+  const GstNnObject *whole;
   Style style;
-  if (meta == NULL || (meta->objects->len == 0 && meta->classes->len == 0))
+  guint n;
+  if (meta == NULL || gst_nn_result_meta_is_empty (meta))
     return GST_FLOW_OK;
+  n = gst_nn_result_meta_get_n_objects (meta);
+  whole = gst_nn_result_meta_get_frame (meta);
   style = get_style (self, GST_VIDEO_FRAME_HEIGHT (frame));
-  GST_LOG_OBJECT (self, "draws %u objects, %u classes", meta->objects->len, meta->classes->len);
-  composition = gst_video_overlay_composition_new (NULL);
-  for (guint i = meta->objects->len; i-- > 0;) /* best last, so on top */
-    draw_object (self, composition, &g_array_index (meta->objects, GstNnObject, i), &style);
-  if (meta->classes->len > 0)
-    draw_classes (self, composition, meta, &style);
-  gst_video_overlay_composition_blend (composition, frame);
-  gst_video_overlay_composition_unref (composition);
+  GST_LOG_OBJECT (self, "draws %u objects", n);
+  if (gst_nn_object_get_mask (whole) != NULL)
+    gst_nn_canvas_tint (frame, self->colors, N_COLORS, gst_nn_object_get_mask (whole));
+  for (guint i = n; i-- > 0;) /* best last, so on top */
+    draw_object (self, frame, gst_nn_result_meta_get_object (meta, i), &style);
+  draw_frame (self, frame, whole, &style);
   return GST_FLOW_OK;
 }
 
-/* Pango's font maps may not be shared by threads, and its default one is the calling thread's. */
 static gboolean
-gst_nn_overlay_start (GstBaseTransform *base)
+gst_nn_overlay_set_info (GstVideoFilter *filter, G_GNUC_UNUSED GstCaps *in_caps,
+                         GstVideoInfo *in_info, G_GNUC_UNUSED GstCaps *out_caps,
+                         G_GNUC_UNUSED GstVideoInfo *out_info)
 {
-  GstNnOverlay *self = (GstNnOverlay *)base;
-  g_autoptr (PangoFontMap) fonts = pango_cairo_font_map_new ();
-  self->pango = pango_font_map_create_context (fonts);
+  GstNnOverlay *self = (GstNnOverlay *)filter;
+  self->font_size = MAX (9, GST_VIDEO_INFO_HEIGHT (in_info) / 45);
+  g_clear_pointer (&self->captions, gst_nn_captions_free);
+  self->captions = gst_nn_captions_new (in_info, self->font_size);
+  for (guint i = 0; i < N_COLORS; i++)
+    self->colors[i] = gst_nn_canvas_color (in_info, palette[i]);
   return TRUE;
 }
 
 static gboolean
 gst_nn_overlay_stop (GstBaseTransform *base)
 {
-  g_clear_object (&((GstNnOverlay *)base)->pango);
+  g_clear_pointer (&((GstNnOverlay *)base)->captions, gst_nn_captions_free);
   return TRUE;
 }
 
@@ -254,24 +276,16 @@ gst_nn_overlay_get_property (GObject *object, guint id, GValue *value, GParamSpe
 }
 
 static void
-gst_nn_overlay_finalize (GObject *object)
-{
-  GstNnOverlay *self = (GstNnOverlay *)object;
-  pango_font_description_free (self->font);
-  G_OBJECT_CLASS (gst_nn_overlay_parent_class)->finalize (object);
-}
-
-static void
 gst_nn_overlay_class_init (GstNnOverlayClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
                         GST_PARAM_CONTROLLABLE;
+  g_autoptr (GstCaps) caps = gst_nn_canvas_caps ();
   GST_DEBUG_CATEGORY_INIT (gst_nn_overlay_debug, "nnoverlay", 0, "draws results");
   object_class->set_property = gst_nn_overlay_set_property;
   object_class->get_property = gst_nn_overlay_get_property;
-  object_class->finalize = gst_nn_overlay_finalize;
   g_object_class_install_property (
       object_class, PROP_LABELS,
       g_param_spec_boolean ("labels", "Labels", _ ("Draw class names"), TRUE, playing));
@@ -282,18 +296,20 @@ gst_nn_overlay_class_init (GstNnOverlayClass *klass)
                                    g_param_spec_uint ("thickness", "Thickness",
                                                       _ ("Of lines in pixels; 0: by frame size"), 0,
                                                       64, 0, playing));
-  GST_BASE_TRANSFORM_CLASS (klass)->start = gst_nn_overlay_start;
   GST_BASE_TRANSFORM_CLASS (klass)->stop = gst_nn_overlay_stop;
+  GST_VIDEO_FILTER_CLASS (klass)->set_info = gst_nn_overlay_set_info;
   GST_VIDEO_FILTER_CLASS (klass)->transform_frame_ip = gst_nn_overlay_transform_frame_ip;
-  gst_element_class_add_static_pad_template (element_class, &sink_template);
-  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_add_pad_template (
+      element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (
+      element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_element_class_set_static_metadata (element_class, "Draws results", "Filter/Editor/Video",
-                                         "Draws boxes, labels and scores", "The Axon developers");
+                                         "Draws boxes, labels, keypoints and masks",
+                                         "The Axon developers");
 }
 
 static void
 gst_nn_overlay_init (GstNnOverlay *self)
 {
   self->labels = self->scores = TRUE;
-  self->font = pango_font_description_from_string ("Sans Bold 10");
 }

@@ -9,12 +9,12 @@
  * Threads: streaming thread.
  */
 #include "gstnnelement.h"
+#include "record/gstnnrecord.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <gst/base/gstbasetransform.h>
-#include <json-glib/json-glib.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,6 +25,7 @@ struct _GstNnPublish {
   GstBaseTransform parent_instance;
   gchar *location, *source; /* object lock */
   gboolean empty;           /* object lock */
+  gboolean tensor_data;     /* object lock */
   FILE *file;
 };
 
@@ -32,123 +33,33 @@ G_DECLARE_FINAL_TYPE (GstNnPublish, gst_nn_publish, GST, NN_PUBLISH, GstBaseTran
 G_DEFINE_TYPE (GstNnPublish, gst_nn_publish, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nnpublish, gst_nn_publish_get_type ())
 
-enum { PROP_LOCATION = 1, PROP_SOURCE, PROP_EMPTY };
+enum { PROP_LOCATION = 1, PROP_SOURCE, PROP_EMPTY, PROP_TENSOR_DATA };
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
-static void
-add_number (JsonBuilder *b, const gchar *name, gdouble value)
-{
-  json_builder_set_member_name (b, name);
-  json_builder_add_double_value (b, value);
-}
-
-static void
-add_int (JsonBuilder *b, const gchar *name, gint64 value)
-{
-  json_builder_set_member_name (b, name);
-  json_builder_add_int_value (b, value);
-}
-
-static void
-add_text (JsonBuilder *b, const gchar *name, const gchar *value)
-{
-  g_autofree gchar *valid = g_utf8_make_valid (value, -1);
-  json_builder_set_member_name (b, name);
-  json_builder_add_string_value (b, valid);
-}
-
-static void
-add_object (JsonBuilder *b, const GstNnObject *o, const GstNnResultMeta *meta)
-{
-  gdouble w = MAX (meta->width, 1), h = MAX (meta->height, 1);
-  json_builder_begin_object (b);
-  json_builder_set_member_name (b, "detection");
-  json_builder_begin_object (b);
-  json_builder_set_member_name (b, "bounding_box");
-  json_builder_begin_object (b);
-  add_number (b, "x_max", (o->x + o->width) / w);
-  add_number (b, "x_min", o->x / w);
-  add_number (b, "y_max", (o->y + o->height) / h);
-  add_number (b, "y_min", o->y / h);
-  json_builder_end_object (b);
-  add_number (b, "confidence", o->score);
-  if (o->label)
-    add_text (b, "label", g_quark_to_string (o->label));
-  add_int (b, "label_id", o->class_id);
-  json_builder_end_object (b);
-  add_int (b, "h", (gint64)(o->height + 0.5));
-  add_int (b, "region_id", o->id);
-  add_text (b, "roi_type", o->label ? g_quark_to_string (o->label) : "");
-  add_int (b, "w", (gint64)(o->width + 0.5));
-  add_int (b, "x", (gint64)(o->x + 0.5));
-  add_int (b, "y", (gint64)(o->y + 0.5));
-  json_builder_end_object (b);
-}
-
-/* A frame-level class is an object of the whole frame, under the name of its model. */
-static void
-add_class (JsonBuilder *b, const GstNnClass *c, const GstNnResultMeta *meta)
-{
-  g_autofree gchar *name =
-      g_strdup_printf ("classification/%s", meta->model_name ? meta->model_name : "model");
-  json_builder_begin_object (b);
-  json_builder_set_member_name (b, name);
-  json_builder_begin_object (b);
-  add_number (b, "confidence", c->score);
-  if (c->label)
-    add_text (b, "label", g_quark_to_string (c->label));
-  add_int (b, "label_id", c->class_id);
-  json_builder_set_member_name (b, "model");
-  json_builder_begin_object (b);
-  add_text (b, "name", meta->model_name ? meta->model_name : "");
-  json_builder_end_object (b);
-  json_builder_end_object (b);
-  add_int (b, "h", meta->height);
-  add_int (b, "w", meta->width);
-  add_int (b, "x", 0);
-  add_int (b, "y", 0);
-  json_builder_end_object (b);
-}
-
 static gchar *
-make_line (GstNnPublish *self, GstNnResultMeta *meta, GstClockTime time)
+make_line (GstNnPublish *self, GstBuffer *buffer, GstNnResultMeta *meta)
 {
-  g_autoptr (JsonBuilder) b = json_builder_new ();
-  g_autoptr (JsonNode) root = NULL;
-  json_builder_begin_object (b);
-  json_builder_set_member_name (b, "objects");
-  json_builder_begin_array (b);
-  for (guint i = 0; i < meta->objects->len; i++)
-    add_object (b, gst_nn_result_meta_get_object (meta, i), meta);
-  for (guint i = 0; i < meta->classes->len; i++)
-    add_class (b, gst_nn_result_meta_get_class (meta, i), meta);
-  json_builder_end_array (b);
-  json_builder_set_member_name (b, "resolution");
-  json_builder_begin_object (b);
-  add_int (b, "height", meta->height);
-  add_int (b, "width", meta->width);
-  json_builder_end_object (b);
+  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
+  GstClockTime pts = GST_BUFFER_PTS (buffer);
+  g_autofree gchar *source = NULL;
+  GstNnRecordInfo info = {
+    .stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts),
+    .running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts),
+    .unix_time = gst_nn_buffer_get_unix_time (buffer),
+    .pts = pts,
+  };
+  if (!GST_CLOCK_TIME_IS_VALID (info.stream_time))
+    info.stream_time = pts;
   GST_OBJECT_LOCK (self);
-  if (self->source != NULL)
-    add_text (b, "source", self->source);
+  source = g_strdup (self->source);
+  info.tensor_data = self->tensor_data;
   GST_OBJECT_UNLOCK (self);
-  if (GST_CLOCK_TIME_IS_VALID (time))
-    add_int (b, "timestamp", (gint64)time);
-  json_builder_end_object (b);
-  root = json_builder_get_root (b);
-  return json_to_string (root, FALSE);
-}
-
-static GstClockTime
-stream_time (GstBaseTransform *base, GstBuffer *buffer)
-{
-  GstClockTime time =
-      gst_segment_to_stream_time (&base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
-  return GST_CLOCK_TIME_IS_VALID (time) ? time : GST_BUFFER_PTS (buffer);
+  info.source = source;
+  return gst_nn_record_new (meta, &info);
 }
 
 static GstFlowReturn
@@ -161,10 +72,10 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GST_OBJECT_LOCK (self);
   empty = self->empty;
   GST_OBJECT_UNLOCK (self);
-  if (meta == NULL || (!empty && meta->objects->len == 0 && meta->classes->len == 0))
+  if (meta == NULL || (!empty && gst_nn_result_meta_is_empty (meta)))
     return GST_FLOW_OK;
-  GST_LOG_OBJECT (self, "writes %u objects, %u classes", meta->objects->len, meta->classes->len);
-  line = make_line (self, meta, stream_time (base, buffer));
+  GST_LOG_OBJECT (self, "writes %u objects", gst_nn_result_meta_get_n_objects (meta));
+  line = make_line (self, buffer, meta);
   /* Whole lines: a reader at the other end never sees half a record. */
   if (fprintf (self->file, "%s\n", line) < 0 || fflush (self->file) != 0) {
     GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
@@ -238,6 +149,9 @@ gst_nn_publish_set_property (GObject *object, guint id, const GValue *value, GPa
   case PROP_EMPTY:
     self->empty = g_value_get_boolean (value);
     break;
+  case PROP_TENSOR_DATA:
+    self->tensor_data = g_value_get_boolean (value);
+    break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   }
@@ -258,6 +172,9 @@ gst_nn_publish_get_property (GObject *object, guint id, GValue *value, GParamSpe
     break;
   case PROP_EMPTY:
     g_value_set_boolean (value, self->empty);
+    break;
+  case PROP_TENSOR_DATA:
+    g_value_set_boolean (value, self->tensor_data);
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -281,6 +198,7 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS (klass);
   GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
   GST_DEBUG_CATEGORY_INIT (gst_nn_publish_debug, "nnpublish", 0, "writes results");
   object_class->set_property = gst_nn_publish_set_property;
   object_class->get_property = gst_nn_publish_get_property;
@@ -296,9 +214,11 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   g_object_class_install_property (
       object_class, PROP_EMPTY,
       g_param_spec_boolean ("add-empty-results", "Empty results",
-                            _ ("Write a record for frames without results, too"), FALSE,
-                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
-                                GST_PARAM_MUTABLE_PLAYING));
+                            _ ("Write a record for frames without results, too"), FALSE, playing));
+  g_object_class_install_property (object_class, PROP_TENSOR_DATA,
+                                   g_param_spec_boolean ("add-tensor-data", "Tensor data",
+                                                         _ ("Write masks and embeddings, too"),
+                                                         FALSE, playing));
   base->transform_ip = gst_nn_publish_transform_ip;
   base->start = gst_nn_publish_start;
   base->stop = gst_nn_publish_stop;

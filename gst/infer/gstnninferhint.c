@@ -4,6 +4,9 @@
  * or gives a hint, is obeyed. */
 #include "infer/gstnninfer.h"
 
+#include <gst/base/gstbasesrc.h>
+#include <string.h>
+
 #define GST_CAT_DEFAULT gst_nn_infer_debug
 #define SIDE_BY_SIDE 8 /* frames of a file that are inferred at once, at most */
 
@@ -20,27 +23,74 @@ is_decided (GstNnInfer *self)
   return FALSE;
 }
 
-GstNnInferGoal
-gst_nn_infer_find_goal (GstNnInfer *self)
-{
-  g_autoptr (GstQuery) query = gst_query_new_latency ();
-  gboolean live = FALSE, is_free;
-  GST_OBJECT_LOCK (self);
-  is_free = !is_decided (self) && self->nireq != 1;
-  GST_OBJECT_UNLOCK (self);
-  if (!is_free)
-    return GST_NN_INFER_AS_CONFIGURED;
-  if (gst_pad_peer_query (self->sinkpad, query))
-    gst_query_parse_latency (query, &live, NULL, NULL);
-  return live ? GST_NN_INFER_LATENCY : GST_NN_INFER_THROUGHPUT;
-}
-
 static gboolean
 knows (GstNnInfer *self, const gchar *key)
 {
   g_autoptr (GVariant) value =
       axon_core_get_property (axon_core_get_default (), self->device, key, NULL);
   return value != NULL;
+}
+
+/* Sources that are no GstBaseSrc, such as rtspsrc, say what they are in their class only. */
+static gboolean
+is_live_source (GstElement *element)
+{
+  const gchar *kind = gst_element_get_metadata (element, GST_ELEMENT_METADATA_KLASS);
+  if (!GST_OBJECT_FLAG_IS_SET (element, GST_ELEMENT_FLAG_SOURCE) || GST_IS_BIN (element))
+    return FALSE;
+  return GST_IS_BASE_SRC (element) ? gst_base_src_is_live (GST_BASE_SRC (element))
+                                   : kind != NULL && strstr (kind, "Network") != NULL;
+}
+
+static void
+find_live_source (const GValue *item, gpointer user_data)
+{
+  if (is_live_source (g_value_get_object (item)))
+    *(gboolean *)user_data = TRUE;
+}
+
+/* A guess while upstream does not answer, as cameras that are not open yet. */
+static gboolean
+is_beside_live_source (GstNnInfer *self)
+{
+  GstObject *top = gst_object_ref (self), *parent;
+  gboolean found = FALSE;
+  GstIterator *elements;
+  while ((parent = gst_object_get_parent (top)) != NULL) {
+    gst_object_unref (top);
+    top = parent;
+  }
+  if (GST_IS_BIN (top)) {
+    elements = gst_bin_iterate_recurse (GST_BIN (top));
+    while (gst_iterator_foreach (elements, find_live_source, &found) == GST_ITERATOR_RESYNC)
+      gst_iterator_resync (elements);
+    gst_iterator_free (elements);
+  }
+  gst_object_unref (top);
+  return found;
+}
+
+static gboolean
+is_live (GstNnInfer *self)
+{
+  g_autoptr (GstQuery) query = gst_query_new_latency ();
+  gboolean live;
+  if (!gst_pad_peer_query (self->sinkpad, query))
+    return is_beside_live_source (self);
+  gst_query_parse_latency (query, &live, NULL, NULL);
+  return live;
+}
+
+GstNnInferGoal
+gst_nn_infer_find_goal (GstNnInfer *self)
+{
+  gboolean is_free;
+  GST_OBJECT_LOCK (self);
+  is_free = !is_decided (self) && self->nireq != 1;
+  GST_OBJECT_UNLOCK (self);
+  if (!is_free || !knows (self, "PERFORMANCE_HINT"))
+    return GST_NN_INFER_AS_CONFIGURED;
+  return is_live (self) ? GST_NN_INFER_LATENCY : GST_NN_INFER_THROUGHPUT;
 }
 
 /* TRUE if the configuration leaves @key to us. */
@@ -59,7 +109,7 @@ gst_nn_infer_add_goal (GstNnInfer *self, GVariantBuilder *config)
 {
   gboolean many = self->goal == GST_NN_INFER_THROUGHPUT;
   const gchar *hint = many ? "THROUGHPUT" : "LATENCY";
-  if (self->goal == GST_NN_INFER_AS_CONFIGURED || !may_add (self, "PERFORMANCE_HINT"))
+  if (self->goal == GST_NN_INFER_AS_CONFIGURED)
     return;
   GST_INFO_OBJECT (self, "%s: the model is compiled for %s",
                    many ? "not a live stream" : "a live stream", many ? "throughput" : "latency");

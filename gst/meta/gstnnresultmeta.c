@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <gst/nn/gstnnresultmeta.h>
 
+#include "gstnnobject-private.h"
+
 #include <gst/video/video.h>
 
 /**
@@ -27,9 +29,9 @@ result_meta_init (GstMeta *meta, G_GNUC_UNUSED gpointer params, G_GNUC_UNUSED Gs
 {
   GstNnResultMeta *m = (GstNnResultMeta *)meta;
   m->width = m->height = 0;
-  m->objects = g_array_new (FALSE, TRUE, sizeof (GstNnObject));
-  m->classes = g_array_new (FALSE, TRUE, sizeof (GstNnClass));
-  m->model_name = NULL;
+  m->frame = gst_nn_object_new (0, 0);
+  m->objects = g_ptr_array_new_with_free_func ((GDestroyNotify)gst_nn_object_unref);
+  m->last_id = 0;
   return TRUE;
 }
 
@@ -37,21 +39,36 @@ static void
 result_meta_free (GstMeta *meta, G_GNUC_UNUSED GstBuffer *buffer)
 {
   GstNnResultMeta *m = (GstNnResultMeta *)meta;
-  g_array_unref (m->objects);
-  g_array_unref (m->classes);
-  g_free (m->model_name);
+  gst_nn_object_unref (m->frame);
+  g_ptr_array_unref (m->objects);
+}
+
+/* Numbers go on behind those of what is there already. */
+static void
+append_moved (GstNnResultMeta *to, const GstNnResultMeta *from, const GstNnMove *move)
+{
+  guint first = to->last_id;
+  for (guint i = 0; i < from->objects->len; i++) {
+    GstNnObject *o = gst_nn_object_copy_moved (g_ptr_array_index (from->objects, i), move);
+    o->id += first;
+    o->parent_id += o->parent_id ? first : 0;
+    g_ptr_array_add (to->objects, o);
+  }
+  to->last_id = first + from->last_id;
 }
 
 static void
-scale_objects (GstNnResultMeta *m, gdouble sx, gdouble sy)
+append_frame (GstNnResultMeta *to, const GstNnResultMeta *from, const GstNnMove *move)
 {
-  for (guint i = 0; i < m->objects->len; i++) {
-    GstNnObject *o = &g_array_index (m->objects, GstNnObject, i);
-    o->x *= sx;
-    o->width *= sx;
-    o->y *= sy;
-    o->height *= sy;
+  GstNnAttribute *attribute;
+  if (gst_nn_object_get_n_attributes (to->frame) == 0) {
+    GstNnObject *old = to->frame;
+    to->frame = gst_nn_object_copy_moved (from->frame, move);
+    gst_nn_object_unref (old);
+    return;
   }
+  for (guint i = 0; (attribute = gst_nn_object_get_attribute (from->frame, i)) != NULL; i++)
+    gst_nn_object_add_attribute (to->frame, attribute);
 }
 
 static gboolean
@@ -59,6 +76,7 @@ result_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *fr
                        gpointer data)
 {
   GstNnResultMeta *m = (GstNnResultMeta *)meta, *copy;
+  GstNnMove move = { 1, 1, 0, 0 };
   gint width = m->width, height = m->height;
   if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
     GstVideoMetaTransform *scale = data;
@@ -70,11 +88,13 @@ result_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *fr
   copy = gst_buffer_add_nn_result_meta (to, width, height);
   if (copy == NULL)
     return FALSE;
-  g_array_append_vals (copy->objects, m->objects->data, m->objects->len);
-  g_array_append_vals (copy->classes, m->classes->data, m->classes->len);
-  copy->model_name = g_strdup (m->model_name);
-  if (m->width > 0 && m->height > 0)
-    scale_objects (copy, (gdouble)width / m->width, (gdouble)height / m->height);
+  if (m->width > 0 && m->height > 0) {
+    move.scale_x = (gdouble)copy->width / m->width;
+    move.scale_y = (gdouble)copy->height / m->height;
+  }
+  append_moved (copy, m, &move);
+  append_frame (copy, m, &move);
+  gst_nn_object_set_box (copy->frame, 0, 0, copy->width, copy->height);
   return TRUE;
 }
 
@@ -104,18 +124,24 @@ gst_nn_result_meta_get_info (void)
  * @width: of the frame
  * @height: of the frame
  *
- * Returns: (transfer none): a new, empty meta
+ * Gets the result meta of a buffer, and makes it where there is none. One that is there keeps its
+ * size, which coordinates refer to.
+ *
+ * Returns: (transfer none): the buffer's result meta
  *
  * Since: 1.0
  */
 GstNnResultMeta *
 gst_buffer_add_nn_result_meta (GstBuffer *buffer, gint width, gint height)
 {
-  GstNnResultMeta *m =
-      (GstNnResultMeta *)gst_buffer_add_meta (buffer, GST_NN_RESULT_META_INFO, NULL);
+  GstNnResultMeta *m = gst_buffer_get_nn_result_meta (buffer);
+  if (m != NULL)
+    return m;
+  m = (GstNnResultMeta *)gst_buffer_add_meta (buffer, GST_NN_RESULT_META_INFO, NULL);
   if (m != NULL) {
     m->width = width;
     m->height = height;
+    gst_nn_object_set_box (m->frame, 0, 0, width, height);
   }
   return m;
 }
@@ -124,7 +150,7 @@ gst_buffer_add_nn_result_meta (GstBuffer *buffer, gint width, gint height)
  * gst_buffer_get_nn_result_meta:
  * @buffer: a buffer
  *
- * Returns: (transfer none) (nullable): its first result meta
+ * Returns: (transfer none) (nullable): its result meta
  *
  * Since: 1.0
  */
@@ -135,10 +161,43 @@ gst_buffer_get_nn_result_meta (GstBuffer *buffer)
 }
 
 /**
+ * gst_nn_result_meta_get_frame:
+ * @meta: a result meta
+ *
+ * Gets what models said of the frame as a whole: its classes are attributes, its mask has the class
+ * of each pixel.
+ *
+ * Returns: (transfer none): the frame, as an object with number 0
+ *
+ * Since: 1.0
+ */
+GstNnObject *
+gst_nn_result_meta_get_frame (GstNnResultMeta *meta)
+{
+  return meta->frame;
+}
+
+/**
+ * gst_nn_result_meta_is_empty:
+ * @meta: a result meta
+ *
+ * Returns: %TRUE if no model found anything
+ *
+ * Since: 1.0
+ */
+gboolean
+gst_nn_result_meta_is_empty (GstNnResultMeta *meta)
+{
+  const GstNnObject *f = meta->frame;
+  return meta->objects->len == 0 && f->attributes == NULL && f->mask == NULL && f->text == NULL &&
+         f->embedding == NULL && f->keypoints == NULL;
+}
+
+/**
  * gst_nn_result_meta_get_n_objects:
  * @meta: a result meta
  *
- * Returns: the number of objects
+ * Returns: the number of objects, those inside of others included
  *
  * Since: 1.0
  */
@@ -151,43 +210,95 @@ gst_nn_result_meta_get_n_objects (GstNnResultMeta *meta)
 /**
  * gst_nn_result_meta_get_object:
  * @meta: a result meta
- * @index: an object
+ * @index: an object, in the order in which they were added; a parent comes before what is inside
  *
  * Returns: (transfer none) (nullable): the object; valid as long as the buffer
  *
  * Since: 1.0
  */
-const GstNnObject *
+GstNnObject *
 gst_nn_result_meta_get_object (GstNnResultMeta *meta, guint index)
 {
-  return index < meta->objects->len ? &g_array_index (meta->objects, GstNnObject, index) : NULL;
+  return index < meta->objects->len ? g_ptr_array_index (meta->objects, index) : NULL;
 }
 
 /**
- * gst_nn_result_meta_get_n_classes:
+ * gst_nn_result_meta_get_objects:
  * @meta: a result meta
  *
- * Returns: the number of classes of the frame
+ * Returns: (transfer container) (element-type GstNnObject): all objects, as
+ *   gst_nn_result_meta_get_object() counts them
  *
  * Since: 1.0
  */
-guint
-gst_nn_result_meta_get_n_classes (GstNnResultMeta *meta)
+GPtrArray *
+gst_nn_result_meta_get_objects (GstNnResultMeta *meta)
 {
-  return meta->classes->len;
+  return g_ptr_array_copy (meta->objects, (GCopyFunc)(gpointer)gst_nn_object_ref, NULL);
 }
 
 /**
- * gst_nn_result_meta_get_class:
+ * gst_nn_result_meta_find_object:
  * @meta: a result meta
- * @index: a class
+ * @id: number of an object, or 0 for the frame
  *
- * Returns: (transfer none) (nullable): the class; valid as long as the buffer
+ * Returns: (transfer none) (nullable): the object
  *
  * Since: 1.0
  */
-const GstNnClass *
-gst_nn_result_meta_get_class (GstNnResultMeta *meta, guint index)
+GstNnObject *
+gst_nn_result_meta_find_object (GstNnResultMeta *meta, guint id)
 {
-  return index < meta->classes->len ? &g_array_index (meta->classes, GstNnClass, index) : NULL;
+  for (guint i = 0; i < meta->objects->len; i++) {
+    GstNnObject *o = g_ptr_array_index (meta->objects, i);
+    if (o->id == id)
+      return o;
+  }
+  return id == 0 ? meta->frame : NULL;
+}
+
+/**
+ * gst_nn_result_meta_add_object:
+ * @meta: a result meta of a writable buffer
+ * @parent_id: number of the object that it was found inside of, 0: of none
+ *
+ * Adds an object, with a number that no other has on this buffer.
+ *
+ * Returns: (transfer none): the object
+ *
+ * Since: 1.0
+ */
+GstNnObject *
+gst_nn_result_meta_add_object (GstNnResultMeta *meta, guint parent_id)
+{
+  GstNnObject *object;
+  g_return_val_if_fail (gst_nn_result_meta_find_object (meta, parent_id) != NULL, NULL);
+  object = gst_nn_object_new (++meta->last_id, parent_id);
+  g_ptr_array_add (meta->objects, object);
+  return object;
+}
+
+/**
+ * gst_nn_result_meta_remove_object:
+ * @meta: a result meta of a writable buffer
+ * @id: number of an object
+ *
+ * Removes an object and what was found inside of it.
+ *
+ * Since: 1.0
+ */
+void
+gst_nn_result_meta_remove_object (GstNnResultMeta *meta, guint id)
+{
+  g_autoptr (GHashTable) removed = g_hash_table_new (NULL, NULL);
+  g_hash_table_add (removed, GUINT_TO_POINTER (id));
+  for (guint i = 0; i < meta->objects->len && id != 0;) { /* parents come first */
+    const GstNnObject *o = g_ptr_array_index (meta->objects, i);
+    if (o->id != id && !g_hash_table_contains (removed, GUINT_TO_POINTER (o->parent_id))) {
+      i++;
+      continue;
+    }
+    g_hash_table_add (removed, GUINT_TO_POINTER (o->id));
+    g_ptr_array_remove_index (meta->objects, i);
+  }
 }

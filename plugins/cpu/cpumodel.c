@@ -256,6 +256,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   CpuModel *self = (CpuModel *)compiled;
   g_autofree AxonShape *shapes = g_new0 (AxonShape, transformed->inputs->len + 1);
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
+  axon_compiled_model_set_runs_in_caller (compiled, cpu_threads_fit_any (threads));
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);
   self->threads = *threads;

@@ -161,3 +161,9 @@ cpu_threads_release (void)
     cpu_openmp_set_threads (team->openmp);
   cpu_pool_use (NULL, 1);
 }
+
+gboolean
+cpu_threads_fit_any (const CpuThreads *wanted)
+{
+  return wanted->threads == 1 && wanted->limits.whole && !wanted->pin;
+}

@@ -16,3 +16,6 @@ typedef struct {
  * first needs them, and keeps them. */
 void cpu_threads_use (const CpuThreads *wanted);
 void cpu_threads_release (void);
+
+/* A thread that is not of a stream can do the same without workers or another mask. */
+gboolean cpu_threads_fit_any (const CpuThreads *wanted);

@@ -33,6 +33,17 @@ buffer_with_tensors (GstHarness *h, AxonTensor *a, AxonTensor *b, gint input_wid
 
 /* Three boxes: two that overlap in one class, one of another class in the same place. */
 static void
+assert_box (const GstNnObject *o, gdouble x, gdouble y, gdouble width, gdouble height)
+{
+  gdouble got[4];
+  gst_nn_object_get_box (o, &got[0], &got[1], &got[2], &got[3]);
+  g_assert_cmpfloat_with_epsilon (got[0], x, 1e-3);
+  g_assert_cmpfloat_with_epsilon (got[1], y, 1e-3);
+  g_assert_cmpfloat_with_epsilon (got[2], width, 1e-3);
+  g_assert_cmpfloat_with_epsilon (got[3], height, 1e-3);
+}
+
+static void
 overlaps_are_suppressed_within_a_class_and_the_letterbox_is_undone (void)
 {
   GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.5 labels=none,cat,dog");
@@ -52,13 +63,10 @@ overlaps_are_suppressed_within_a_class_and_the_letterbox_is_undone (void)
   g_assert_nonnull (meta);
   g_assert_cmpuint (gst_nn_result_meta_get_n_objects (meta), ==, 2);
   o = gst_nn_result_meta_get_object (meta, 0);
-  g_assert_cmpstr (g_quark_to_string (o->label), ==, "cat");
-  g_assert_cmpfloat_with_epsilon (o->score, 0.9, 1e-6);
-  g_assert_cmpfloat_with_epsilon (o->x, 40, 1e-3);
-  g_assert_cmpfloat_with_epsilon (o->y, 20, 1e-3);
-  g_assert_cmpfloat_with_epsilon (o->width, 40, 1e-3);
-  g_assert_cmpfloat_with_epsilon (o->height, 40, 1e-3);
-  g_assert_cmpstr (g_quark_to_string (gst_nn_result_meta_get_object (meta, 1)->label), ==, "dog");
+  g_assert_cmpstr (gst_nn_object_get_label (o), ==, "cat");
+  g_assert_cmpfloat_with_epsilon (gst_nn_object_get_score (o), 0.9, 1e-6);
+  assert_box (o, 40, 20, 40, 40);
+  g_assert_cmpstr (gst_nn_object_get_label (gst_nn_result_meta_get_object (meta, 1)), ==, "dog");
   roi = gst_buffer_get_video_region_of_interest_meta (out);
   g_assert_nonnull (roi);
   g_assert_nonnull (gst_video_region_of_interest_meta_get_param (roi, "detection"));
@@ -92,15 +100,20 @@ logits_become_the_best_classes (void)
   GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.01 labels=a,b,c");
   AxonShape s = AXON_SHAPE (1, 3);
   g_autoptr (AxonTensor) logits = test_tensor (&s, (gfloat[]){ 1, 3, 2 });
+  const GstNnAttribute *best;
+  const GstNnObject *frame;
   GstNnResultMeta *meta;
   GstBuffer *out;
   gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
   out = gst_harness_push_and_pull (h, buffer_with_tensors (h, logits, NULL, 64, 64, 64, 64));
   meta = gst_buffer_get_nn_result_meta (out);
-  g_assert_cmpuint (gst_nn_result_meta_get_n_classes (meta), ==, 3);
-  g_assert_cmpint (gst_nn_result_meta_get_class (meta, 0)->class_id, ==, 1);
-  g_assert_cmpfloat_with_epsilon (gst_nn_result_meta_get_class (meta, 0)->score,
-                                  1 / (1 + exp (-1) + exp (-2)), 1e-6);
+  frame = gst_nn_result_meta_get_frame (meta);
+  g_assert_cmpuint (gst_nn_object_get_n_attributes (frame), ==, 3);
+  best = gst_nn_object_find_attribute (frame, "classification");
+  g_assert_cmpint (gst_nn_attribute_get_class_id (best), ==, 1);
+  g_assert_cmpstr (gst_nn_attribute_get_value (best), ==, "b");
+  g_assert_cmpfloat_with_epsilon (gst_nn_attribute_get_score (best), 1 / (1 + exp (-1) + exp (-2)),
+                                  1e-6);
   gst_buffer_unref (out);
   gst_harness_teardown (h);
 }
@@ -142,12 +155,9 @@ heads_decode_to_the_same_box (gconstpointer data)
   out = gst_harness_push_and_pull (h, buffer_with_tensors (h, t, NULL, 64, 64, 64, 64));
   g_assert_cmpuint (gst_nn_result_meta_get_n_objects (gst_buffer_get_nn_result_meta (out)), ==, 1);
   o = gst_nn_result_meta_get_object (gst_buffer_get_nn_result_meta (out), 0);
-  g_assert_cmpint (o->class_id, ==, 1);
-  g_assert_cmpfloat_with_epsilon (o->score, 0.9, 1e-5);
-  g_assert_cmpfloat_with_epsilon (o->x, 16, 1e-4);
-  g_assert_cmpfloat_with_epsilon (o->y, 8, 1e-4);
-  g_assert_cmpfloat_with_epsilon (o->width, 8, 1e-4);
-  g_assert_cmpfloat_with_epsilon (o->height, 8, 1e-4);
+  g_assert_cmpint (gst_nn_object_get_class_id (o), ==, 1);
+  g_assert_cmpfloat_with_epsilon (gst_nn_object_get_score (o), 0.9, 1e-5);
+  assert_box (o, 16, 8, 8, 8);
   gst_buffer_unref (out);
   gst_harness_teardown (h);
 }
@@ -156,8 +166,9 @@ static void
 add_result (GstBuffer *buffer)
 {
   GstNnResultMeta *meta = gst_buffer_add_nn_result_meta (buffer, 320, 240);
-  GstNnObject o = { 40, 60, 80, 100, 0.75, 2, g_quark_from_static_string ("cup"), 1 };
-  g_array_append_val (meta->objects, o);
+  GstNnObject *o = gst_nn_result_meta_add_object (meta, 0);
+  gst_nn_object_set_box (o, 40, 60, 80, 100);
+  gst_nn_object_set_class (o, 2, "cup", 0.75);
 }
 
 static void
@@ -175,10 +186,7 @@ results_survive_conversion_and_scaling (void)
   out = gst_harness_push_and_pull (h, in);
   g_assert_nonnull (gst_buffer_get_nn_result_meta (out));
   o = gst_nn_result_meta_get_object (gst_buffer_get_nn_result_meta (out), 0);
-  g_assert_cmpfloat_with_epsilon (o->x, 80, 1e-6);
-  g_assert_cmpfloat_with_epsilon (o->y, 30, 1e-6);
-  g_assert_cmpfloat_with_epsilon (o->width, 160, 1e-6);
-  g_assert_cmpfloat_with_epsilon (o->height, 50, 1e-6);
+  assert_box (o, 80, 30, 160, 50);
   g_assert_cmpint (gst_buffer_get_nn_result_meta (out)->width, ==, 640);
   gst_buffer_unref (out);
   gst_harness_teardown (h);
@@ -223,8 +231,8 @@ draw_many (gpointer data)
     GstBuffer *in = gst_harness_create_buffer (h, 320 * 240 * 3);
     gst_buffer_memset (in, 0, 16, 320 * 240 * 3);
     add_result (in);
-    gst_buffer_get_nn_result_meta (in)->height = 240 + (gint)i % 7;
-    g_array_index (gst_buffer_get_nn_result_meta (in)->objects, GstNnObject, 0).score = i / 150.;
+    gst_nn_object_set_class (gst_nn_result_meta_get_object (gst_buffer_get_nn_result_meta (in), 0),
+                             2, "cup", i / 150.);
     gst_buffer_unref (gst_harness_push_and_pull (h, in));
   }
   return NULL;
@@ -358,7 +366,9 @@ numbers_that_are_none_are_no_results (void)
   GstBuffer *out;
   gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
   out = gst_harness_push_and_pull (h, buffer_with_tensors (h, logits, NULL, 64, 64, 64, 64));
-  g_assert_cmpuint (gst_nn_result_meta_get_n_classes (gst_buffer_get_nn_result_meta (out)), ==, 0);
+  g_assert_cmpuint (gst_nn_object_get_n_attributes (
+                        gst_nn_result_meta_get_frame (gst_buffer_get_nn_result_meta (out))),
+                    ==, 0);
   gst_buffer_unref (out);
   out = gst_harness_push_and_pull (h, buffer_with_tensors (h, boxes, scores, 64, 64, 64, 64));
   g_assert_cmpuint (gst_nn_result_meta_get_n_objects (gst_buffer_get_nn_result_meta (out)), ==, 0);
@@ -421,13 +431,10 @@ run_ball (const gchar *format, const gchar *chain)
   while ((sample = gst_app_sink_try_pull_sample (GST_APP_SINK (sink), 10 * GST_SECOND)) != NULL) {
     GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (gst_sample_get_buffer (sample));
     found.buffers++;
-    if (meta != NULL && meta->objects->len > 0) {
+    if (meta != NULL && gst_nn_result_meta_get_n_objects (meta) > 0) {
       const GstNnObject *o = gst_nn_result_meta_get_object (meta, 0);
-      found.objects += meta->objects->len;
-      found.x = o->x;
-      found.y = o->y;
-      found.width = o->width;
-      found.height = o->height;
+      found.objects += gst_nn_result_meta_get_n_objects (meta);
+      gst_nn_object_get_box (o, &found.x, &found.y, &found.width, &found.height);
     }
     gst_sample_unref (sample);
   }

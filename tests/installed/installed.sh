@@ -71,5 +71,11 @@ else
   for device in CPU TEMPLATE HETERO:TEMPLATE,CPU; do
     check "Python drives read, query, compile, infer, async and export on $device" /usr/bin/python3 python/axon_example.py "$model" $device
   done
+  if /usr/bin/python3 -c 'import gi; gi.require_version("Gst", "1.0"); from gi.repository import Gst' 2>/dev/null; then
+    check "Python prints the boxes of a pipeline" bash -c "/usr/bin/python3 python/boxes.py videotestsrc pattern=ball \
+      num-buffers=10 ! nninfer model=$model ! nndecode name=results threshold=0.5 ! fakesink | tee /dev/stderr | grep -q '^1 '"
+  else
+    echo "skipped: boxes from Python (gir1.2-gstreamer-1.0 is not installed)"
+  fi
 fi
 exit $fail

@@ -14,11 +14,13 @@ on_frame (GstPad *pad, GstPadProbeInfo *info, gpointer user_data)
   (void)pad;
   (void)user_data;
   n_frames++;
-  for (guint i = 0; result != NULL && i < result->objects->len; i++) {
-    const GstNnObject *o = &g_array_index (result->objects, GstNnObject, i);
-    g_print ("frame %u: %s %.2f at %.0f,%.0f size %.0fx%.0f\n", n_frames,
-             o->label ? g_quark_to_string (o->label) : "object", o->score, o->x, o->y, o->width,
-             o->height);
+  for (guint i = 0; result != NULL && i < gst_nn_result_meta_get_n_objects (result); i++) {
+    const GstNnObject *o = gst_nn_result_meta_get_object (result, i);
+    const gchar *label = gst_nn_object_get_label (o);
+    gdouble x, y, width, height;
+    gst_nn_object_get_box (o, &x, &y, &width, &height);
+    g_print ("frame %u: %s %.2f at %.0f,%.0f size %.0fx%.0f\n", n_frames, label ? label : "object",
+             gst_nn_object_get_score (o), x, y, width, height);
     n_detections++;
   }
   return GST_PAD_PROBE_OK;

@@ -27,6 +27,7 @@ typedef struct {
   AxonRemoteContext *host_context; /* of tensors that requests make, or NULL */
   GArray *inputs, *outputs;        /* AxonPort */
   gboolean loaded_from_cache;
+  gboolean runs_in_caller;
 
   /* with PERF_COUNT */
   GMutex profile_lock;
@@ -53,6 +54,7 @@ gboolean axon_compiled_model_write (AxonCompiledModel *compiled, AxonBlobWriter 
 AxonExecutor *axon_compiled_model_get_executor (AxonCompiledModel *compiled);
 gboolean axon_compiled_model_accepts_remote (AxonCompiledModel *compiled);
 gboolean axon_compiled_model_accepts_any_place (AxonCompiledModel *compiled);
+gboolean axon_compiled_model_runs_in_caller (AxonCompiledModel *compiled);
 guint axon_compiled_model_get_n_stages (AxonCompiledModel *compiled);
 AxonExecutor *axon_compiled_model_get_stage (AxonCompiledModel *compiled, guint index,
                                              AxonStageFunc *func);

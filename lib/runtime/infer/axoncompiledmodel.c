@@ -107,6 +107,18 @@ axon_compiled_model_add_stage (AxonCompiledModel *compiled, AxonExecutor *execut
   g_array_append_val (priv->stages, stage);
 }
 
+void
+axon_compiled_model_set_runs_in_caller (AxonCompiledModel *compiled, gboolean runs_in_caller)
+{
+  axon_compiled_model_private (compiled)->runs_in_caller = runs_in_caller;
+}
+
+gboolean
+axon_compiled_model_runs_in_caller (AxonCompiledModel *compiled)
+{
+  return axon_compiled_model_private (compiled)->runs_in_caller;
+}
+
 guint
 axon_compiled_model_get_n_stages (AxonCompiledModel *compiled)
 {

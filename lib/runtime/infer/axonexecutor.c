@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Threads: workers hold a reference on the queue, not on the executor. Whoever drops the executor
- * joins them, except a worker itself, which is left to end on its own. */
+ * joins them, except a worker itself, which is left to end on its own. A stream that a caller runs
+ * a task in is lent: its worker waits until it is back. */
 #include <axon/plugin/axonexecutor.h>
 
 typedef struct {
@@ -14,6 +15,8 @@ typedef struct {
   GCond wake;
   GQueue items;  /* lock */
   gboolean stop; /* lock */
+  guint n_lent;  /* lock: streams */
+  guint8 *taken; /* lock: by stream, TRUE while a task runs in it */
 } Queue;
 
 struct _AxonExecutor {
@@ -40,19 +43,43 @@ queue_unref (Queue *queue)
     return;
   g_mutex_clear (&queue->lock);
   g_cond_clear (&queue->wake);
+  g_free (queue->taken);
   g_free (queue);
 }
 
+/* Some of those who wait may wait for their stream only. */
+static void
+call_worker (Queue *queue)
+{
+  if (queue->n_lent > 0)
+    g_cond_broadcast (&queue->wake);
+  else
+    g_cond_signal (&queue->wake);
+}
+
 static Item *
-queue_pop (Queue *queue)
+queue_pop (Queue *queue, guint stream)
 {
   Item *item;
   g_mutex_lock (&queue->lock);
-  while (g_queue_is_empty (&queue->items) && !queue->stop)
+  while ((g_queue_is_empty (&queue->items) && !queue->stop) || queue->taken[stream])
     g_cond_wait (&queue->wake, &queue->lock);
   item = g_queue_pop_head (&queue->items);
+  queue->taken[stream] = item != NULL;
   g_mutex_unlock (&queue->lock);
   return item;
+}
+
+static void
+queue_give_back (Queue *queue, guint stream, gboolean was_lent)
+{
+  g_mutex_lock (&queue->lock);
+  queue->taken[stream] = FALSE;
+  if (was_lent) {
+    call_worker (queue);
+    queue->n_lent--;
+  }
+  g_mutex_unlock (&queue->lock);
 }
 
 static gpointer
@@ -61,9 +88,10 @@ worker_main (gpointer data)
   Worker worker = *(Worker *)data;
   Item *item;
   g_free (data);
-  while ((item = queue_pop (worker.queue)) != NULL) {
+  while ((item = queue_pop (worker.queue, worker.stream)) != NULL) {
     item->task (worker.stream, item->user_data);
     g_free (item);
+    queue_give_back (worker.queue, worker.stream, FALSE);
   }
   queue_unref (worker.queue);
   return NULL;
@@ -83,6 +111,7 @@ axon_executor_new (const gchar *name, guint n_streams)
   e->threads = g_new0 (GThread *, n_streams + 1);
   e->queue = g_new0 (Queue, 1);
   g_atomic_ref_count_init (&e->queue->ref_count);
+  e->queue->taken = g_new0 (guint8, n_streams + 1);
   g_mutex_init (&e->queue->lock);
   g_cond_init (&e->queue->wake);
   for (guint i = 0; i < n_streams; i++) {
@@ -155,8 +184,39 @@ axon_executor_run (AxonExecutor *executor, AxonTask task, gpointer user_data)
   *item = (Item){ task, user_data };
   g_mutex_lock (&executor->queue->lock);
   g_queue_push_tail (&executor->queue->items, item);
-  g_cond_signal (&executor->queue->wake);
+  call_worker (executor->queue);
   g_mutex_unlock (&executor->queue->lock);
+}
+
+/* The number of a stream that nobody uses, or that of streams. */
+static guint
+borrow_stream (AxonExecutor *executor)
+{
+  Queue *queue = executor->queue;
+  guint stream = executor->n_streams;
+  g_mutex_lock (&queue->lock);
+  if (g_queue_is_empty (&queue->items) && !queue->stop)
+    for (stream = 0; stream < executor->n_streams && queue->taken[stream];)
+      stream++;
+  if (stream < executor->n_streams) {
+    queue->taken[stream] = TRUE;
+    queue->n_lent++;
+  }
+  g_mutex_unlock (&queue->lock);
+  return stream;
+}
+
+gboolean
+axon_executor_try_run_here (AxonExecutor *executor, AxonTask task, gpointer user_data)
+{
+  guint stream = borrow_stream (executor);
+  if (stream == executor->n_streams)
+    return FALSE;
+  axon_executor_ref (executor);
+  task (stream, user_data);
+  queue_give_back (executor->queue, stream, TRUE);
+  axon_executor_unref (executor);
+  return TRUE;
 }
 
 typedef struct {

@@ -139,17 +139,22 @@ start_by_plugin (AxonInferRequest *r, GError **error)
   return FALSE;
 }
 
+/* @here: the caller waits for it, so its thread may do it */
 static gboolean
-start_run (AxonInferRequest *r, gboolean silent, GError **error)
+start_run (AxonInferRequest *r, gboolean here, GError **error)
 {
   AxonStageFunc func;
-  if (!axon_infer_request_check_bound (r, error) || !begin_run (r, silent, error))
+  AxonExecutor *executor;
+  if (!axon_infer_request_check_bound (r, error) || !begin_run (r, here, error))
     return FALSE;
   g_object_ref (r);
   r->stage = 0;
   if (AXON_COMPILED_MODEL_GET_CLASS (r->compiled)->start != NULL)
     return start_by_plugin (r, error);
-  axon_executor_run (axon_compiled_model_get_stage (r->compiled, 0, &func), run_stage, r);
+  executor = axon_compiled_model_get_stage (r->compiled, 0, &func);
+  if (!here || !axon_compiled_model_runs_in_caller (r->compiled) ||
+      !axon_executor_try_run_here (executor, run_stage, r))
+    axon_executor_run (executor, run_stage, r);
   return TRUE;
 }
 
@@ -230,7 +235,8 @@ axon_infer_request_wait_for (AxonInferRequest *request, guint milliseconds, gboo
  * @request: a request with every input bound
  * @error: return location
  *
- * Runs and waits. The callback is not called.
+ * Runs and waits. The callback is not called. Where the device allows it and has a stream that is
+ * not at work, the run takes place in the caller's thread.
  *
  * Returns: %TRUE on success
  *

@@ -97,6 +97,20 @@ AXON_API void axon_compiled_model_add_stage (AxonCompiledModel *compiled, AxonEx
                                              AxonStageFunc func);
 
 /**
+ * axon_compiled_model_set_runs_in_caller:
+ * @compiled: a compiled model
+ * @runs_in_caller: whether any thread may run the first stage
+ *
+ * Allows axon_infer_request_infer() to run the first stage in its caller's thread, in the place of
+ * a stream that is not at work: nobody has to be woken then. The default is %FALSE. Called after
+ * axon_compiled_model_setup(), before anybody else sees the object.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_compiled_model_set_runs_in_caller (AxonCompiledModel *compiled,
+                                                      gboolean runs_in_caller);
+
+/**
  * axon_compiled_model_dup_properties:
  * @compiled: a compiled model
  *

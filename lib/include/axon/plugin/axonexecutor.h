@@ -74,6 +74,22 @@ AXON_API guint axon_executor_get_n_streams (AxonExecutor *executor);
 AXON_API void axon_executor_run (AxonExecutor *executor, AxonTask task, gpointer user_data);
 
 /**
+ * axon_executor_try_run_here:
+ * @executor: an executor
+ * @task: what to do
+ * @user_data: for the function
+ *
+ * Runs a task in the caller's thread and in the place of a stream that has nothing to do, which
+ * takes no other task meanwhile.
+ *
+ * Returns: %FALSE, and nothing was run, if all streams are at work, or if there are none
+ *
+ * Since: 1.0
+ */
+AXON_API gboolean axon_executor_try_run_here (AxonExecutor *executor, AxonTask task,
+                                              gpointer user_data);
+
+/**
  * axon_executor_run_and_wait:
  * @executor: an executor
  * @task: what to do
