@@ -6,8 +6,6 @@
 gboolean
 axon_pass_fold_dequantized (AxonModel *model, GError **error)
 {
-  if (!axon_pass_remove_dead_code (model, error)) /* weights that quantised kernels took */
-    return FALSE;
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);
     AxonTensor *in[3] = { NULL }, *out = NULL;
