@@ -30,13 +30,15 @@ struct _GstNnDecode {
   GstNnDescription *override;       /* what the properties say */
   GstNnDecoderChoice choice;
   GArray *objects, *classes; /* scratch */
+  GstClockTime hold_time;    /* object lock */
+  GstBuffer *held;           /* without data: the last results, as they were attached */
 };
 
 G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransform)
 G_DEFINE_TYPE (GstNnDecode, gst_nn_decode, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nndecode, gst_nn_decode_get_type ())
 
-enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP };
+enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP, PROP_HOLD_TIME };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw; " GST_NN_TENSOR_TEMPLATE));
@@ -154,17 +156,16 @@ attach_objects (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *met
     o = gst_nn_result_meta_add_object (result, 0);
     gst_nn_object_set_box (o, d.x * sx, d.y * sy, d.width * sx, d.height * sy);
     gst_nn_object_set_class (o, d.class_id, label_of (self, meta, d.class_id), d.score);
-    gst_nn_object_set_origin (o, model, GST_BUFFER_PTS (buffer));
+    gst_nn_object_set_origin (
+        o, model, GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer));
     add_region (buffer, o, result);
   }
 }
 
 static void
-attach_results (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta)
+attach_classes (GstNnDecode *self, GstNnResultMeta *result, const GstNnTensorMeta *meta)
 {
-  GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, meta->width, meta->height);
   const gchar *model = meta->description ? meta->description->model_name : NULL;
-  attach_objects (self, buffer, meta, result, model);
   for (guint i = 0; i < self->classes->len; i++) {
     const GstNnScore *c = &g_array_index (self->classes, GstNnScore, i);
     g_autoptr (GstNnAttribute) attribute = gst_nn_attribute_new (
@@ -196,6 +197,61 @@ decode (GstNnDecode *self, const GstNnDecodeInput *in)
   gst_nn_suppress (self->objects, iou, max);
 }
 
+/* Results stay for frames that were not inferred. */
+static void
+hold_results (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta, guint first)
+{
+  GstNnResultMeta *result = gst_buffer_get_nn_result_meta (buffer), *kept;
+  GstNnObject *o;
+  gst_clear_buffer (&self->held);
+  self->held = gst_buffer_new ();
+  GST_BUFFER_PTS (self->held) =
+      GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer);
+  kept = gst_buffer_add_nn_result_meta (self->held, result->width, result->height);
+  for (guint i = first; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++)
+    gst_nn_result_meta_add_copy (kept, 0, o);
+  attach_classes (self, kept, meta);
+}
+
+static void
+attach_results (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta)
+{
+  GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, meta->width, meta->height);
+  guint first = gst_nn_result_meta_get_n_objects (result);
+  attach_objects (self, buffer, meta, result,
+                  meta->description ? meta->description->model_name : NULL);
+  attach_classes (self, result, meta);
+  hold_results (self, buffer, meta, first);
+}
+
+static gboolean
+is_fresh (GstNnDecode *self, GstBuffer *buffer)
+{
+  GstClockTime most, then, now = GST_BUFFER_PTS (buffer);
+  GST_OBJECT_LOCK (self);
+  most = self->hold_time;
+  GST_OBJECT_UNLOCK (self);
+  if (self->held == NULL || most == 0)
+    return FALSE;
+  then = GST_BUFFER_PTS (self->held);
+  return GST_CLOCK_TIME_IS_VALID (now) && GST_CLOCK_TIME_IS_VALID (then) && now >= then &&
+         now - then <= most;
+}
+
+static void
+reuse_results (GstNnDecode *self, GstBuffer *buffer)
+{
+  GstNnResultMeta *kept = gst_buffer_get_nn_result_meta (self->held);
+  GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, kept->width, kept->height);
+  GstNnAttribute *attribute;
+  GstNnObject *o;
+  for (guint i = 0; (o = gst_nn_result_meta_get_object (kept, i)) != NULL; i++)
+    add_region (buffer, gst_nn_result_meta_add_copy (result, 0, o), result);
+  o = gst_nn_result_meta_get_frame (kept);
+  for (guint i = 0; (attribute = gst_nn_object_get_attribute (o, i)) != NULL; i++)
+    gst_nn_object_add_attribute (gst_nn_result_meta_get_frame (result), attribute);
+}
+
 static GstFlowReturn
 gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -204,8 +260,11 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   g_autoptr (GPtrArray) floats = NULL;
   GstNnDecodeInput in = { 0 };
   gboolean keep;
-  if (meta == NULL || meta->tensors->len == 0)
+  if (meta == NULL || meta->tensors->len == 0) {
+    if (is_fresh (self, buffer))
+      reuse_results (self, buffer);
     return GST_FLOW_OK; /* a frame that was not inferred */
+  }
   floats = as_floats (meta->tensors);
   GST_OBJECT_LOCK (self);
   in.threshold = self->threshold;
@@ -235,7 +294,17 @@ gst_nn_decode_set_caps (GstBaseTransform *base, G_GNUC_UNUSED GstCaps *in,
                         G_GNUC_UNUSED GstCaps *out)
 {
   gst_nn_decoder_choice_clear (&((GstNnDecode *)base)->choice);
+  gst_clear_buffer (&((GstNnDecode *)base)->held);
   return TRUE;
+}
+
+/* What was seen before a seek is not what is there after it. */
+static gboolean
+gst_nn_decode_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+    gst_clear_buffer (&((GstNnDecode *)base)->held);
+  return GST_BASE_TRANSFORM_CLASS (gst_nn_decode_parent_class)->sink_event (base, event);
 }
 
 static gboolean
@@ -263,6 +332,7 @@ gst_nn_decode_stop (GstBaseTransform *base)
   GstNnDecode *self = (GstNnDecode *)base;
   g_clear_pointer (&self->override, gst_nn_description_unref);
   gst_nn_decoder_choice_clear (&self->choice);
+  gst_clear_buffer (&self->held);
   return TRUE;
 }
 
@@ -283,6 +353,9 @@ gst_nn_decode_set_property (GObject *object, guint id, const GValue *value, GPar
     break;
   case PROP_KEEP:
     self->keep_tensors = g_value_get_boolean (value);
+    break;
+  case PROP_HOLD_TIME:
+    self->hold_time = g_value_get_uint64 (value);
     break;
   default:
     if (!gst_nn_model_props_set (&self->props, id, value))
@@ -308,6 +381,9 @@ gst_nn_decode_get_property (GObject *object, guint id, GValue *value, GParamSpec
     break;
   case PROP_KEEP:
     g_value_set_boolean (value, self->keep_tensors);
+    break;
+  case PROP_HOLD_TIME:
+    g_value_set_uint64 (value, self->hold_time);
     break;
   default:
     if (!gst_nn_model_props_get (&self->props, id, value))
@@ -355,9 +431,18 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
                                    g_param_spec_boolean ("keep-tensors", "Keep tensors",
                                                          _ ("Leave the raw outputs on the buffer"),
                                                          FALSE, playing));
+  g_object_class_install_property (
+      object_class, PROP_HOLD_TIME,
+      g_param_spec_uint64 ("hold-time", "Hold time",
+                           _ ("How long frames that were not inferred show the last results, "
+                              "nanoseconds; 0: never"),
+                           0, G_MAXUINT64, GST_SECOND, playing));
   gst_nn_model_props_install (object_class);
+  base->sink_event = gst_nn_decode_sink_event;
   base->set_caps = gst_nn_decode_set_caps;
   base->transform_ip = gst_nn_decode_transform_ip;
+  base->before_transform = gst_nn_before_transform;
+  base->propose_allocation = gst_nn_propose_allocation;
   base->start = gst_nn_decode_start;
   base->stop = gst_nn_decode_stop;
   gst_element_class_add_static_pad_template (element_class, &sink_template);
@@ -373,6 +458,7 @@ gst_nn_decode_init (GstNnDecode *self)
   self->threshold = 0.5;
   self->iou_threshold = 0.45;
   self->max_objects = 100;
+  self->hold_time = GST_SECOND;
   self->objects = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
   self->classes = g_array_new (FALSE, TRUE, sizeof (GstNnScore));
   gst_nn_model_props_init (&self->props);

@@ -29,6 +29,30 @@ gst_nn_post_error (GstElement *element, const GError *error)
                             NULL, __FILE__, G_STRFUNC, __LINE__);
 }
 
+gboolean
+gst_nn_propose_allocation (GstBaseTransform *base, G_GNUC_UNUSED GstQuery *decide_query,
+                           GstQuery *query)
+{
+  return gst_pad_peer_query (GST_BASE_TRANSFORM_SRC_PAD (base), query);
+}
+
+void
+gst_nn_sync_values (GstElement *element, const GstSegment *segment, GstBuffer *buffer)
+{
+  GstClockTime time =
+      segment->format == GST_FORMAT_TIME
+          ? gst_segment_to_stream_time (segment, GST_FORMAT_TIME, GST_BUFFER_TIMESTAMP (buffer))
+          : GST_CLOCK_TIME_NONE;
+  if (GST_CLOCK_TIME_IS_VALID (time))
+    gst_object_sync_values (GST_OBJECT (element), time);
+}
+
+void
+gst_nn_before_transform (GstBaseTransform *base, GstBuffer *buffer)
+{
+  gst_nn_sync_values (GST_ELEMENT (base), &base->segment, buffer);
+}
+
 void
 gst_nn_element_init (void)
 {

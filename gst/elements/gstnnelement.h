@@ -5,10 +5,20 @@
 #include "config.h"
 #include <axon/axon.h>
 #include <glib/gi18n-lib.h>
+#include <gst/base/gstbasetransform.h>
 #include <gst/nn/nn.h>
 
 /* A GError as element error, in one place. */
 void gst_nn_post_error (GstElement *element, const GError *error);
+
+/* For transforms that leave frames where they are: upstream may do what downstream can take. Is
+ * GstBaseTransform's propose_allocation. */
+gboolean gst_nn_propose_allocation (GstBaseTransform *base, GstQuery *decide_query,
+                                    GstQuery *query);
+/* Controlled properties get their values of the buffer's time. Is its before_transform. */
+void gst_nn_before_transform (GstBaseTransform *base, GstBuffer *buffer);
+/* The same for elements that are no transforms. */
+void gst_nn_sync_values (GstElement *element, const GstSegment *segment, GstBuffer *buffer);
 
 /* What all elements need before the first is registered. */
 void gst_nn_element_init (void);

@@ -31,8 +31,26 @@ enum {
   PROP_INTERVAL,
   PROP_CONFIG,
   PROP_LATENCY,
-  PROP_EXTENSIONS
+  PROP_EXTENSIONS,
+  PROP_DROP_POLICY
 };
+
+#define GST_TYPE_NN_DROP_POLICY (gst_nn_drop_policy_get_type ())
+
+static GType
+gst_nn_drop_policy_get_type (void)
+{
+  static const GEnumValue values[] = {
+    { GST_NN_DROP_AUTO, N_ ("Newest where the source is live, else none"), "auto" },
+    { GST_NN_DROP_NONE, N_ ("Every frame is inferred, however long it waits"), "none" },
+    { GST_NN_DROP_NEWEST, N_ ("No frame waits for longer than a frame lasts"), "newest" },
+    { 0, NULL, NULL }
+  };
+  static gsize type;
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstNnDropPolicy", values));
+  return type;
+}
 
 static void
 gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
@@ -58,6 +76,9 @@ gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GPara
     break;
   case PROP_INTERVAL:
     self->interval = g_value_get_uint (value);
+    break;
+  case PROP_DROP_POLICY:
+    self->drop_policy = (GstNnDropPolicy)g_value_get_enum (value);
     break;
   case PROP_CONFIG:
     g_clear_pointer (&self->config, gst_structure_free);
@@ -93,6 +114,9 @@ gst_nn_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec 
     break;
   case PROP_INTERVAL:
     g_value_set_uint (value, self->interval);
+    break;
+  case PROP_DROP_POLICY:
+    g_value_set_enum (value, self->drop_policy);
     break;
   case PROP_CONFIG:
     g_value_set_boxed (value, self->config);
@@ -201,6 +225,11 @@ install_properties (GObjectClass *klass)
                          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
                              GST_PARAM_CONTROLLABLE));
   g_object_class_install_property (
+      klass, PROP_DROP_POLICY,
+      g_param_spec_enum ("drop-policy", "Drop policy",
+                         _ ("What happens to frames that come faster than they can be inferred"),
+                         GST_TYPE_NN_DROP_POLICY, GST_NN_DROP_AUTO, ready));
+  g_object_class_install_property (
       klass, PROP_CONFIG,
       g_param_spec_boxed ("config", "Configuration",
                           _ ("Properties of the device, such as config,INFERENCE_NUM_THREADS=1"),
@@ -222,6 +251,7 @@ gst_nn_infer_class_init (GstNnInferClass *klass)
   object_class->get_property = gst_nn_infer_get_property;
   object_class->finalize = gst_nn_infer_finalize;
   install_properties (object_class);
+  gst_type_mark_as_plugin_api (GST_TYPE_NN_DROP_POLICY, 0);
   element_class->change_state = gst_nn_infer_change_state;
   element_class->set_context = gst_nn_infer_set_context;
   gst_nn_infer_add_pad_templates (element_class);
@@ -236,6 +266,7 @@ gst_nn_infer_init (GstNnInfer *self)
   self->queue = gst_nn_infer_queue_new ();
   self->device = g_strdup ("CPU");
   self->interval = 1;
+  gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_nn_model_props_init (&self->props);
   gst_nn_infer_add_pads (self);
 }

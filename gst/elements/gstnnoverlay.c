@@ -296,6 +296,8 @@ gst_nn_overlay_class_init (GstNnOverlayClass *klass)
                                    g_param_spec_uint ("thickness", "Thickness",
                                                       _ ("Of lines in pixels; 0: by frame size"), 0,
                                                       64, 0, playing));
+  GST_BASE_TRANSFORM_CLASS (klass)->before_transform = gst_nn_before_transform;
+  GST_BASE_TRANSFORM_CLASS (klass)->propose_allocation = gst_nn_propose_allocation;
   GST_BASE_TRANSFORM_CLASS (klass)->stop = gst_nn_overlay_stop;
   GST_VIDEO_FILTER_CLASS (klass)->set_info = gst_nn_overlay_set_info;
   GST_VIDEO_FILTER_CLASS (klass)->transform_frame_ip = gst_nn_overlay_transform_frame_ip;

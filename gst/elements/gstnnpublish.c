@@ -198,7 +198,8 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS (klass);
   GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING;
+  GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
+                        GST_PARAM_CONTROLLABLE;
   GST_DEBUG_CATEGORY_INIT (gst_nn_publish_debug, "nnpublish", 0, "writes results");
   object_class->set_property = gst_nn_publish_set_property;
   object_class->get_property = gst_nn_publish_get_property;
@@ -220,6 +221,7 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
                                                          _ ("Write masks and embeddings, too"),
                                                          FALSE, playing));
   base->transform_ip = gst_nn_publish_transform_ip;
+  base->before_transform = gst_nn_before_transform;
   base->start = gst_nn_publish_start;
   base->stop = gst_nn_publish_stop;
   base->passthrough_on_same_caps = TRUE;

@@ -20,6 +20,16 @@ typedef enum {
   GST_NN_INFER_THROUGHPUT
 } GstNnInferGoal;
 
+/**
+ * GstNnDropPolicy:
+ * @GST_NN_DROP_AUTO: as the source is: newest where it is live, else none
+ * @GST_NN_DROP_NONE: every frame is inferred, however long it waits
+ * @GST_NN_DROP_NEWEST: no frame waits for longer than a frame lasts
+ *
+ * What happens to frames that come faster than they can be inferred.
+ */
+typedef enum { GST_NN_DROP_AUTO, GST_NN_DROP_NONE, GST_NN_DROP_NEWEST } GstNnDropPolicy;
+
 struct _GstNnInfer {
   GstElement parent_instance;
   GstPad *sinkpad, *srcpad;
@@ -29,6 +39,7 @@ struct _GstNnInfer {
   gboolean device_is_set;
   GstStructure *affinities; /* of the last context, or NULL */
   guint nireq, interval;
+  GstNnDropPolicy drop_policy;
   GstStructure *config;
   GstNnModelProps props;
 
@@ -37,8 +48,9 @@ struct _GstNnInfer {
   GstNnDescription *description;
 
   GstNnInferQueue *queue;
-  GstClockTime latency; /* object lock: measured, of one frame */
-  GThread *worker;      /* state changes and caps only */
+  GstClockTime latency;  /* object lock: measured, of one frame */
+  GstClockTime patience; /* object lock: how long a frame waits for its result; 0: until it comes */
+  GThread *worker;       /* state changes and caps only */
   GCancellable *cancellable;
 
   /* streaming thread, while nothing is in flight; read by the task */
@@ -47,6 +59,7 @@ struct _GstNnInfer {
   GstVideoInfo video;
   gint input_width, input_height; /* of the model, where it takes pictures */
   /* streaming thread only */
+  GstSegment segment;
   guint64 frame_count;
   gint compiled_width, compiled_height; /* for models with a free size */
 };
@@ -62,7 +75,9 @@ AxonModel *gst_nn_infer_ref_model (GstNnInfer *self);
 GstCaps *gst_nn_infer_model_caps (AxonModel *model, gboolean outputs);
 
 /* gstnninferhint.c */
+gboolean gst_nn_infer_takes_newest (GstNnInfer *self);
 GstNnInferGoal gst_nn_infer_find_goal (GstNnInfer *self);
+guint gst_nn_infer_count_held (GstNnInfer *self);
 void gst_nn_infer_add_goal (GstNnInfer *self, GVariantBuilder *config);
 
 /* gstnninferpads.c */

@@ -81,6 +81,16 @@ is_live (GstNnInfer *self)
   return live;
 }
 
+gboolean
+gst_nn_infer_takes_newest (GstNnInfer *self)
+{
+  GstNnDropPolicy policy;
+  GST_OBJECT_LOCK (self);
+  policy = self->drop_policy;
+  GST_OBJECT_UNLOCK (self);
+  return policy == GST_NN_DROP_NEWEST || (policy == GST_NN_DROP_AUTO && is_live (self));
+}
+
 GstNnInferGoal
 gst_nn_infer_find_goal (GstNnInfer *self)
 {
@@ -102,6 +112,17 @@ may_add (GstNnInfer *self, const gchar *key)
   is_set = self->config != NULL && gst_structure_has_field (self->config, key);
   GST_OBJECT_UNLOCK (self);
   return !is_set && knows (self, key);
+}
+
+/* Frames that are here at once, at most. */
+guint
+gst_nn_infer_count_held (GstNnInfer *self)
+{
+  guint nireq;
+  GST_OBJECT_LOCK (self);
+  nireq = self->nireq;
+  GST_OBJECT_UNLOCK (self);
+  return nireq > 0 ? nireq : self->goal == GST_NN_INFER_THROUGHPUT ? SIDE_BY_SIDE : 2;
 }
 
 void

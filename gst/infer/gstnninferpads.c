@@ -4,6 +4,7 @@
 #include "caps/gstnncaps.h"
 
 #define GST_CAT_DEFAULT gst_nn_infer_debug
+#define USUAL_DURATION (GST_SECOND / 30) /* of a frame where the caps do not tell */
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -55,6 +56,20 @@ choose_size (GstNnInfer *self, gint width, gint height, gint *w, gint *h)
   return TRUE;
 }
 
+/* Frames of a live stream do not wait for longer than a frame lasts. */
+static void
+choose_patience (GstNnInfer *self, gboolean video)
+{
+  gint n = GST_VIDEO_INFO_FPS_N (&self->video), d = GST_VIDEO_INFO_FPS_D (&self->video);
+  GstClockTime duration = n > 0 ? gst_util_uint64_scale_int (GST_SECOND, d, n) : USUAL_DURATION;
+  GstClockTime patience = video && gst_nn_infer_takes_newest (self) ? duration : 0;
+  if (patience != 0)
+    GST_INFO_OBJECT (self, "frames that come too fast pass without inference");
+  GST_OBJECT_LOCK (self);
+  self->patience = patience;
+  GST_OBJECT_UNLOCK (self);
+}
+
 /* Compiles for the kind of stream, again only where kind or free size changed. */
 static gboolean
 prepare_stream (GstNnInfer *self, gboolean video, gint width, gint height)
@@ -76,6 +91,7 @@ prepare_stream (GstNnInfer *self, gboolean video, gint width, gint height)
     if (!gst_nn_infer_start_compile (self, video, compiled_w, compiled_h))
       return FALSE;
   }
+  choose_patience (self, video);
   self->is_video = video;
   self->compiled_width = compiled_w;
   self->compiled_height = compiled_h;
@@ -143,6 +159,9 @@ gst_nn_infer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
     ok = set_caps (self, caps);
     gst_event_unref (event);
     return ok;
+  case GST_EVENT_SEGMENT:
+    gst_event_copy_segment (event, &self->segment);
+    return queue_event (self, event);
   case GST_EVENT_FLUSH_START:
     gst_nn_infer_queue_set_flushing (self->queue, TRUE);
     ok = gst_pad_push_event (self->srcpad, event);
@@ -187,21 +206,26 @@ query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
   return result;
 }
 
-/* Frames held: one per request, and as many that wait for downstream. */
+/* Frames pass as they are, so nothing is promised but what downstream takes; only there must be
+ * more of them, for some are held here. */
 static gboolean
 answer_allocation (GstNnInfer *self, GstQuery *query)
 {
-  GstCaps *caps;
+  guint held = gst_nn_infer_count_held (self), size, min, max;
+  GstBufferPool *pool;
   GstVideoInfo info;
-  guint held;
+  GstCaps *caps;
   gst_query_parse_allocation (query, &caps, NULL);
   if (caps == NULL || !gst_video_info_from_caps (&info, caps))
     return FALSE;
-  GST_OBJECT_LOCK (self);
-  held = self->nireq > 0 ? self->nireq : 2;
-  GST_OBJECT_UNLOCK (self);
-  gst_query_add_allocation_pool (query, NULL, (guint)info.size, held + 1, 0);
-  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  queue_query (self, query);
+  for (guint i = 0; i < gst_query_get_n_allocation_pools (query); i++) {
+    gst_query_parse_nth_allocation_pool (query, i, &pool, &size, &min, &max);
+    gst_query_set_nth_allocation_pool (query, i, pool, size, min + held, max ? max + held : 0);
+    gst_clear_object (&pool);
+  }
+  if (gst_query_get_n_allocation_pools (query) == 0)
+    gst_query_add_allocation_pool (query, NULL, (guint)info.size, held + 1, 0);
   return TRUE;
 }
 
@@ -244,7 +268,7 @@ answer_latency (GstNnInfer *self, GstQuery *query)
     return FALSE;
   gst_query_parse_latency (query, &live, &min, &max);
   GST_OBJECT_LOCK (self);
-  own = self->latency;
+  own = self->patience ? MIN (self->latency, self->patience) : self->latency;
   GST_OBJECT_UNLOCK (self);
   min += own;
   if (max != GST_CLOCK_TIME_NONE)
@@ -268,6 +292,15 @@ gst_nn_infer_src_query (GstPad *pad, GstObject *parent, GstQuery *query)
     return TRUE;
   }
   return gst_pad_query_default (pad, parent, query);
+}
+
+/* Somebody linked: what was refused for want of a peer may go on, as in queue. */
+static gboolean
+gst_nn_infer_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
+{
+  if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
+    gst_nn_infer_queue_relink (GST_NN_INFER (parent)->queue);
+  return gst_pad_event_default (pad, parent, event);
 }
 
 static gboolean
@@ -311,6 +344,7 @@ gst_nn_infer_add_pads (GstNnInfer *self)
   gst_pad_set_activatemode_function (self->sinkpad, gst_nn_infer_activate_sink);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);
   self->srcpad = gst_pad_new_from_static_template (&src_template, "src");
+  gst_pad_set_event_function (self->srcpad, gst_nn_infer_src_event);
   gst_pad_set_query_function (self->srcpad, gst_nn_infer_src_query);
   gst_pad_set_activatemode_function (self->srcpad, gst_nn_infer_activate_src);
   gst_element_add_pad (GST_ELEMENT (self), self->srcpad);

@@ -8,6 +8,7 @@ struct _GstNnInferQueue {
   GMutex lock;
   GCond changed;               /* any of the below */
   GQueue slots;                /* lock: GstNnSlot */
+  GQueue late;                 /* lock: GstNnSlot, whose frames have left */
   GPtrArray *idle;             /* lock: AxonInferRequest */
   AxonCompiledModel *compiled; /* lock; NULL: not yet */
   gboolean failed;             /* lock: there will be none */
@@ -85,6 +86,9 @@ gst_nn_infer_queue_close (GstNnInferQueue *q)
 {
   g_autoptr (GPtrArray) old = NULL;
   g_autoptr (AxonCompiledModel) compiled = NULL;
+  GstNnSlot *late = gst_nn_infer_queue_take_late (q);
+  if (late != NULL)
+    gst_nn_slot_free (late);
   g_mutex_lock (&q->lock);
   old = q->idle;
   q->idle = g_ptr_array_new_with_free_func (g_object_unref);
@@ -100,17 +104,30 @@ current_flow (const GstNnInferQueue *q)
   return q->flushing ? GST_FLOW_FLUSHING : q->failed ? GST_FLOW_ERROR : q->flow;
 }
 
-AxonInferRequest *
-gst_nn_infer_queue_take_request (GstNnInferQueue *q, GstFlowReturn *flow)
+static AxonInferRequest *
+get_request (GstNnInferQueue *q, gboolean waits, GstFlowReturn *flow)
 {
   AxonInferRequest *request = NULL;
   g_mutex_lock (&q->lock);
-  while ((*flow = current_flow (q)) == GST_FLOW_OK && (q->compiled == NULL || q->idle->len == 0))
+  while ((*flow = current_flow (q)) == GST_FLOW_OK && waits &&
+         (q->compiled == NULL || q->idle->len == 0))
     g_cond_wait (&q->changed, &q->lock);
-  if (*flow == GST_FLOW_OK)
+  if (*flow == GST_FLOW_OK && q->idle->len > 0)
     request = g_ptr_array_steal_index_fast (q->idle, q->idle->len - 1);
   g_mutex_unlock (&q->lock);
   return request;
+}
+
+AxonInferRequest *
+gst_nn_infer_queue_take_request (GstNnInferQueue *q, GstFlowReturn *flow)
+{
+  return get_request (q, TRUE, flow);
+}
+
+AxonInferRequest *
+gst_nn_infer_queue_try_request (GstNnInferQueue *q, GstFlowReturn *flow)
+{
+  return get_request (q, FALSE, flow);
 }
 
 void
@@ -257,17 +274,71 @@ pop (GstNnInferQueue *q)
   return slot;
 }
 
+/* With the lock: waits for a change, or until the head's time is up. */
+static gboolean
+wait_for_head (GstNnInferQueue *q)
+{
+  const GstNnSlot *slot = g_queue_peek_head (&q->slots);
+  if (slot != NULL && slot->deadline != 0)
+    return g_cond_wait_until (&q->changed, &q->lock, slot->deadline);
+  g_cond_wait (&q->changed, &q->lock);
+  return TRUE;
+}
+
+/* With the lock: the head's frame alone; its request goes on. */
+static GstNnSlot *
+leave_request_behind (GstNnInferQueue *q)
+{
+  GstNnSlot *slot = g_queue_pop_head (&q->slots), *frame = gst_nn_slot_new (GST_NN_SLOT_FRAME);
+  frame->buffer = gst_buffer_ref (slot->buffer);
+  g_queue_push_tail (&q->late, slot);
+  return frame;
+}
+
 GstNnSlot *
 gst_nn_infer_queue_take (GstNnInferQueue *q)
 {
+  gboolean in_time = TRUE;
   GstNnSlot *slot;
   g_mutex_lock (&q->lock);
-  while (!q->flushing && !head_is_ready (q))
-    g_cond_wait (&q->changed, &q->lock);
-  slot = q->flushing ? NULL : pop (q);
+  while (!q->flushing && in_time && !head_is_ready (q))
+    in_time = wait_for_head (q);
+  slot = q->flushing ? NULL : in_time || head_is_ready (q) ? pop (q) : leave_request_behind (q);
   q->pushing = slot != NULL;
   g_mutex_unlock (&q->lock);
   return slot;
+}
+
+/* With the lock: the first of those that are done, or NULL. */
+static GstNnSlot *
+pop_late (GstNnInferQueue *q)
+{
+  for (GList *l = q->late.head; l != NULL; l = l->next) {
+    GstNnSlot *slot = l->data;
+    if (slot->done) {
+      g_queue_delete_link (&q->late, l);
+      return slot;
+    }
+  }
+  return NULL;
+}
+
+GstNnSlot *
+gst_nn_infer_queue_take_late (GstNnInferQueue *q)
+{
+  GstNnSlot *newest = NULL, *slot;
+  for (;;) {
+    g_mutex_lock (&q->lock);
+    slot = pop_late (q);
+    g_mutex_unlock (&q->lock);
+    if (slot == NULL)
+      return newest;
+    if (newest != NULL) {
+      gst_nn_infer_queue_give_request (q, g_steal_pointer (&newest->request));
+      gst_nn_slot_free (newest);
+    }
+    newest = slot;
+  }
 }
 
 void
@@ -282,15 +353,22 @@ gst_nn_infer_queue_finish (GstNnInferQueue *q, GstFlowReturn flow)
 }
 
 static void
-cancel_running (GstNnInferQueue *q)
+add_running (const GQueue *slots, GPtrArray *running)
 {
-  g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (g_object_unref);
-  g_mutex_lock (&q->lock);
-  for (GList *l = q->slots.head; l != NULL; l = l->next) {
+  for (GList *l = slots->head; l != NULL; l = l->next) {
     GstNnSlot *slot = l->data;
     if (slot->request != NULL && !slot->done)
       g_ptr_array_add (running, g_object_ref (slot->request));
   }
+}
+
+static void
+cancel_running (GstNnInferQueue *q)
+{
+  g_autoptr (GPtrArray) running = g_ptr_array_new_with_free_func (g_object_unref);
+  g_mutex_lock (&q->lock);
+  add_running (&q->slots, running);
+  add_running (&q->late, running);
   g_mutex_unlock (&q->lock);
   for (guint i = 0; i < running->len; i++)
     axon_infer_request_cancel (g_ptr_array_index (running, i));
@@ -310,13 +388,22 @@ gst_nn_infer_queue_set_flushing (GstNnInferQueue *q, gboolean flushing)
 }
 
 void
+gst_nn_infer_queue_relink (GstNnInferQueue *q)
+{
+  g_mutex_lock (&q->lock);
+  if (q->flow == GST_FLOW_NOT_LINKED)
+    q->flow = GST_FLOW_OK;
+  g_mutex_unlock (&q->lock);
+}
+
+void
 gst_nn_infer_queue_drain (GstNnInferQueue *q)
 {
   GstNnSlot *slot;
   g_mutex_lock (&q->lock);
   while (q->in_flight > 0 || q->pushing)
     g_cond_wait (&q->changed, &q->lock);
-  while ((slot = pop (q)) != NULL) {
+  while ((slot = pop (q)) != NULL || (slot = pop_late (q)) != NULL) {
     if (slot->kind == GST_NN_SLOT_QUERY) { /* who asked frees it */
       slot->done = TRUE;
       g_cond_broadcast (&q->changed);

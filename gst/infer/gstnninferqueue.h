@@ -5,6 +5,9 @@
  *   device threads     done
  *   source-pad task    take -> push downstream -> finish
  *
+ * A frame with a deadline leaves then, whether its request is done or not; its result comes late
+ * and leaves with a later frame.
+ *
  * Not a GstDataQueue: the task waits until the head is done, not until it is there, and flushing
  * must find what runs to cancel it; GstDataQueue shows neither.
  *
@@ -23,6 +26,7 @@ typedef struct {
   GstNnSlotKind kind;
   GstNnInferQueue *queue;
   GstBuffer *buffer;         /* FRAME */
+  GstClockTime pts;          /* FRAME */
   AxonInferRequest *request; /* FRAME; NULL: passes without inference */
   GstNnFrame frame;          /* FRAME from video: mapped while the request runs */
   GPtrArray *maps;           /* FRAME from tensors: mapped memories */
@@ -32,6 +36,7 @@ typedef struct {
   gboolean answer;           /* lock: QUERY */
   GError *error;             /* lock: FRAME; read by the task once it is done */
   gint64 started, ended;     /* microseconds; ended: as error */
+  gint64 deadline;           /* FRAME: g_get_monotonic_time () at which it leaves; 0: none */
 } GstNnSlot;
 
 GstNnSlot *gst_nn_slot_new (GstNnSlotKind kind);
@@ -50,6 +55,8 @@ void gst_nn_infer_queue_close (GstNnInferQueue *queue);
 /* Streaming thread. Waits for the compiled model and an idle request: back-pressure. NULL: *flow
  * says why. */
 AxonInferRequest *gst_nn_infer_queue_take_request (GstNnInferQueue *queue, GstFlowReturn *flow);
+/* The same without waiting: NULL also where none is idle, with *flow GST_FLOW_OK. */
+AxonInferRequest *gst_nn_infer_queue_try_request (GstNnInferQueue *queue, GstFlowReturn *flow);
 void gst_nn_infer_queue_give_request (GstNnInferQueue *queue, AxonInferRequest *request);
 /* Takes @slot over; starts its request if it has one. Frames that only pass wait while many are
  * queued. */
@@ -64,6 +71,8 @@ void gst_nn_infer_queue_wait_empty (GstNnInferQueue *queue);
 /* Source-pad task. The head once it is done, NULL while flushing. Until it is finished it counts as
  * being pushed. */
 GstNnSlot *gst_nn_infer_queue_take (GstNnInferQueue *queue);
+/* The newest result whose frame has left without it; older ones are dropped. NULL: none. */
+GstNnSlot *gst_nn_infer_queue_take_late (GstNnInferQueue *queue);
 void gst_nn_infer_queue_answer (GstNnInferQueue *queue, GstNnSlot *slot, gboolean answer);
 void gst_nn_infer_queue_finish (GstNnInferQueue *queue, GstFlowReturn flow);
 
@@ -71,5 +80,7 @@ void gst_nn_infer_queue_finish (GstNnInferQueue *queue, GstFlowReturn flow);
 void gst_nn_infer_queue_set_flushing (GstNnInferQueue *queue, gboolean flushing);
 /* Waits until nothing runs, drops what is queued. */
 void gst_nn_infer_queue_drain (GstNnInferQueue *queue);
+/* There is a peer again: forgets that there was none. */
+void gst_nn_infer_queue_relink (GstNnInferQueue *queue);
 /* What downstream said last, or FLUSHING. */
 GstFlowReturn gst_nn_infer_queue_get_flow (GstNnInferQueue *queue);

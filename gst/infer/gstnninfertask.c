@@ -75,7 +75,12 @@ prepare_slot (GstNnInfer *self, GstNnSlot *slot)
 {
   g_autoptr (GError) error = NULL;
   GstFlowReturn flow;
-  slot->request = gst_nn_infer_queue_take_request (self->queue, &flow);
+  if (self->patience != 0) {
+    slot->request = gst_nn_infer_queue_try_request (self->queue, &flow);
+    slot->deadline = g_get_monotonic_time () + (gint64)(self->patience / GST_USECOND);
+  } else {
+    slot->request = gst_nn_infer_queue_take_request (self->queue, &flow);
+  }
   if (slot->request == NULL || bind_slot (self, slot, &error))
     return flow;
   gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
@@ -90,6 +95,8 @@ gst_nn_infer_chain (G_GNUC_UNUSED GstPad *pad, GstObject *parent, GstBuffer *buf
   GstNnSlot *slot = gst_nn_slot_new (GST_NN_SLOT_FRAME);
   GstFlowReturn flow;
   slot->buffer = buffer;
+  slot->pts = GST_BUFFER_PTS (buffer);
+  gst_nn_sync_values (GST_ELEMENT (self), &self->segment, buffer);
   if (is_skipped (self)) {
     GST_LOG_OBJECT (self, "passes: %" GST_PTR_FORMAT, buffer);
     return gst_nn_infer_queue_push (self->queue, slot);
@@ -113,6 +120,7 @@ attach_tensors (GstNnInfer *self, GstNnSlot *slot, GstBuffer *buffer, GstNnTenso
     meta->names[i] = g_strdup (axon_model_get_output_name (self->model, i));
   }
   meta->description = gst_nn_description_ref (self->description);
+  meta->pts = slot->pts;
   if (self->is_video) {
     meta->width = (gint)slot->frame.info.width;
     meta->height = (gint)slot->frame.info.height;
@@ -175,22 +183,49 @@ gst_nn_infer_forget_latency (GstNnInfer *self)
 }
 
 static GstFlowReturn
+refuse (GstNnInfer *self, GstNnSlot *slot)
+{
+  gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
+  if (g_error_matches (slot->error, AXON_ERROR, AXON_ERROR_CANCELLED))
+    return GST_FLOW_FLUSHING;
+  gst_nn_post_error (GST_ELEMENT (self), slot->error);
+  return GST_FLOW_ERROR;
+}
+
+/* Without a result of its own, but perhaps with that of an earlier frame. */
+static GstFlowReturn
+pass_frame (GstNnInfer *self, GstNnSlot *slot)
+{
+  GstNnSlot *late = gst_nn_infer_queue_take_late (self->queue);
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (late != NULL) {
+    if (late->error == NULL) {
+      measure_latency (self, late);
+      slot->buffer = gst_buffer_make_writable (slot->buffer);
+      attach_tensors (self, late, slot->buffer, NULL);
+    } else {
+      flow = refuse (self, late);
+    }
+    if (late->request != NULL)
+      gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&late->request));
+    gst_nn_slot_free (late);
+  }
+  return flow == GST_FLOW_OK ? gst_pad_push (self->srcpad, g_steal_pointer (&slot->buffer)) : flow;
+}
+
+static GstFlowReturn
 process_frame (GstNnInfer *self, GstNnSlot *slot)
 {
   GstBuffer *out;
   if (slot->request == NULL)
-    return gst_pad_push (self->srcpad, g_steal_pointer (&slot->buffer));
+    return pass_frame (self, slot);
   if (slot->error == NULL) {
     measure_latency (self, slot);
     out = finish_buffer (self, slot);
     gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
     return gst_pad_push (self->srcpad, out);
   }
-  gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
-  if (g_error_matches (slot->error, AXON_ERROR, AXON_ERROR_CANCELLED))
-    return GST_FLOW_FLUSHING;
-  gst_nn_post_error (GST_ELEMENT (self), slot->error);
-  return GST_FLOW_ERROR;
+  return refuse (self, slot);
 }
 
 /* After an error or end of stream frames are dropped, but events still travel. */

@@ -279,6 +279,31 @@ gst_nn_result_meta_add_object (GstNnResultMeta *meta, guint parent_id)
 }
 
 /**
+ * gst_nn_result_meta_add_copy:
+ * @meta: a result meta of a writable buffer
+ * @parent_id: number of the object that it was found inside of, 0: of none
+ * @object: an object, of another frame of the same size
+ *
+ * Adds an object as it was on another frame, with a number that no other has on this buffer.
+ *
+ * Returns: (transfer none): the object
+ *
+ * Since: 1.0
+ */
+GstNnObject *
+gst_nn_result_meta_add_copy (GstNnResultMeta *meta, guint parent_id, const GstNnObject *object)
+{
+  static const GstNnMove stay = { 1, 1, 0, 0 };
+  GstNnObject *copy;
+  g_return_val_if_fail (gst_nn_result_meta_find_object (meta, parent_id) != NULL, NULL);
+  copy = gst_nn_object_copy_moved (object, &stay);
+  copy->id = ++meta->last_id;
+  copy->parent_id = parent_id;
+  g_ptr_array_add (meta->objects, copy);
+  return copy;
+}
+
+/**
  * gst_nn_result_meta_remove_object:
  * @meta: a result meta of a writable buffer
  * @id: number of an object

@@ -27,6 +27,7 @@ tensor_meta_init (GstMeta *meta, G_GNUC_UNUSED gpointer params, G_GNUC_UNUSED Gs
   m->description = NULL;
   m->geometry = (AxonImageGeometry){ 0 };
   m->width = m->height = 0;
+  m->pts = GST_CLOCK_TIME_NONE;
   return TRUE;
 }
 
@@ -54,6 +55,7 @@ tensor_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *fr
   copy->geometry = m->geometry;
   copy->width = m->width;
   copy->height = m->height;
+  copy->pts = m->pts;
   return TRUE;
 }
 

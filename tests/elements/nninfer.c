@@ -3,6 +3,8 @@
 #include "axontest.h"
 
 #include <gst/check/gstharness.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gst/nn/nn.h>
 #include <gst/video/video.h>
 
@@ -16,6 +18,7 @@ harness_new (const gchar *config, guint nireq)
       g_strdup_printf ("nninfer model=%s device=MOCK nireq=%u %s%s%s", model, nireq,
                        config ? "config=\"config," : "", config ? config : "", config ? "\"" : "");
   GstHarness *h = gst_harness_new_parse (launch);
+  gst_harness_set_live (h, FALSE); /* of live streams frames may pass */
   gst_harness_set_src_caps_str (h, CAPS);
   return h;
 }
@@ -226,6 +229,7 @@ harness_with_bus (GstBus **bus)
   *bus = gst_bus_new ();
   gst_element_set_bus (element, *bus);
   g_object_set (element, "model", model, "device", "MOCK", "nireq", 2, NULL);
+  gst_util_set_object_arg (G_OBJECT (element), "drop-policy", "none"); /* harnesses are live */
   h = gst_harness_new_with_element (element, "sink", "src");
   gst_object_unref (element);
   gst_harness_set_src_caps_str (h, CAPS);
@@ -401,23 +405,79 @@ latency_is_measured_and_answered (void)
   gst_harness_set_upstream_latency (h, 0);
   gst_harness_push (h, frame (h, 0));
   gst_buffer_unref (gst_harness_pull (h));
+  gst_harness_set_live (h, TRUE); /* else it does not ask */
   g_assert_cmpuint (gst_harness_query_latency (h), >=, 20 * GST_MSECOND);
   gst_harness_teardown (h);
 }
 
 static void
-allocation_asks_for_video_meta_and_enough_buffers (void)
+check_allocation (gboolean takes_video_meta)
 {
   GstHarness *h = harness_new (NULL, 5);
-  GstCaps *caps = gst_caps_from_string (CAPS);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (CAPS);
   GstQuery *query = gst_query_new_allocation (caps, TRUE);
   guint min;
+  if (takes_video_meta)
+    gst_harness_add_propose_allocation_meta (h, GST_VIDEO_META_API_TYPE, NULL);
   g_assert_true (gst_pad_peer_query (h->srcpad, query));
-  g_assert_true (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL));
+  g_assert_cmpint (gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL), ==,
+                   takes_video_meta);
   gst_query_parse_nth_allocation_pool (query, 0, NULL, NULL, &min, NULL);
   g_assert_cmpuint (min, >=, 5);
   gst_query_unref (query);
-  gst_caps_unref (caps);
+  gst_harness_teardown (h);
+}
+
+/* An appsink that did not ask for it got 520,704 bytes of a frame of 497,664. */
+static void
+upstream_may_do_only_what_downstream_can_take (void)
+{
+  check_allocation (TRUE);
+  check_allocation (FALSE);
+}
+
+static void
+a_pad_that_is_linked_again_gets_frames_again (void)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *launch = g_strdup_printf ("nninfer model=%s device=MOCK", model);
+  GstHarness *h = gst_harness_new_parse (launch);
+  g_autoptr (GstPad) src = gst_element_get_static_pad (h->element, "src");
+  g_autoptr (GstPad) peer = gst_pad_get_peer (src);
+  gst_harness_set_live (h, FALSE);
+  gst_harness_set_src_caps_str (h, CAPS);
+  gst_buffer_unref (gst_harness_push_and_pull (h, frame (h, 0)));
+  gst_pad_unlink (src, peer);
+  for (guint i = 1; gst_harness_push (h, frame (h, i)) == GST_FLOW_OK; i++)
+    g_usleep (1000);
+  g_assert_cmpint (gst_pad_link (src, peer), ==, GST_PAD_LINK_OK);
+  g_assert_cmpint (gst_harness_push (h, frame (h, 1000)), ==, GST_FLOW_OK);
+  gst_buffer_unref (gst_harness_pull (h));
+  gst_harness_teardown (h);
+}
+
+/* inference-interval 1 at the beginning, 1000 from the second second on. */
+static void
+controlled_properties_follow_the_time_of_the_frames (void)
+{
+  GstHarness *h = harness_new (NULL, 1);
+  GstElement *nninfer = gst_harness_find_element (h, "nninfer");
+  GstControlSource *values = gst_interpolation_control_source_new ();
+  GstTimedValueControlSource *timed = GST_TIMED_VALUE_CONTROL_SOURCE (values);
+  guint interval;
+  g_object_set (values, "mode", GST_INTERPOLATION_MODE_NONE, NULL);
+  gst_object_add_control_binding (
+      GST_OBJECT (nninfer),
+      gst_direct_control_binding_new_absolute (GST_OBJECT (nninfer), "inference-interval", values));
+  gst_timed_value_control_source_set (timed, 0, 1);
+  gst_timed_value_control_source_set (timed, GST_SECOND, 1000);
+  for (guint i = 0; i < 60; i += 45) {
+    gst_buffer_unref (gst_harness_push_and_pull (h, frame (h, i)));
+    g_object_get (nninfer, "inference-interval", &interval, NULL);
+    g_assert_cmpuint (interval, ==, i < 30 ? 1 : 1000);
+  }
+  gst_object_unref (values);
+  gst_object_unref (nninfer);
   gst_harness_teardown (h);
 }
 
@@ -515,7 +575,9 @@ main (int argc, char **argv)
   ADD (latency_is_the_runs_not_that_of_who_is_downstream);
   ADD (caps_may_be_asked_while_states_change);
   ADD (latency_is_measured_and_answered);
-  ADD (allocation_asks_for_video_meta_and_enough_buffers);
+  ADD (upstream_may_do_only_what_downstream_can_take);
+  ADD (a_pad_that_is_linked_again_gets_frames_again);
+  ADD (controlled_properties_follow_the_time_of_the_frames);
   ADD (tensors_of_the_wrong_shape_say_expected_and_got);
   for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++) {
     g_autofree gchar *path =

@@ -42,6 +42,8 @@ GST_NN_API GstNnObject *gst_nn_result_meta_get_object (GstNnResultMeta *meta, gu
 GST_NN_API GPtrArray *gst_nn_result_meta_get_objects (GstNnResultMeta *meta);
 GST_NN_API GstNnObject *gst_nn_result_meta_find_object (GstNnResultMeta *meta, guint id);
 GST_NN_API GstNnObject *gst_nn_result_meta_add_object (GstNnResultMeta *meta, guint parent_id);
+GST_NN_API GstNnObject *gst_nn_result_meta_add_copy (GstNnResultMeta *meta, guint parent_id,
+                                                     const GstNnObject *object);
 GST_NN_API void gst_nn_result_meta_remove_object (GstNnResultMeta *meta, guint id);
 
 G_END_DECLS

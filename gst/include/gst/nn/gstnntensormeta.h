@@ -14,6 +14,7 @@ G_BEGIN_DECLS
  * @geometry: where the picture lay in the model's input
  * @width: of the picture, pixels
  * @height: of the picture, pixels
+ * @pts: timestamp of the frame that was inferred
  *
  * Raw outputs of a model, on a video or tensor buffer. Without tensors it only carries the
  * geometry, from nnpreproc to nninfer.
@@ -27,6 +28,7 @@ typedef struct {
   GstNnDescription *description;
   AxonImageGeometry geometry;
   gint width, height;
+  GstClockTime pts;
   /*< private >*/
   gpointer _reserved[4];
 } GstNnTensorMeta;
