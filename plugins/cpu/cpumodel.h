@@ -4,13 +4,6 @@
 #include "cpuplan.h"
 #include "cputhreads.h"
 
-/* What a compile call brings along. */
-typedef struct {
-  GCancellable *cancellable;
-  AxonProgressFunc progress;
-  gpointer user_data;
-} CpuCompile;
-
 /* Takes the model after the common passes; builds the plan at once where all shapes are known. */
 AxonCompiledModel *cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                                   GPtrArray *extensions, const AxonConfig *config,

@@ -116,6 +116,16 @@ cpu_plan_constant (CpuPlan *plan, AxonDType dtype, const AxonShape *shape, gpoin
   return cpu_plan_constant_md (plan, dtype, shape, NULL, data);
 }
 
+/* Bytes that others may hold, too (transfer full). */
+CpuTensor *
+cpu_plan_constant_tensor (CpuPlan *plan, AxonTensor *tensor)
+{
+  CpuBuffer *buffer = buffer_new (plan, CPU_CONSTANT, axon_tensor_get_n_bytes (tensor));
+  buffer->tensor = tensor;
+  buffer->data = axon_tensor_get_data (tensor);
+  return tensor_new (plan, AXON_DTYPE_U8, axon_tensor_get_shape (tensor), NULL, buffer);
+}
+
 static GPtrArray *
 reps_of (CpuPlan *plan, const AxonValue *value)
 {
@@ -417,8 +427,7 @@ plan_memory (CpuPlan *plan)
 /* @model: static shapes but for frames. Keeps a reference. */
 CpuPlan *
 cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
-              GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
-              GError **error)
+              CpuPacked *packed, const CpuCompile *call, GError **error)
 {
   GStrv disabled = cpu_families_disabled (error);
   CpuPlan *plan;
@@ -430,6 +439,7 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   plan->extensions = g_ptr_array_ref (extensions);
   plan->n_threads = options->n_threads;
   plan->winograd = options->winograd;
+  plan->packed = packed;
   plan->channels_last = cpu_conv_prefers_channels_last (model);
   plan->steps = g_ptr_array_new_with_free_func (step_free);
   plan->tensors = g_ptr_array_new_with_free_func (tensor_free);
@@ -441,13 +451,13 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   add_inputs (plan);
   for (guint i = 0; i < model->nodes->len; i++) {
     const AxonNode *node = g_ptr_array_index (model->nodes, i);
-    if (g_cancellable_set_error_if_cancelled (cancellable, error) ||
+    if (g_cancellable_set_error_if_cancelled (call->cancellable, error) ||
         !build_node (plan, node, error)) {
       cpu_plan_free (plan);
       return NULL;
     }
-    if (progress != NULL)
-      progress (0.1 + 0.9 * i / model->nodes->len, node->name, user_data);
+    if (call->progress != NULL)
+      call->progress (0.1 + 0.9 * i / model->nodes->len, node->name, call->user_data);
   }
   add_outputs (plan);
   plan_memory (plan);

@@ -13,6 +13,7 @@ typedef struct _CpuMd CpuMd; /* a oneDNN memory descriptor: layout that is not r
 typedef struct _CpuPlan CpuPlan;
 typedef struct _CpuStep CpuStep;
 typedef struct _CpuInstance CpuInstance;
+typedef struct _CpuPacked CpuPacked; /* cpupacked.h */
 
 typedef enum { CPU_ARENA, CPU_CONSTANT, CPU_INPUT, CPU_OUTPUT } CpuPlace;
 
@@ -89,6 +90,7 @@ struct _CpuPlan {
   guint n_threads;
   CpuWinogradLimits winograd; /* bytes: that are left */
   gboolean channels_last;     /* convolutions of floats: see kernels/convchoice.c */
+  CpuPacked *packed;          /* nullable; while building */
   GStrv disabled; /* families of kernels that are left out, while building, as the next */
   const AxonNode *node;
   const struct _CpuKernel *row;
@@ -130,6 +132,7 @@ CpuTensor *cpu_plan_scratch (CpuPlan *plan, AxonDType dtype, const AxonShape *sh
 CpuTensor *cpu_plan_scratch_bytes (CpuPlan *plan, gsize n_bytes);
 CpuTensor *cpu_plan_constant (CpuPlan *plan, AxonDType dtype, const AxonShape *shape,
                               gpointer data);
+CpuTensor *cpu_plan_constant_tensor (CpuPlan *plan, AxonTensor *tensor);
 CpuTensor *cpu_plan_constant_md (CpuPlan *plan, AxonDType dtype, const AxonShape *shape,
                                  const CpuMd *md, gpointer data);
 void cpu_plan_shift (CpuTensor *tensor, gsize n_bytes);
@@ -159,9 +162,16 @@ cpu_tensor_data (const CpuInstance *instance, const CpuTensor *t)
   return base + t->offset;
 }
 
+/* What a compile call brings along. */
+typedef struct {
+  GCancellable *cancellable;
+  AxonProgressFunc progress;
+  gpointer user_data;
+} CpuCompile;
+
+/* @packed (nullable): what plans of the same graph share. */
 CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
-                       GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
-                       GError **error);
+                       CpuPacked *packed, const CpuCompile *call, GError **error);
 void cpu_plan_free (CpuPlan *plan);
 /* FALSE: whatever the operator, only the reference kernel computes the row. */
 gboolean cpu_knows_form (const AxonOp *op);

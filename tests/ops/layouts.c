@@ -346,6 +346,20 @@ the_k_best_are_found_in_every_order (void)
   }
 }
 
+static void
+parts_are_joined_in_every_order (void)
+{
+  static const gint64 sizes[] = { 1, 2, 3, 5, 8, 12, 17, 24, 33, 300 };
+  for (guint i = 0; i < G_N_ELEMENTS (sizes) * 3 * N_ORDERS; i++) {
+    AxonShape shape = AXON_SHAPE (1 + i % 2, sizes[i / N_ORDERS / 3], 5, 7);
+    Subject s = subject_new (13, &shape, (Order)(i % N_ORDERS), i % 3 == 0, i);
+    AxonNode *negative = test_model_node (&s.t, "Neg", 1, s.x);
+    AxonNode *n = test_model_node (&s.t, "Concat", 3, s.x, negative->outputs[0], s.x);
+    axon_node_set_int (n, "axis", 1 + i / N_ORDERS % 3);
+    agree (&s, n->outputs[0], "Concat");
+  }
+}
+
 #define ADD(name) g_test_add_func ("/layouts/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
@@ -374,6 +388,7 @@ main (int argc, char **argv)
   ADD_EACH (norms, groups_are_normalised_in_every_order);
   ADD_EACH (args, the_largest_is_found_in_every_order);
   ADD (the_k_best_are_found_in_every_order);
+  ADD (parts_are_joined_in_every_order);
   ADD (responses_agree_in_every_order);
   ADD (slopes_of_all_kinds_agree_in_every_order);
   return g_test_run ();

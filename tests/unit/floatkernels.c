@@ -184,11 +184,19 @@ check (const Case *c, const gfloat *before)
       }
 }
 
+/* What is packed of a case, and a thread's memory. */
+typedef struct {
+  CpuConv set, wide;
+  gint pixels;
+  gfloat *weights[2], *bias[2], *slopes[2]; /* of set, of wide */
+  guint8 *scratch;
+} Packed;
+
 static gfloat *
-packed (const CpuConv *set, const gfloat *from)
+pack_array (const CpuConv *set, const gfloat *from, gint period)
 {
   gfloat *to = g_aligned_alloc0 ((gsize)(set->groups * set->padded), sizeof *to, 64);
-  cpu_float_array_pack (set, from, to);
+  cpu_float_array_pack (set, from, period, to);
   return to;
 }
 
@@ -204,33 +212,57 @@ run_of (const Case *c)
 }
 
 static void
+pack (Packed *p, const Case *c, const CpuFloatConvKernels *k)
+{
+  CpuFloatWeights weights = { .data = c->w,
+                              .out = (gsize)(c->conv.kernel_h * c->conv.kernel_w) *
+                                     (c->conv.depthwise ? 1 : (gsize)c->conv.channels),
+                              .in = (gsize)(c->conv.kernel_h * c->conv.kernel_w),
+                              .tap = 1 };
+  p->set = c->conv;
+  cpu_float_conv_setup (&p->set, k, 3);
+  p->pixels = cpu_float_conv_widen (&p->wide, &p->set, k);
+  for (guint i = 0; i < (p->pixels > 0 ? 2 : 1); i++) {
+    const CpuConv *set = i == 0 ? &p->set : &p->wide;
+    gint period = i == 0 ? 0 : p->set.channels;
+    weights.period = (gsize)period;
+    p->weights[i] = g_aligned_alloc0 (cpu_float_weights_size (set), 1, 64);
+    cpu_float_weights_pack (set, &weights, k, p->weights[i]);
+    p->bias[i] = pack_array (set, c->bias, period);
+    p->slopes[i] = c->has_slopes ? pack_array (set, c->slopes, period) : NULL;
+  }
+  p->scratch = g_aligned_alloc0 (p->set.scratch + 64, 1, 64);
+}
+
+static void
+packed_clear (Packed *p)
+{
+  for (guint i = 0; i < 2; i++) {
+    g_aligned_free (p->weights[i]);
+    g_aligned_free (p->bias[i]);
+    g_aligned_free (p->slopes[i]);
+  }
+  g_aligned_free (p->scratch);
+}
+
+static void
 run_case (Case *c, const CpuFloatConvKernels *k)
 {
-  const CpuFloatWeights weights = { .data = c->w,
-                                    .out = (gsize)(c->conv.kernel_h * c->conv.kernel_w) *
-                                           (c->conv.depthwise ? 1 : (gsize)c->conv.channels),
-                                    .in = (gsize)(c->conv.kernel_h * c->conv.kernel_w),
-                                    .tap = 1 };
   g_autofree gfloat *before = g_memdup2 (c->y, c->n_y * sizeof *c->y);
+  Packed p = { 0 };
   CpuFloatConvRun run = run_of (c);
-  CpuConv set = c->conv;
-  gpointer memory[4];
-  cpu_float_conv_setup (&set, k, 3);
-  memory[0] = g_aligned_alloc0 (cpu_float_weights_size (&set), 1, 64);
-  memory[1] = packed (&set, c->bias);
-  memory[2] = packed (&set, c->slopes);
-  memory[3] = g_aligned_alloc0 (set.scratch + 64, 1, 64);
-  cpu_float_weights_pack (&set, &weights, k, memory[0]);
-  run.weights = memory[0];
-  run.bias = memory[1];
-  run.slopes = c->has_slopes ? memory[2] : NULL;
-  for (gint i = 0; i < cpu_conv_count_parts (&set); i++) {
-    CpuConvPart part = cpu_conv_get_part (&set, i);
-    (set.depthwise ? k->depthwise : k->dense) (&set, &run, &part, memory[3]);
+  pack (&p, c, k);
+  run.weights = p.weights[0];
+  run.bias = p.bias[0];
+  run.slopes = p.slopes[0];
+  if (p.pixels > 0)
+    run.wide = (CpuFloatWide){ &p.wide, p.pixels, p.weights[1], p.bias[1], p.slopes[1] };
+  for (gint i = 0; i < cpu_conv_count_parts (&p.set); i++) {
+    CpuConvPart part = cpu_conv_get_part (&p.set, i);
+    (p.set.depthwise ? k->depthwise : k->dense) (&p.set, &run, &part, p.scratch);
   }
   check (c, before);
-  for (guint i = 0; i < G_N_ELEMENTS (memory); i++)
-    g_aligned_free (memory[i]);
+  packed_clear (&p);
 }
 
 static void
@@ -244,8 +276,8 @@ run_winograd (Case *c, const CpuWinogradKernels *k, gint size, guint threads)
   cpu_winograd_setup (&cut, k, threads);
   memory[0] = g_aligned_alloc0 (
       cpu_winograd_weights_size (c->conv.channels, c->conv.out_channels, size, k->lanes), 1, 64);
-  memory[1] = packed (&cut.shape.conv, c->bias);
-  memory[2] = packed (&cut.shape.conv, c->slopes);
+  memory[1] = pack_array (&cut.shape.conv, c->bias, 0);
+  memory[2] = pack_array (&cut.shape.conv, c->slopes, 0);
   memory[3] = g_aligned_alloc0 (cut.scratch, 1, 64);
   cpu_winograd_weights_pack (&cut.shape, c->w, k, memory[0]);
   run.run.weights = memory[0];

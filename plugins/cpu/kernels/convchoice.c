@@ -11,6 +11,7 @@
 #include "convchoice.h"
 
 #include "../cpueltwise.h"
+#include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
 /* oneDNN's own limits of what it fuses at no cost. */
@@ -101,6 +102,14 @@ cpu_conv_prefers_channels_last (const AxonModel *model)
   return dear > all / 2;
 }
 
+/* Of fewer channels than vectors have, which oneDNN leaves partly empty. */
+static gboolean
+is_narrow (const AxonNode *node)
+{
+  return is_depthwise (node) &&
+         node->inputs[0]->type.shape.dims[1] < cpu_isa_get ()->vector->floats.lanes;
+}
+
 gboolean
 cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
 {
@@ -110,7 +119,7 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
     return plan->channels_last;
   if (is_of_wave (node))
     return TRUE;
-  if (has_slopes (node)) /* which oneDNN would compute in a pass of its own */
+  if (has_slopes (node) || is_narrow (node)) /* oneDNN's slopes are a pass of their own */
     return TRUE;
   return plan->n_threads == 1 && (is_grouped (node) || has_dear_posts (node));
 }

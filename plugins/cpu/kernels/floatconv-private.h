@@ -10,16 +10,22 @@
 typedef struct {
   const gfloat *data;
   gsize out, in, tap;
+  gsize period;           /* output channel o is that of o % period; 0: o */
   gsize per_group, group; /* each per_group output channels: group elements further; 0: none */
   const gint *taps; /* which tap of the model stands at [row * kernel_w + column], -1: none; NULL:
                        the same */
 } CpuFloatWeights;
 
 typedef struct {
-  CpuConv conv;
-  gfloat *weights;
+  CpuConv conv, wide;
+  gint pixels; /* of conv, of which one of wide is made; 0: there is no such */
+  gfloat *weights, *wide_weights;
   gsize origin; /* element of the output where the result begins */
 } CpuFloatLayer;
+
+/* How many pixels of a set up @conv are one of @wide: see CpuFloatWide; 0: it has full vectors, or
+ * its pixels are not side by side. */
+gint cpu_float_conv_widen (CpuConv *wide, const CpuConv *conv, const CpuFloatConvKernels *kernels);
 
 /* Fills what CpuConv leaves to it. */
 void cpu_float_conv_setup (CpuConv *conv, const CpuFloatConvKernels *kernels, guint threads);
@@ -29,8 +35,9 @@ gsize cpu_float_weights_size (const CpuConv *conv);
 void cpu_float_weights_pack (const CpuConv *conv, const CpuFloatWeights *from,
                              const CpuFloatConvKernels *kernels, gfloat *to);
 
-/* @from, an element for each output channel of all groups, as the kernels read it. */
-void cpu_float_array_pack (const CpuConv *conv, const gfloat *from, gfloat *to);
+/* @from, an element for each output channel of all groups, or for each of a @period that is
+ * repeated (0: none is), as the kernels read it. */
+void cpu_float_array_pack (const CpuConv *conv, const gfloat *from, gint period, gfloat *to);
 
 /* Builds a matrix product whose @conv says its rows, with the bias (input 2) and all that was fused
  * into @node. FALSE: something else was. */

@@ -16,9 +16,9 @@ typedef struct {
   const CpuFloatConvKernels *kernels;
   CpuFloatLayer *layers; /* of a transposed convolution one for each phase */
   guint n_layers;
-  gint n_parts;   /* of all layers */
-  gfloat *memory; /* weights of all layers, bias, slopes */
-  gfloat *bias, *slopes;
+  gint n_parts;      /* of all layers */
+  GPtrArray *memory; /* weights of all layers, and what follows, which some of them lack */
+  gfloat *bias, *slopes, *wide_bias, *wide_slopes;
   CpuFloatPosts posts;
   gsize scratch; /* bytes of a thread */
 } FloatConv;
@@ -27,7 +27,7 @@ static void
 float_conv_free (gpointer data)
 {
   FloatConv *self = data;
-  g_aligned_free (self->memory);
+  g_ptr_array_unref (self->memory);
   g_free (self->layers);
   g_free (self);
 }
@@ -60,6 +60,9 @@ run_part (gpointer data, gint64 index)
   run.y = r->y + layer->origin;
   run.residual = r->residual ? r->residual + layer->origin : NULL;
   run.weights = layer->weights;
+  if (layer->pixels > 0)
+    run.wide = (CpuFloatWide){ &layer->wide, layer->pixels, layer->wide_weights, p->wide_bias,
+                               p->wide_slopes };
   (layer->conv.depthwise ? p->kernels->depthwise : p->kernels->dense) (
       &layer->conv, &run, &part, r->scratch + (gsize)cpu_parallel_thread () * p->scratch);
 }
@@ -74,40 +77,53 @@ run_float_conv (const CpuStep *step, const CpuInstance *instance)
   cpu_parallel (p->n_parts, run_part, &run);
 }
 
-static gsize
-round_up (gsize n_bytes)
+/* Zeros that live as long as @self. */
+static gfloat *
+new_memory (FloatConv *self, gsize n_bytes)
 {
-  return (n_bytes + 63) / 64 * 64;
+  gfloat *memory = g_aligned_alloc0 ((n_bytes + 63) / 64, 64, 64);
+  g_ptr_array_add (self->memory, memory);
+  return memory;
 }
 
-/* Packs weights, bias and slopes into one block. */
+/* Input @input of @node, zeros if it has none. */
+static gfloat *
+pack_array (FloatConv *self, const AxonNode *node, guint input, const CpuConv *c, gint period)
+{
+  const gfloat *from = cpu_float_constant (node, input);
+  gfloat *to = new_memory (self, (gsize)(c->groups * c->padded) * sizeof *to);
+  if (from != NULL)
+    cpu_float_array_pack (c, from, period, to);
+  return to;
+}
+
+static void
+pack_wide (FloatConv *self, const AxonNode *node, CpuFloatLayer *layer,
+           const CpuFloatWeights *weights)
+{
+  CpuFloatWeights again = *weights;
+  gint period = layer->conv.channels;
+  again.period = (gsize)period;
+  layer->wide_weights = new_memory (self, cpu_float_weights_size (&layer->wide));
+  cpu_float_weights_pack (&layer->wide, &again, self->kernels, layer->wide_weights);
+  if (self->wide_bias == NULL) /* that of all layers */
+    self->wide_bias = pack_array (self, node, 2, &layer->wide, period);
+  if (self->wide_slopes == NULL && self->posts.has_slopes)
+    self->wide_slopes = pack_array (self, node, CPU_CONV_SLOPES, &layer->wide, period);
+}
+
 static void
 pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
 {
-  const gfloat *bias = cpu_float_constant (node, 2),
-               *slopes = cpu_float_constant (node, CPU_CONV_SLOPES);
-  const CpuConv *c = &self->layers[0].conv;
-  gsize array = round_up ((gsize)(c->groups * c->padded) * sizeof (gfloat)), total = array;
-  guint8 *at;
-  total += self->posts.has_slopes ? array : 0;
-  for (guint i = 0; i < self->n_layers; i++)
-    total += round_up (cpu_float_weights_size (&self->layers[i].conv));
-  at = g_aligned_alloc0 (total, 1, 64);
-  self->memory = (gfloat *)(gpointer)at;
-  self->bias = self->memory;
-  if (bias != NULL)
-    cpu_float_array_pack (c, bias, self->bias);
-  at += array;
-  if (self->posts.has_slopes) {
-    self->slopes = (gfloat *)(gpointer)at;
-    cpu_float_array_pack (c, slopes, self->slopes);
-    at += array;
-  }
+  self->bias = pack_array (self, node, 2, &self->layers[0].conv, 0);
+  if (self->posts.has_slopes)
+    self->slopes = pack_array (self, node, CPU_CONV_SLOPES, &self->layers[0].conv, 0);
   for (guint i = 0; i < self->n_layers; i++) {
     CpuFloatLayer *layer = &self->layers[i];
-    layer->weights = (gfloat *)(gpointer)at;
+    layer->weights = new_memory (self, cpu_float_weights_size (&layer->conv));
     cpu_float_weights_pack (&layer->conv, &weights[i], self->kernels, layer->weights);
-    at += round_up (cpu_float_weights_size (&layer->conv));
+    if (layer->pixels > 0)
+      pack_wide (self, node, layer, &weights[i]);
   }
 }
 
@@ -117,6 +133,7 @@ setup (FloatConv *self, guint threads)
   for (guint i = 0; i < self->n_layers; i++) {
     CpuConv *c = &self->layers[i].conv;
     cpu_float_conv_setup (c, self->kernels, threads);
+    self->layers[i].pixels = cpu_float_conv_widen (&self->layers[i].wide, c, self->kernels);
     self->scratch = MAX (self->scratch, c->scratch);
     self->n_parts += cpu_conv_count_parts (c);
   }
@@ -153,9 +170,10 @@ float_conv_new (const AxonNode *node)
 {
   FloatConv *self = g_new0 (FloatConv, 1);
   self->kernels = &cpu_isa_get ()->vector->floats;
+  self->memory = g_ptr_array_new_with_free_func (g_aligned_free);
   if (cpu_float_posts_init (&self->posts, node))
     return self;
-  g_free (self);
+  float_conv_free (self);
   return NULL;
 }
 

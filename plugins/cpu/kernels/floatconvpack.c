@@ -13,6 +13,8 @@
 #define BAND(l2) ((l2) / 8)
 #define WEIGHTS(l2) ((l2) / 16)
 
+#define MOST_PIXELS 8 /* that are computed as one */
+
 static gint
 channels_of (const CpuConv *c)
 {
@@ -78,6 +80,23 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   place_scratch (c, k, pixel);
 }
 
+gint
+cpu_float_conv_widen (CpuConv *wide, const CpuConv *c, const CpuFloatConvKernels *k)
+{
+  gint pixels = 1;
+  if (!c->depthwise || c->n_panels > 1 || c->stride_w > 1 || c->x_pixel != (gsize)c->channels ||
+      c->y_pixel != c->x_pixel)
+    return 0;
+  while (pixels * c->channels % k->lanes != 0)
+    pixels *= 2;
+  if (pixels == 1 || pixels > MOST_PIXELS || c->out_w < 4 * pixels)
+    return 0;
+  *wide = *c;
+  wide->padded = wide->channels = c->channels * pixels;
+  wide->n_panels = cpu_ceil_div (wide->padded / k->lanes, k->strip);
+  return pixels;
+}
+
 gsize
 cpu_float_weights_size (const CpuConv *c)
 {
@@ -91,7 +110,9 @@ static void
 pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, gsize step)
 {
   gint inputs = c->depthwise ? 1 : c->channels;
-  const gfloat *channel = w->data + o * w->out + (w->per_group ? o / w->per_group * w->group : 0);
+  const gfloat *channel;
+  o = w->period ? o % w->period : o;
+  channel = w->data + o * w->out + (w->per_group ? o / w->per_group * w->group : 0);
   for (gint t = 0; t < c->kernel_h * c->kernel_w; t++, to += (gsize)inputs * step) {
     gint tap = w->taps ? w->taps[t] : t;
     const gfloat *from = channel + (gsize)MAX (tap, 0) * w->tap;
@@ -119,10 +140,11 @@ cpu_float_weights_pack (const CpuConv *c, const CpuFloatWeights *from, const Cpu
 }
 
 void
-cpu_float_array_pack (const CpuConv *c, const gfloat *from, gfloat *to)
+cpu_float_array_pack (const CpuConv *c, const gfloat *from, gint period, gfloat *to)
 {
-  gint channels = channels_of (c);
+  gint channels = channels_of (c), again = period ? period : c->groups * channels;
   memset (to, 0, (gsize)(c->groups * c->padded) * sizeof *to);
   for (gint g = 0; g < c->groups; g++)
-    memcpy (to + g * c->padded, from + g * channels, (gsize)channels * sizeof *to);
+    for (gint i = 0; i < channels; i++)
+      to[g * c->padded + i] = from[(g * channels + i) % again];
 }

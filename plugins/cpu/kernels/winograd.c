@@ -93,10 +93,10 @@ pack (Winograd *self, const AxonNode *node)
   self->bias = self->memory + weights;
   memset (self->bias, 0, array * sizeof (gfloat));
   if (bias != NULL)
-    cpu_float_array_pack (&w->conv, bias, self->bias);
+    cpu_float_array_pack (&w->conv, bias, 0, self->bias);
   if (self->posts.has_slopes) {
     self->slopes = self->bias + array;
-    cpu_float_array_pack (&w->conv, cpu_float_constant (node, CPU_CONV_SLOPES), self->slopes);
+    cpu_float_array_pack (&w->conv, cpu_float_constant (node, CPU_CONV_SLOPES), 0, self->slopes);
   }
 }
 

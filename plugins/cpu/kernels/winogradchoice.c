@@ -77,7 +77,9 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
   const CpuWinogradLimits *limits = &plan->winograd;
   gdouble least = limits->all > 0 ? G_MAXDOUBLE : cost_of_definition (c);
   gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes;
-  if (!limits->enabled || !fits (c) || (limits->all == 0 && !has_layout (plan, node, c, lanes)))
+  /* plans of tails are made while a frame waits */
+  if (!limits->enabled || plan->packed != NULL || !fits (c) ||
+      (limits->all == 0 && !has_layout (plan, node, c, lanes)))
     return 0;
   for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {
     const Transform *t = &transforms[i];

@@ -73,7 +73,6 @@ DnnPd *dnn_pd_new_binary (dnnl_alg_kind_t alg, const CpuMd *a, const CpuMd *b, c
 DnnPd *dnn_pd_new_prelu (const CpuMd *md, const CpuMd *slope);
 DnnPd *dnn_pd_new_batch_norm (const CpuMd *md, gfloat epsilon); /* with scale and shift */
 DnnPd *dnn_pd_new_resampling (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst);
-DnnPd *dnn_pd_new_concat (const CpuMd *const *srcs, guint n, int axis, const CpuMd *dst);
 DnnPd *dnn_pd_new_reorder (const CpuMd *from, const CpuMd *to);
 
 /* Fused operations, in the order in which they are appended. */

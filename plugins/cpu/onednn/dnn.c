@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Engine, layouts, and primitives as steps. */
 #include "dnn-private.h"
+#include "../cpupacked.h"
 
 #include <stdlib.h>
 
@@ -382,19 +383,19 @@ aligned_alloc_or_die (gsize n_bytes)
   return data;
 }
 
-CpuTensor *
-dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const CpuMd *to)
+static AxonTensor *
+pack (const CpuMd *from, gconstpointer data, const CpuMd *to)
 {
   g_autoptr (DnnPd) pd = dnn_pd_new_reorder (from, to);
   const CpuMd *scratch_md = dnn_pd_get_md (pd, dnnl_query_scratchpad_md);
-  AxonShape bytes = AXON_SHAPE ((gint64)cpu_md_get_bytes (to));
-  gpointer packed = aligned_alloc_or_die (cpu_md_get_bytes (to));
+  gsize n_bytes = cpu_md_get_bytes (to);
+  AxonShape bytes = AXON_SHAPE ((gint64)n_bytes);
+  gpointer packed = aligned_alloc_or_die (n_bytes);
   gpointer scratch = aligned_alloc_or_die (cpu_md_get_bytes (scratch_md));
   dnnl_exec_arg_t args[] = { { DNNL_ARG_FROM, dnn_memory_new (from, (gpointer)data) },
                              { DNNL_ARG_TO, dnn_memory_new (to, packed) },
                              { DNNL_ARG_SCRATCHPAD, dnn_memory_new (scratch_md, scratch) } };
   dnnl_primitive_t reorder;
-  CpuTensor *tensor;
   dnnl_primitive_create (&reorder, pd);
   dnnl_primitive_execute (reorder, get_stream (), G_N_ELEMENTS (args), args);
   dnnl_stream_wait (get_stream ());
@@ -402,7 +403,20 @@ dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const CpuMd *to)
     dnnl_memory_destroy (args[i].memory);
   dnnl_primitive_destroy (reorder);
   free (scratch);
-  tensor = cpu_plan_constant (plan, AXON_DTYPE_U8, &bytes, packed);
+  return axon_tensor_new_wrapped (AXON_DTYPE_U8, &bytes, packed, n_bytes, free, packed, NULL);
+}
+
+CpuTensor *
+dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const CpuMd *to)
+{
+  AxonTensor *packed = plan->packed ? cpu_packed_find (plan->packed, data, from, to) : NULL;
+  CpuTensor *tensor;
+  if (packed == NULL) {
+    packed = pack (from, data, to);
+    if (plan->packed != NULL)
+      cpu_packed_add (plan->packed, data, from, to, packed);
+  }
+  tensor = cpu_plan_constant_tensor (plan, packed);
   tensor->md = cpu_md_copy (to); /* exact, with compensation flags: never normalised */
   return tensor;
 }

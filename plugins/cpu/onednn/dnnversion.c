@@ -226,18 +226,6 @@ dnn_pd_new_resampling (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
                  &resampling, NULL);
 }
 
-DnnPd *
-dnn_pd_new_concat (const CpuMd *const *srcs, guint n, int axis, const CpuMd *dst)
-{
-  g_autofree dnnl_memory_desc_t *all = g_new (dnnl_memory_desc_t, n);
-  DnnPd *pd = NULL;
-  for (guint i = 0; i < n; i++)
-    all[i] = *MD (srcs[i]);
-  dnnl_concat_primitive_desc_create (&pd, MD (dst), (int)n, axis, all, dnn_attr_default (),
-                                     dnn_engine ());
-  return pd;
-}
-
 gboolean
 dnn_posts_add_eltwise (DnnPosts *posts, const DnnEltwise *e)
 {
@@ -430,15 +418,6 @@ dnn_pd_new_resampling (dnnl_alg_kind_t alg, const CpuMd *src, const CpuMd *dst)
   DnnPd *pd = NULL;
   dnnl_resampling_forward_primitive_desc_create (&pd, dnn_engine (), dnnl_forward_inference, alg,
                                                  NULL, MD (src), MD (dst), dnn_attr_default ());
-  return pd;
-}
-
-DnnPd *
-dnn_pd_new_concat (const CpuMd *const *srcs, guint n, int axis, const CpuMd *dst)
-{
-  DnnPd *pd = NULL;
-  dnnl_concat_primitive_desc_create (&pd, dnn_engine (), MD (dst), (int)n, axis,
-                                     (const_dnnl_memory_desc_t const *)srcs, dnn_attr_default ());
   return pd;
 }
 

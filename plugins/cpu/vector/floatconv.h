@@ -9,6 +9,14 @@
 #include "conv.h"
 #include "post.h"
 
+/* What a depthwise convolution of few channels is besides: some pixels side by side as one pixel of
+ * that many times the channels, so that vectors are full. */
+typedef struct {
+  const CpuConv *conv; /* NULL: there are channels enough */
+  gint pixels;
+  const gfloat *weights, *bias, *slopes;
+} CpuFloatWide;
+
 /* Of one run. Arrays have `padded` elements for each group. */
 typedef struct {
   const gfloat *x;
@@ -18,6 +26,7 @@ typedef struct {
   const gfloat *slopes;  /* below 0, by channel; NULL: none */
   gboolean slopes_last;  /* they come after the residual, not before */
   CpuPost before, after; /* of adding the residual */
+  CpuFloatWide wide;
 } CpuFloatConvRun;
 
 typedef void (*CpuFloatConvFunc) (const CpuConv *conv, const CpuFloatConvRun *run,

@@ -19,22 +19,12 @@ typedef struct {
   const gfloat *ahead; /* weights that come next: a line of them is fetched with each product */
 } Chunk;
 
-CPU_INLINE void
-put_tile (const CpuFloatOut *out, VF32 c[][CPU_FLOAT_PIXELS], gint mr, gint nr, gboolean add)
-{
-#pragma GCC unroll 12
-  for (gint j = 0; j < nr; j++)
-#pragma GCC unroll 4
-    for (gint i = 0; i < mr; i++)
-      float_put (out, (gsize)j * out->pixel + (gsize)(i * CPU_LANES), c[i][j], add);
-}
-
 /* Sums of @nr pixels, @step elements apart, and @mr vectors of channels. */
 CPU_INLINE void
 tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint mr, gint nr)
 {
   const gfloat *w = k->w, *ahead = k->ahead;
-  VF32 c[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS];
+  CpuFloatSums c[CPU_FLOAT_VECTORS];
 #pragma GCC unroll 4
   for (gint i = 0; i < mr; i++)
 #pragma GCC unroll 12
@@ -45,10 +35,7 @@ tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint 
     w += k->n * mr * CPU_LANES;
     ahead += k->n * CPU_LINE;
   }
-  if (out->residual != NULL)
-    put_tile (out, c, mr, nr, TRUE);
-  else
-    put_tile (out, c, mr, nr, FALSE);
+  float_put (out, c, mr, nr);
 }
 
 typedef void (*TileFunc) (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k);
@@ -208,14 +195,16 @@ run_panel (Panel *p, gint *taps, gint panel, gfloat *scratch)
   gint vector = cpu_conv_panel_start (c, CPU_LANES, panel);
   gint length = c->n_taps == c->kernel_h ? c->kernel_w * c->channels : c->channels;
   Chunk k = { .taps = taps, .n_taps = c->n_taps, .n = length };
+  gsize at;
   p->first = vector * CPU_LANES;
   t->mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector;
   t->channels = MIN (c->out_channels - p->first, t->mr * CPU_LANES);
-  t->at = (gsize)p->part->group * (gsize)c->padded + (gsize)p->first;
+  at = (gsize)p->part->group * (gsize)c->padded + (gsize)p->first;
+  t->slopes = p->run->slopes ? p->run->slopes + at : NULL;
   p->is_plain = float_is_plain (t);
   p->is_end = panel + 1 == p->part->panel1;
-  k.w = p->run->weights + t->at * (gsize)c->n_taps * (gsize)length;
-  k.from = p->run->bias + t->at;
+  k.w = p->run->weights + at * (gsize)c->n_taps * (gsize)length;
+  k.from = p->run->bias + at;
   if (c->chunk == 0)
     run_chunk (p, &k, sums, TRUE, TRUE);
   else

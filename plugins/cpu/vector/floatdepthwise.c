@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Depthwise convolution of floats, compiled per instruction set. Channels are the lanes; the source
  * is read where it lies. Taps that are outside of the picture are left out, column by column at its
- * edges. */
+ * edges. Pixels of few channels that meet all columns of the filter are computed some at a time, as
+ * one of more channels. */
 #include "floatfinish.h"
-#include "level.h"
 
 #define VECTORS CPU_FLOAT_STRIP
 #define PIXELS 6
@@ -22,7 +22,7 @@ sum_pixels (const CpuFloatOut *out, const gfloat *x, gsize step, const Taps *tap
             const gfloat *bias, gint mr, gint nr)
 {
   const gsize bytes = step * sizeof *x; /* two places and their distance address all six pixels */
-  VF32 s[VECTORS][PIXELS];
+  CpuFloatSums s[VECTORS];
 #pragma GCC unroll 2
   for (gint i = 0; i < mr; i++)
 #pragma GCC unroll 6
@@ -41,11 +41,7 @@ sum_pixels (const CpuFloatOut *out, const gfloat *x, gsize step, const Taps *tap
       for (gint i = 0; i < mr; i++)
         s[i][j] += *(const VF32 *)(at[j / 3] + (gsize)(j % 3) * bytes + i * CPU_VECTOR) * f[i];
   }
-#pragma GCC unroll 6
-  for (gint j = 0; j < nr; j++)
-#pragma GCC unroll 2
-    for (gint i = 0; i < mr; i++)
-      float_put (out, (gsize)j * out->pixel + (gsize)(i * CPU_LANES), s[i][j], FALSE);
+  float_put (out, s, mr, nr);
 }
 
 /* Of one pixel at the end of memory: no more than the @n channels that there are is read. */
@@ -104,6 +100,7 @@ clip_taps (gint from, gint kernel, gint dilation, gint in, gint *first, gint *en
 /* A strip of channels of one frame. */
 typedef struct {
   const CpuConv *conv;
+  CpuFloatWide wide; /* conv, or what it is besides */
   const gfloat *x, *w, *bias;
   CpuFloatTile tile;
   gsize y;           /* element of the destination */
@@ -121,39 +118,44 @@ reaches_beyond (const Strip *s, const gfloat *from, gsize step, gint n, const Ta
          from + (gssize)(n - 1) * (gssize)step + taps->offsets[taps->n - 1] + vectors > s->end;
 }
 
-/* Some pixels from column @x on. */
+/* Some pixels, @reaches: one that reaches beyond the source's memory. */
 static void
-run_tile (Strip *s, const gfloat *from, gsize step, gint n, const Taps *taps, gsize at)
+run_tile (Strip *s, const gfloat *from, gsize step, gint n, const Taps *taps, gsize at,
+          gboolean reaches)
 {
   gfloat sums[VECTORS * PIXELS * CPU_LANES] __attribute__ ((aligned (64)));
-  CpuFloatOut out = s->is_plain ? float_out_plain (&s->tile, at)
-                                : float_out_to (sums, (gsize)(s->tile.mr * CPU_LANES));
+  gboolean at_once = s->is_plain && !reaches;
+  CpuFloatOut out = at_once ? float_out_plain (&s->tile, at)
+                            : float_out_to (sums, (gsize)(s->tile.mr * CPU_LANES));
   s->tile.nr = n;
-  if (reaches_beyond (s, from, step, n, taps))
+  if (reaches)
     sum_last_pixel (sums, from, taps, s->w, s->bias, s->tile.mr, s->tile.channels);
   else if (s->tile.mr == 2)
     sum_two_vectors (out, from, step, taps, s->w, s->bias, n);
   else
     sum_one_vector (out, from, step, taps, s->w, s->bias, n);
-  if (!s->is_plain)
+  if (!at_once)
     float_finish (&s->tile, sums, at);
 }
 
-/* @n pixels from @y, @x on, side by side or one below the other, all with the same taps. */
+/* @n pixels (wide ones) from @y, @x on, side by side or one below the other, all with the same
+ * taps. */
 static void
 run_pixels (Strip *s, gint y, gint x, gint n, gboolean down, const Taps *taps)
 {
   const CpuConv *c = s->conv;
   const gfloat *from = s->x + (gssize)(y * c->stride_h - c->pad_top) * (gssize)c->x_row +
                        (gssize)(x * c->stride_w - c->pad_left) * (gssize)c->x_pixel;
-  gsize step = down ? (gsize)c->stride_h * c->x_row : (gsize)c->stride_w * c->x_pixel;
+  gsize step =
+      down ? (gsize)c->stride_h * c->x_row : (gsize)(c->stride_w * s->wide.pixels) * c->x_pixel;
   gsize at = s->y + (gsize)y * c->y_row + (gsize)x * c->y_pixel;
-  s->tile.pixel = down ? c->y_row : c->y_pixel;
+  s->tile.pixel = down ? c->y_row : (gsize)s->wide.pixels * c->y_pixel;
   for (gint m; n > 0; n -= m, from += (gsize)m * step, at += (gsize)m * s->tile.pixel) {
+    gboolean reaches;
     m = s->is_plain ? n : MIN (n, PIXELS);
-    if (reaches_beyond (s, from, step, m, taps))
-      m = 1;
-    run_tile (s, from, step, m, taps, at);
+    reaches = reaches_beyond (s, from, step, m, taps);
+    m = reaches ? 1 : m;
+    run_tile (s, from, step, m, taps, at, reaches);
   }
 }
 
@@ -172,17 +174,17 @@ list_taps (const CpuConv *c, Taps *taps)
 static void
 set_panel (Strip *s, const CpuConvPart *part, gint panel)
 {
-  const CpuConv *c = s->conv;
+  const CpuConv *c = s->wide.conv;
   const CpuFloatConvRun *run = s->tile.run;
   gint vector = cpu_conv_panel_start (c, CPU_LANES, panel), first = vector * CPU_LANES;
   s->tile.mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector;
   s->tile.channels = MIN (c->channels - first, s->tile.mr * CPU_LANES);
-  s->tile.at = (gsize)first;
+  s->tile.slopes = s->wide.slopes ? s->wide.slopes + first : NULL;
   s->is_plain = run->residual == NULL && float_is_plain (&s->tile);
   s->x = run->x + (gsize)part->frame * c->x_frame + (gsize)first;
   s->y = (gsize)part->frame * c->y_frame + (gsize)first;
-  s->w = run->weights + (gsize)first * (gsize)(c->kernel_h * c->kernel_w);
-  s->bias = run->bias + first;
+  s->w = s->wide.weights + (gsize)first * (gsize)(c->kernel_h * c->kernel_w);
+  s->bias = s->wide.bias + first;
 }
 
 /* Of the channels of the part. */
@@ -190,10 +192,26 @@ static void
 run_block (Strip *s, const CpuConvPart *part, gint y, gint x, gint n, gboolean down,
            const Taps *taps)
 {
-  for (gint p = part->panel0; p < part->panel1; p++) {
+  const CpuFloatConvRun *run = s->tile.run;
+  s->wide = (CpuFloatWide){ s->conv, 1, run->weights, run->bias, run->slopes };
+  for (gint p = part->panel0; n > 0 && p < part->panel1; p++) {
     set_panel (s, part, p);
     run_pixels (s, y, x, n, down, taps);
   }
+}
+
+/* A row's pixels, wide ones as far as they go: then a part has all channels. */
+static void
+run_row (Strip *s, const CpuConvPart *part, gint y, gint x, gint n, const Taps *taps)
+{
+  const CpuFloatWide *wide = &s->tile.run->wide;
+  gint some = wide->conv ? n / wide->pixels : 0;
+  s->wide = *wide;
+  for (gint p = 0; some > 0 && p < wide->conv->n_panels; p++) {
+    set_panel (s, part, p);
+    run_pixels (s, y, x, some, FALSE, taps);
+  }
+  run_block (s, part, y, x + some * wide->pixels, n - some * wide->pixels, FALSE, taps);
 }
 
 /* Rows @y0 to @y1, which all meet the same rows of the filter: columns at the edges from top to
@@ -215,7 +233,7 @@ run_rows (Strip *s, const CpuConvPart *part, gint y0, gint y1, Taps *taps)
     else
       for (gint y = y0; y < y1; y++)
         for (gint at = x; at < end; at += BLOCK)
-          run_block (s, part, y, at, MIN (BLOCK, end - at), FALSE, taps);
+          run_row (s, part, y, at, MIN (BLOCK, end - at), taps);
     x = end;
   }
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "floatconv.h"
+#include "level.h"
 #include "vectormath.h"
+#include "vectorpart.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,27 +14,98 @@
 
 typedef struct {
   const CpuFloatConvRun *run;
-  gint mr, nr;   /* vectors of channels, pixels */
-  gint channels; /* that there are: the last vector may have fewer */
-  gsize pixel;   /* elements from one pixel of the destination to the next */
-  gsize at;      /* the first channel's place in the arrays of the run */
+  gint mr, nr;          /* vectors of channels, pixels */
+  gint channels;        /* that there are: the last vector may have fewer */
+  gsize pixel;          /* elements from one pixel of the destination to the next */
+  const gfloat *slopes; /* from the first channel on; NULL: none */
 } CpuFloatTile;
 
-/* Where a tile's results go: to memory at once, if nothing but a sum and limits follows, or to a
- * place where float_finish () finds them. */
+/* Where a tile's results go: to memory at once, if nothing but slopes, a sum and limits follows, or
+ * to a place where float_finish () finds them. */
 typedef struct {
   gfloat *y;
   gsize pixel;
   const gfloat *residual; /* nullable; as y lies */
+  const gfloat *slopes;   /* nullable; below 0, before the residual is added or after it */
+  gboolean slopes_last;
+  gint last; /* channels of the last vector */
   VF32 lo, hi;
 } CpuFloatOut;
 
-CPU_INLINE void
-float_put (const CpuFloatOut *out, gsize at, VF32 v, gboolean add)
+typedef VF32 CpuFloatSums[CPU_FLOAT_PIXELS]; /* of a vector of channels */
+
+CPU_INLINE VF32
+float_limit (const CpuFloatOut *out, VF32 v)
 {
-  if (add)
-    v += *(const VF32 *)(out->residual + at);
-  *(VF32 *)(out->y + at) = vector_at_most (vector_at_least (v, out->lo), out->hi);
+  return vector_at_most (vector_at_least (v, out->lo), out->hi);
+}
+
+CPU_INLINE void
+float_put_whole (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
+{
+#pragma GCC unroll 12
+  for (gint j = 0; j < nr; j++)
+#pragma GCC unroll 4
+    for (gint i = 0; i < mr; i++)
+      vector_store (out->y + (gsize)j * out->pixel + i * CPU_LANES, float_limit (out, c[i][j]));
+}
+
+CPU_INLINE void
+float_put_part (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
+{
+  const gint last = out->last;
+#pragma GCC unroll 12
+  for (gint j = 0; j < nr; j++) {
+    gfloat *y = out->y + (gsize)j * out->pixel;
+#pragma GCC unroll 4
+    for (gint i = 0; i < mr - 1; i++)
+      vector_store (y + i * CPU_LANES, float_limit (out, c[i][j]));
+    vector_store_part (y + (mr - 1) * CPU_LANES, float_limit (out, c[mr - 1][j]), last);
+  }
+}
+
+/* x < 0 ? slope * x : x, a slope for each channel */
+CPU_INLINE void
+float_slope_sums (const gfloat *slopes, CpuFloatSums *c, gint mr, gint nr)
+{
+#pragma GCC unroll 4
+  for (gint i = 0; i < mr; i++) {
+    VF32 slope = vector_load (slopes + i * CPU_LANES);
+#pragma GCC unroll 12
+    for (gint j = 0; j < nr; j++)
+      c[i][j] = vector_if_less (c[i][j], splat_float (0), slope * c[i][j], c[i][j]);
+  }
+}
+
+CPU_INLINE void
+float_add_to_sums (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
+{
+  const gint last = out->last;
+#pragma GCC unroll 12
+  for (gint j = 0; j < nr; j++) {
+    const gfloat *from = out->residual + (gsize)j * out->pixel;
+#pragma GCC unroll 4
+    for (gint i = 0; i < mr - 1; i++)
+      c[i][j] += vector_load (from + i * CPU_LANES);
+    from += (mr - 1) * CPU_LANES;
+    c[mr - 1][j] += CPU_MASKS ? vector_load_part (from, last) : vector_load (from);
+  }
+}
+
+/* Sums of @nr pixels and @mr vectors of channels, which are in registers. */
+CPU_INLINE void
+float_put (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
+{
+  if (out->slopes != NULL && !out->slopes_last)
+    float_slope_sums (out->slopes, c, mr, nr);
+  if (out->residual != NULL)
+    float_add_to_sums (out, c, mr, nr);
+  if (out->slopes != NULL && out->slopes_last)
+    float_slope_sums (out->slopes, c, mr, nr);
+  if (CPU_MASKS && out->last < CPU_LANES)
+    float_put_part (out, c, mr, nr);
+  else
+    float_put_whole (out, c, mr, nr);
 }
 
 static gboolean
@@ -46,7 +119,7 @@ CPU_INLINE gboolean
 float_is_plain (const CpuFloatTile *t)
 {
   const CpuFloatConvRun *run = t->run;
-  return t->channels == t->mr * CPU_LANES && run->slopes == NULL &&
+  return (CPU_MASKS || t->channels == t->mr * CPU_LANES) &&
          (run->residual == NULL || run->before.kind == CPU_POST_NONE) &&
          float_is_limit (&run->before) && float_is_limit (&run->after) &&
          (run->before.kind == CPU_POST_NONE || run->after.kind == CPU_POST_NONE);
@@ -55,7 +128,11 @@ float_is_plain (const CpuFloatTile *t)
 CPU_INLINE CpuFloatOut
 float_out_to (gfloat *sums, gsize pixel)
 {
-  return (CpuFloatOut){ sums, pixel, NULL, splat_float (-INFINITY), splat_float (INFINITY) };
+  return (CpuFloatOut){ .y = sums,
+                        .pixel = pixel,
+                        .last = CPU_LANES,
+                        .lo = splat_float (-INFINITY),
+                        .hi = splat_float (INFINITY) };
 }
 
 /* @at: the first element of the destination */
@@ -66,6 +143,9 @@ float_out_plain (const CpuFloatTile *t, gsize at)
   const CpuPost *post = run->before.kind != CPU_POST_NONE ? &run->before : &run->after;
   CpuFloatOut out = float_out_to (run->y + at, t->pixel);
   out.residual = run->residual ? run->residual + at : NULL;
+  out.slopes = t->slopes;
+  out.slopes_last = run->slopes_last;
+  out.last = t->channels - (t->mr - 1) * CPU_LANES;
   if (post->kind == CPU_POST_RELU)
     out.lo = splat_float (0);
   else if (post->kind == CPU_POST_CLIP) {
@@ -93,13 +173,13 @@ float_activate (const CpuPost *post, gfloat *sums, gint n)
   }
 }
 
-/* x < 0 ? slope * x : x, a slope for each channel */
+/* As float_slope_sums () */
 CPU_INLINE void
 float_slope (const CpuFloatTile *t, gfloat *sums)
 {
   VF32 *s = (VF32 *)(gpointer)sums;
   for (gint i = 0; i < t->mr; i++) {
-    VF32 slope = *(const VF32 *)(t->run->slopes + t->at + i * CPU_LANES);
+    VF32 slope = vector_load (t->slopes + i * CPU_LANES);
     for (gint j = 0; j < t->nr; j++) {
       VF32 x = s[j * t->mr + i];
       s[j * t->mr + i] = vector_if_less (x, splat_float (0), slope * x, x);
@@ -167,11 +247,11 @@ float_finish (const CpuFloatTile *t, gfloat *sums, gsize at)
 {
   const CpuFloatConvRun *run = t->run;
   float_activate (&run->before, sums, t->mr * t->nr);
-  if (run->slopes != NULL && !run->slopes_last)
+  if (t->slopes != NULL && !run->slopes_last)
     float_slope (t, sums);
   if (run->residual != NULL)
     float_add_residual (t, sums, run->residual + at);
-  if (run->slopes != NULL && run->slopes_last)
+  if (t->slopes != NULL && run->slopes_last)
     float_slope (t, sums);
   float_activate (&run->after, sums, t->mr * t->nr);
   float_store (t, sums, run->y + at);

@@ -8,6 +8,11 @@
 typedef void (*CpuInterleaveFunc) (gpointer y, gconstpointer x, gint64 streams, gint64 step,
                                    gint64 n);
 
+/* @n runs of @bytes each, @y_step and @x_step bytes apart */
+typedef void (*CpuCopyRunsFunc) (guint8 *y, gsize y_step, const guint8 *x, gsize x_step,
+                                 gsize bytes, gint64 n);
+
 typedef struct {
+  CpuCopyRunsFunc copy_runs;
   CpuInterleaveFunc interleave[5]; /* by bytes of an element: 1, 2 or 4 */
 } CpuMove;

@@ -7,6 +7,9 @@
 
 #if CPU_VECTOR == 64 && !defined(CPU_EMULATED) && defined(__AVX512F__)
 
+/* TRUE where a part of a vector costs what a whole one does. */
+#define CPU_MASKS TRUE
+
 /* @n: 1 to CPU_LANES. The others are those of @rest. */
 CPU_INLINE VF32
 vector_load_part_over (VF32 rest, const gfloat *x, gint64 n)
@@ -21,6 +24,8 @@ vector_store_part (gfloat *y, VF32 v, gint64 n)
 }
 
 #else
+
+#define CPU_MASKS FALSE
 
 /* @n: 1 to CPU_LANES. The others are those of @rest. Stores of single floats, read as a vector at
  * once, would wait for each other. */

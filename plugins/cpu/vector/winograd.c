@@ -251,17 +251,26 @@ typedef struct {
 } Finish;
 
 CPU_INLINE void
-put_row (const CpuWinograd *w, Finish *f, gfloat *sums, gsize at, gint size)
+put_row (Finish *f, CpuFloatSums *sums, gsize at, gint size)
 {
   CpuFloatTile *t = &f->tile;
-  if (!f->is_plain)
-    float_finish (t, sums, at);
-  else
-#pragma GCC unroll 4
-    for (gint i = 0; i < size; i++)
-      if (i < t->nr)
-        float_put (&f->out, at + (gsize)i * w->conv.y_pixel, vector_load (sums + i * CPU_LANES),
-                   f->out.residual != NULL);
+  CpuFloatOut out = f->out;
+  CpuFloatSums one[1];
+  if (!f->is_plain) {
+    float_finish (t, (gfloat *)sums, at);
+    return;
+  }
+  out.y += at;
+  out.residual = out.residual ? out.residual + at : NULL;
+  if (t->nr == size) {
+    float_put (&out, sums, 1, size);
+    return;
+  }
+  for (gint i = 0; i < t->nr; i++, out.y += out.pixel) {
+    one[0][0] = sums[0][i];
+    float_put (&out, one, 1, 1);
+    out.residual = out.residual ? out.residual + out.pixel : NULL;
+  }
 }
 
 /* @m: the products, @step elements apart; @at: the first element of the destination. */
@@ -270,6 +279,7 @@ result_vector (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint 
 {
   const gint n = size + 2;
   VF32 turned[4][MOST], in[MOST], out[4];
+  CpuFloatSums sums[1];
 #pragma GCC unroll 6
   for (gint i = 0; i < n; i++) {
 #pragma GCC unroll 6
@@ -281,11 +291,11 @@ result_vector (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint 
       turned[j][i] = out[j];
   }
   for (gint j = 0; j < f->rows; j++, at += w->conv.y_row) {
-    transform_result (turned[j], out, size);
+    transform_result (turned[j], sums[0], size);
 #pragma GCC unroll 4
     for (gint i = 0; i < size; i++)
-      out[i] += f->bias;
-    put_row (w, f, (gfloat *)out, at, size);
+      sums[0][i] += f->bias;
+    put_row (f, sums, at, size);
   }
 }
 
@@ -319,7 +329,7 @@ finish_panel (const CpuWinograd *w, const CpuFloatConvRun *run, const CpuWinogra
                            .mr = 1,
                            .channels = MIN (w->conv.out_channels - first, CPU_LANES),
                            .pixel = w->conv.y_pixel,
-                           .at = (gsize)first },
+                           .slopes = run->slopes ? run->slopes + first : NULL },
                  .bias = vector_load (run->bias + first) };
     f.is_plain = float_is_plain (&f.tile);
     if (w->size == 4)
