@@ -60,7 +60,7 @@ a_late_result_leaves_with_a_later_frame_and_tells_which_it_is_of (void)
 {
   GstHarness *h = harness_new ("MOCK_LATENCY=100", "newest", "1000/1");
   GstNnTensorMeta *meta;
-  GstBuffer *out;
+  GstBuffer *out = NULL;
   push_until_inferred (h, &meta, &out);
   g_assert_cmpuint (meta->pts, <, GST_BUFFER_PTS (out));
   g_assert_cmpuint (meta->tensors->len, >, 0);
@@ -73,7 +73,7 @@ a_result_that_comes_in_time_leaves_with_its_own_frame (void)
 {
   GstHarness *h = harness_new ("MOCK_LATENCY=1", "newest", "1/60"); /* a minute is long enough */
   GstNnTensorMeta *meta;
-  GstBuffer *out;
+  GstBuffer *out = NULL;
   push_until_inferred (h, &meta, &out);
   g_assert_cmpuint (meta->pts, ==, GST_BUFFER_PTS (out));
   gst_buffer_unref (out);
@@ -149,7 +149,7 @@ statistics_count_every_frame_once (void)
   g_autoptr (GstMessage) message = NULL;
   GstNnTensorMeta *meta;
   GstStructure *stats;
-  GstBuffer *out;
+  GstBuffer *out = NULL;
   gst_element_set_bus (h->element, bus);
   gst_harness_set (h, "nninfer", "stats-interval", (guint64)1, NULL);
   push_until_inferred (h, &meta, &out);
