@@ -53,6 +53,16 @@ spread (CpuConv *v)
   v->y_frame = v->y_row * (gsize)v->out_h;
 }
 
+/* The source's channels are planes with something else between them. */
+static void
+part_planes (CpuConv *v)
+{
+  v->x_pixel = 1;
+  v->x_row = (gsize)v->in_w;
+  v->x_plane = v->x_row * (gsize)v->in_h + GAP;
+  v->x_frame = v->x_plane * (gsize)v->channels;
+}
+
 static Case *
 case_new (GRand *rand, gboolean depthwise, gboolean many)
 {
@@ -71,6 +81,10 @@ case_new (GRand *rand, gboolean depthwise, gboolean many)
   taps = (gsize)(v->kernel_h * v->kernel_w);
   inputs = depthwise ? 1 : (gsize)v->channels;
   c->n_x = v->x_frame * (gsize)v->frames - (v->x_pixel - (gsize)c->all_in);
+  if (!depthwise && v->groups == 1 && v->channels > 1 && g_rand_boolean (rand)) {
+    part_planes (v);
+    c->n_x = v->x_frame * (gsize)v->frames - GAP;
+  }
   c->n_y = v->y_frame * (gsize)v->frames;
   c->x = small_numbers (rand, c->n_x); /* ends where its last channel ends: sanitizers look */
   c->y = small_numbers (rand, c->n_y);
@@ -128,6 +142,7 @@ sum_at (const Case *c, gint f, gint o, gint oy, gint ox)
   const CpuConv *v = &c->conv;
   gint inputs = v->depthwise ? 1 : v->channels;
   gint first = v->depthwise ? o : o / v->out_channels * v->channels;
+  gsize next = v->x_plane > 0 ? v->x_plane : 1; /* from one channel to the next */
   gfloat sum = c->bias[o];
   for (gint k = 0; k < v->kernel_h * v->kernel_w; k++) {
     gint y = oy * v->stride_h - v->pad_top + k / v->kernel_w * v->dilation_h;
@@ -136,7 +151,7 @@ sum_at (const Case *c, gint f, gint o, gint oy, gint ox)
       continue;
     for (gint i = 0; i < inputs; i++)
       sum += c->x[(gsize)f * v->x_frame + (gsize)y * v->x_row + (gsize)x * v->x_pixel +
-                  (gsize)(first + i)] *
+                  (gsize)(first + i) * next] *
              c->w[(o * inputs + i) * v->kernel_h * v->kernel_w + k];
   }
   return sum;
