@@ -58,7 +58,11 @@ static void
 gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNnInfer *self = GST_NN_INFER (object);
+  gboolean waits = (pspec->flags & GST_PARAM_MUTABLE_READY) != 0;
   GST_OBJECT_LOCK (self);
+  if (waits && GST_STATE (self) > GST_STATE_READY)
+    GST_WARNING_OBJECT (self, "%s takes effect after READY", pspec->name);
+  self->is_stale |= waits;
   switch (id) {
   case PROP_MODEL:
     g_free (self->model_path);
@@ -156,6 +160,20 @@ start_early (GstNnInfer *self)
   return free_size || gst_nn_infer_start_compile (self, is_video, 0, 0);
 }
 
+/* What was changed in READY is another model, or the same one described otherwise. */
+static gboolean
+reopen (GstNnInfer *self)
+{
+  gboolean is_stale;
+  GST_OBJECT_LOCK (self);
+  is_stale = self->is_stale;
+  GST_OBJECT_UNLOCK (self);
+  if (!is_stale)
+    return TRUE;
+  gst_nn_infer_close (self);
+  return gst_nn_infer_open (self);
+}
+
 static GstStateChangeReturn
 gst_nn_infer_change_state (GstElement *element, GstStateChange transition)
 {
@@ -163,7 +181,7 @@ gst_nn_infer_change_state (GstElement *element, GstStateChange transition)
   GstStateChangeReturn result;
   if (transition == GST_STATE_CHANGE_NULL_TO_READY && !gst_nn_infer_open (self))
     return GST_STATE_CHANGE_FAILURE;
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start_early (self))
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !(reopen (self) && start_early (self)))
     return GST_STATE_CHANGE_FAILURE;
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     gst_nn_infer_queue_set_flushing (self->queue, TRUE);

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <gst/base/gstbasetransform.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -26,6 +27,8 @@ struct _GstNnPublish {
   gchar *location, *source; /* object lock */
   gboolean empty;           /* object lock */
   gboolean tensor_data;     /* object lock */
+  gboolean append;          /* object lock */
+  gchar *written;           /* what was opened since READY: goes on where it ended */
   FILE *file;
 };
 
@@ -33,7 +36,7 @@ G_DECLARE_FINAL_TYPE (GstNnPublish, gst_nn_publish, GST, NN_PUBLISH, GstBaseTran
 G_DEFINE_TYPE (GstNnPublish, gst_nn_publish, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nnpublish, gst_nn_publish_get_type ())
 
-enum { PROP_LOCATION = 1, PROP_SOURCE, PROP_EMPTY, PROP_TENSOR_DATA };
+enum { PROP_LOCATION = 1, PROP_SOURCE, PROP_EMPTY, PROP_TENSOR_DATA, PROP_APPEND };
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
@@ -62,6 +65,43 @@ make_line (GstNnPublish *self, GstBuffer *buffer, GstNnResultMeta *meta)
   return gst_nn_record_new (meta, &info);
 }
 
+/* A reader that went away, as `head` does when it has enough, would end the process by a signal. */
+static gboolean
+print_without_signal (FILE *file, const gchar *line)
+{
+  const struct timespec now = { 0, 0 };
+  sigset_t pipe, before, pending;
+  gboolean was_pending, ok;
+  gint code;
+  sigemptyset (&pipe);
+  sigaddset (&pipe, SIGPIPE);
+  sigpending (&pending);
+  was_pending = sigismember (&pending, SIGPIPE);
+  pthread_sigmask (SIG_BLOCK, &pipe, &before);
+  /* Whole lines: a reader at the other end never sees half a record. */
+  ok = fprintf (file, "%s\n", line) >= 0 && fflush (file) == 0;
+  code = errno;
+  while (!ok && !was_pending && sigtimedwait (&pipe, NULL, &now) == -1 && errno == EINTR) {
+  }
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  errno = code;
+  return ok;
+}
+
+static GstFlowReturn
+write_line (GstNnPublish *self, const gchar *line)
+{
+  if (print_without_signal (self->file, line))
+    return GST_FLOW_OK;
+  if (errno == EPIPE) {
+    GST_INFO_OBJECT (self, "nobody reads any more: ends the stream");
+    return GST_FLOW_EOS;
+  }
+  GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
+                     (_ ("results cannot be written: %s"), g_strerror (errno)), (NULL));
+  return GST_FLOW_ERROR;
+}
+
 static GstFlowReturn
 gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -76,21 +116,15 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
     return GST_FLOW_OK;
   GST_LOG_OBJECT (self, "writes %u objects", gst_nn_result_meta_get_n_objects (meta));
   line = make_line (self, buffer, meta);
-  /* Whole lines: a reader at the other end never sees half a record. */
-  if (fprintf (self->file, "%s\n", line) < 0 || fflush (self->file) != 0) {
-    GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-                       (_ ("results cannot be written: %s"), g_strerror (errno)), (NULL));
-    return GST_FLOW_ERROR;
-  }
-  return GST_FLOW_OK;
+  return write_line (self, line);
 }
 
 /* A FIFO that nobody reads is an error, not a wait without end; its writes block as any file's. */
 static FILE *
-open_location (const gchar *location)
+open_location (const gchar *location, gboolean append)
 {
-  int fd =
-      g_open (location, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+  int how = append ? O_APPEND : O_TRUNC;
+  int fd = g_open (location, O_WRONLY | O_CREAT | how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
   FILE *file;
   if (fd < 0 || fcntl (fd, F_SETFL, fcntl (fd, F_GETFL) & ~O_NONBLOCK) != 0) {
     int code = errno;
@@ -110,8 +144,11 @@ gst_nn_publish_start (GstBaseTransform *base)
 {
   GstNnPublish *self = (GstNnPublish *)base;
   gboolean to_stdout = self->location == NULL || g_str_equal (self->location, "stdout");
-  self->file = to_stdout ? stdout : open_location (self->location);
+  gboolean append = self->append || g_strcmp0 (self->location, self->written) == 0;
+  self->file = to_stdout ? stdout : open_location (self->location, append);
   if (self->file != NULL) {
+    g_free (self->written);
+    self->written = g_strdup (self->location);
     GST_DEBUG_OBJECT (self, "writes %s", to_stdout ? "standard output" : self->location);
     return TRUE;
   }
@@ -132,6 +169,14 @@ gst_nn_publish_stop (GstBaseTransform *base)
   return TRUE;
 }
 
+static GstStateChangeReturn
+gst_nn_publish_change_state (GstElement *element, GstStateChange transition)
+{
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY)
+    g_clear_pointer (&((GstNnPublish *)element)->written, g_free);
+  return GST_ELEMENT_CLASS (gst_nn_publish_parent_class)->change_state (element, transition);
+}
+
 static void
 gst_nn_publish_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
@@ -148,6 +193,9 @@ gst_nn_publish_set_property (GObject *object, guint id, const GValue *value, GPa
     break;
   case PROP_EMPTY:
     self->empty = g_value_get_boolean (value);
+    break;
+  case PROP_APPEND:
+    self->append = g_value_get_boolean (value);
     break;
   case PROP_TENSOR_DATA:
     self->tensor_data = g_value_get_boolean (value);
@@ -173,6 +221,9 @@ gst_nn_publish_get_property (GObject *object, guint id, GValue *value, GParamSpe
   case PROP_EMPTY:
     g_value_set_boolean (value, self->empty);
     break;
+  case PROP_APPEND:
+    g_value_set_boolean (value, self->append);
+    break;
   case PROP_TENSOR_DATA:
     g_value_set_boolean (value, self->tensor_data);
     break;
@@ -188,6 +239,7 @@ gst_nn_publish_finalize (GObject *object)
   GstNnPublish *self = (GstNnPublish *)object;
   g_free (self->location);
   g_free (self->source);
+  g_free (self->written);
   G_OBJECT_CLASS (gst_nn_publish_parent_class)->finalize (object);
 }
 
@@ -216,10 +268,15 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
       object_class, PROP_EMPTY,
       g_param_spec_boolean ("add-empty-results", "Empty results",
                             _ ("Write a record for frames without results, too"), FALSE, playing));
+  g_object_class_install_property (object_class, PROP_APPEND,
+                                   g_param_spec_boolean ("append", "Append",
+                                                         _ ("Write behind what the file has"),
+                                                         FALSE, ready));
   g_object_class_install_property (object_class, PROP_TENSOR_DATA,
                                    g_param_spec_boolean ("add-tensor-data", "Tensor data",
                                                          _ ("Write masks and embeddings, too"),
                                                          FALSE, playing));
+  element_class->change_state = gst_nn_publish_change_state;
   base->transform_ip = gst_nn_publish_transform_ip;
   base->before_transform = gst_nn_before_transform;
   base->start = gst_nn_publish_start;

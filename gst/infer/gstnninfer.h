@@ -46,7 +46,8 @@ struct _GstNnInfer {
   GstNnModelProps props;
 
   /* set between NULL and READY, read by streaming threads */
-  AxonModel *model; /* object lock, for queries */
+  AxonModel *model;  /* object lock, for queries */
+  gboolean is_stale; /* object lock: properties say another one by now */
   GstNnDescription *description;
 
   GstNnInferQueue *queue;

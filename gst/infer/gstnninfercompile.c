@@ -78,6 +78,9 @@ gboolean
 gst_nn_infer_open (GstNnInfer *self)
 {
   g_autoptr (GError) error = NULL;
+  GST_OBJECT_LOCK (self);
+  self->is_stale = FALSE;
+  GST_OBJECT_UNLOCK (self);
   if (open_model (self, &error)) {
     post_model_info (self);
     return TRUE;
@@ -143,6 +146,9 @@ config_variant (GstNnInfer *self)
 typedef struct {
   GstNnInfer *self;
   AxonModel *model; /* with preprocessing in front, for video; NULL: a compiled file as it is */
+  /* as the properties are when it begins */
+  gchar *path, *device;
+  gboolean device_is_set;
 } Job;
 
 static gboolean
@@ -155,18 +161,19 @@ set_affinity (GQuark field, const GValue *value, gpointer model)
 /* HETERO follows what nnquery found for this very file. Returns the devices that it asked, for
  * nodes that are not in the file (frames to tensors); NULL: there is no such advice. */
 static gchar *
-apply_affinities (GstNnInfer *self, AxonModel *model)
+apply_affinities (Job *job)
 {
+  GstNnInfer *self = job->self;
   gchar *devices = NULL;
   const GstStructure *nodes = NULL;
   const GValue *value;
   GST_OBJECT_LOCK (self);
-  if (self->affinities != NULL && g_str_equal (self->device, "HETERO") &&
-      g_strcmp0 (gst_structure_get_string (self->affinities, "model"), self->model_path) == 0 &&
+  if (self->affinities != NULL && g_str_equal (job->device, "HETERO") &&
+      g_strcmp0 (gst_structure_get_string (self->affinities, "model"), job->path) == 0 &&
       (value = gst_structure_get_value (self->affinities, "affinities")) != NULL)
     nodes = gst_value_get_structure (value);
   if (nodes != NULL) {
-    gst_structure_foreach (nodes, set_affinity, model);
+    gst_structure_foreach (nodes, set_affinity, job->model);
     devices = g_strdup (gst_structure_get_string (self->affinities, "devices"));
   }
   GST_OBJECT_UNLOCK (self);
@@ -179,13 +186,13 @@ compile (Job *job, AxonProgressFunc progress, GError **error)
   GstNnInfer *self = job->self;
   AxonCore *core = axon_core_get_default ();
   g_autoptr (GVariant) config = g_variant_ref_sink (config_variant (self));
-  g_autofree gchar *device = g_strdup (self->device);
+  g_autofree gchar *device = g_strdup (job->device);
   g_autofree gchar *devices = NULL;
   if (job->model == NULL)
-    return axon_core_import_model_from_file (core, self->model_path,
-                                             self->device_is_set ? self->device : NULL, config,
+    return axon_core_import_model_from_file (core, job->path,
+                                             job->device_is_set ? job->device : NULL, config,
                                              self->cancellable, progress, self, error);
-  devices = apply_affinities (self, job->model);
+  devices = apply_affinities (job);
   if (devices != NULL) {
     g_free (device);
     device = g_strconcat ("HETERO:", devices, NULL);
@@ -195,7 +202,7 @@ compile (Job *job, AxonProgressFunc progress, GError **error)
 }
 
 static void
-on_progress (gdouble fraction, const gchar *stage, gpointer user_data)
+on_progress (gdouble fraction, G_GNUC_UNUSED const gchar *stage, gpointer user_data)
 {
   GstNnInfer *self = user_data;
   static const gdouble step = 0.25; /* not a message per node */
@@ -204,7 +211,8 @@ on_progress (gdouble fraction, const gchar *stage, gpointer user_data)
     return;
   if (last != NULL)
     *last = fraction;
-  g_autofree gchar *text = g_strdup_printf ("%d %%: %s", (gint)(fraction * 100), stage);
+  g_autofree gchar *text =
+      g_strdup_printf (_ ("Compiling the model: %d %%"), (gint)(fraction * 100));
   gst_element_post_message (
       GST_ELEMENT (self),
       gst_message_new_progress (GST_OBJECT (self), GST_PROGRESS_TYPE_CONTINUE, "compile", text));
@@ -252,6 +260,8 @@ compile_main (gpointer data)
     gst_nn_infer_queue_fail (self->queue);
   }
   g_clear_object (&job->model);
+  g_free (job->path);
+  g_free (job->device);
   g_free (job);
   return NULL;
 }
@@ -285,6 +295,11 @@ gst_nn_infer_start_compile (GstNnInfer *self, gboolean video, gint width, gint h
   job = g_new0 (Job, 1);
   job->self = self;
   job->model = model;
+  GST_OBJECT_LOCK (self);
+  job->path = g_strdup (self->model_path);
+  job->device = g_strdup (self->device);
+  job->device_is_set = self->device_is_set;
+  GST_OBJECT_UNLOCK (self);
   self->cancellable = g_cancellable_new ();
   self->worker = g_thread_new ("nninfer-compile", compile_main, job);
   return TRUE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The dtype table: every fact about an element type stands in its one row. */
-#include <axon/axondtype.h>
+#include "axondtype-private.h"
 #include "axonfloat8-private.h"
 #include "axonhalf-private.h"
 
@@ -313,6 +313,40 @@ void
 axon_dtype_store (AxonDType dtype, gpointer data, gsize index, gdouble value)
 {
   dtype_row (dtype)->store (data, index, value);
+}
+
+#define WEIGHTS(name, from, to, convert)                                                           \
+  static void name (gconstpointer x, gpointer y, gsize n)                                          \
+  {                                                                                                \
+    for (gsize i = 0; i < n; i++)                                                                  \
+      ((to *)y)[i] = (to)convert (((const from *)x)[i]);                                           \
+  }
+WEIGHTS (f32_to_f64, gfloat, gdouble, )
+WEIGHTS (f64_to_f32, gdouble, gfloat, )
+WEIGHTS (i8_to_f64, gint8, gdouble, )
+WEIGHTS (f16_to_f32, guint16, gfloat, axon_half_to_float)
+
+/* What millions of weights are converted between when a model is compiled. */
+static const struct {
+  AxonDType from, to;
+  void (*convert) (gconstpointer x, gpointer y, gsize n);
+} fast[] = {
+  { AXON_DTYPE_F32, AXON_DTYPE_F64, f32_to_f64 },
+  { AXON_DTYPE_F64, AXON_DTYPE_F32, f64_to_f32 },
+  { AXON_DTYPE_I8, AXON_DTYPE_F64, i8_to_f64 },
+  { AXON_DTYPE_F16, AXON_DTYPE_F32, f16_to_f32 },
+};
+
+void
+axon_dtype_convert (AxonDType from, gconstpointer x, AxonDType to, gpointer y, gsize n)
+{
+  for (guint k = 0; k < G_N_ELEMENTS (fast); k++)
+    if (fast[k].from == from && fast[k].to == to) {
+      fast[k].convert (x, y, n);
+      return;
+    }
+  for (gsize i = 0; i < n; i++)
+    axon_dtype_store (to, y, i, axon_dtype_load (from, x, i));
 }
 
 /**

@@ -2,6 +2,7 @@
 /* Operands: checks of axes and ranks, doubles to compute in, optional ones, integers in them, walks
  * over their elements. */
 #include "ops-private.h"
+#include "../base/axondtype-private.h"
 
 #include <math.h>
 
@@ -157,25 +158,16 @@ axon_load_doubles (const AxonTensor *tensor)
 {
   gsize n = axon_tensor_get_numel (tensor);
   gdouble *values = g_new (gdouble, n + 1);
-  AxonDType dtype = axon_tensor_get_dtype (tensor);
-  gconstpointer data = axon_tensor_get_data (tensor);
-  if (dtype == AXON_DTYPE_F32)
-    for (gsize i = 0; i < n; i++)
-      values[i] = (gdouble)((const gfloat *)data)[i];
-  else
-    for (gsize i = 0; i < n; i++)
-      values[i] = axon_dtype_load (dtype, data, i);
+  axon_dtype_convert (axon_tensor_get_dtype (tensor), axon_tensor_get_data (tensor), AXON_DTYPE_F64,
+                      values, n);
   return values;
 }
 
 void
 axon_store_doubles (AxonTensor *tensor, const gdouble *values)
 {
-  gsize n = axon_tensor_get_numel (tensor);
-  AxonDType dtype = axon_tensor_get_dtype (tensor);
-  gpointer data = axon_tensor_get_data (tensor);
-  for (gsize i = 0; i < n; i++)
-    axon_dtype_store (dtype, data, i, values[i]);
+  axon_dtype_convert (AXON_DTYPE_F64, values, axon_tensor_get_dtype (tensor),
+                      axon_tensor_get_data (tensor), axon_tensor_get_numel (tensor));
 }
 
 /* Half to even whatever the rounding mode is; saturates, NaN becomes 0. */

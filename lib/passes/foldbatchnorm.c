@@ -75,19 +75,34 @@ affine_of_node (const AxonNode *node, const AxonValue *x, Affine *a)
   return TRUE;
 }
 
-/* Output channel of weight element @i: dimension 0 for Conv, group and dimension 1 for transposed.
- */
-static gint64
-weight_channel (const AxonNode *conv, const AxonShape *w, gsize i)
+/* Elements @begin to @end of @from, by @factor, into @to. */
+static void
+scale_elements (const AxonTensor *from, AxonTensor *to, gsize begin, gsize end, gdouble factor)
 {
-  gsize inner = 1;
-  for (gint d = 2; d < w->rank; d++)
-    inner *= (gsize)w->dims[d];
-  if (axon_node_is (conv, "Conv"))
-    return (gint64)(i / (inner * (gsize)w->dims[1]));
-  gsize per_group = (gsize)(w->dims[0] / axon_node_get_int (conv, "group"));
-  return (gint64)(i / (inner * (gsize)w->dims[1]) / per_group * (gsize)w->dims[1] +
-                  i / inner % (gsize)w->dims[1]);
+  AxonDType dtype = axon_tensor_get_dtype (from);
+  gpointer y = axon_tensor_get_data (to);
+  gconstpointer x = axon_tensor_get_data (from);
+  if (dtype == AXON_DTYPE_F32) /* what models have, and millions of it */
+    for (gsize i = begin; i < end; i++)
+      ((gfloat *)y)[i] = (gfloat)((gdouble)((const gfloat *)x)[i] * factor);
+  else
+    for (gsize i = begin; i < end; i++)
+      axon_dtype_store (dtype, y, i, axon_dtype_load (dtype, x, i) * factor);
+}
+
+/* The output channel is dimension 0 for Conv, group and dimension 1 for transposed. */
+static void
+scale_weights (const AxonNode *conv, const AxonTensor *w, const gdouble *scale, AxonTensor *scaled)
+{
+  const AxonShape *s = axon_tensor_get_shape (w);
+  gsize n = axon_tensor_get_numel (w), first = (gsize)s->dims[0], second = (gsize)s->dims[1];
+  gboolean transposed = !axon_node_is (conv, "Conv");
+  gsize per_group = transposed ? first / (gsize)axon_node_get_int (conv, "group") : first;
+  gsize n_runs = n == 0 ? 0 : transposed ? first * second : first;
+  for (gsize r = 0; r < n_runs; r++) {
+    gsize channel = transposed ? r / second / per_group * second + r % second : r;
+    scale_elements (w, scaled, r * (n / n_runs), (r + 1) * (n / n_runs), scale[channel]);
+  }
 }
 
 static gboolean
@@ -99,13 +114,9 @@ apply (AxonModel *model, AxonNode *conv, const Affine *a, GError **error)
   g_autoptr (AxonTensor) weights = axon_tensor_new (dtype, axon_tensor_get_shape (w), error);
   g_autoptr (AxonTensor) bias = axon_tensor_new (dtype, &bias_shape, error);
   AxonValue *old = axon_node_get_input (conv, 2);
-  gsize n = axon_tensor_get_numel (w);
   if (weights == NULL || bias == NULL)
     return FALSE;
-  for (gsize i = 0; i < n; i++)
-    axon_dtype_store (dtype, axon_tensor_get_data (weights), i,
-                      axon_tensor_get_value (w, i) *
-                          a->scale[weight_channel (conv, axon_tensor_get_shape (w), i)]);
+  scale_weights (conv, w, a->scale, weights);
   for (gint64 c = 0; c < a->n; c++)
     axon_dtype_store (dtype, axon_tensor_get_data (bias), (gsize)c,
                       (old ? at (old, c) * a->scale[c] : 0) + a->shift[c]);

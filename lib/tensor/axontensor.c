@@ -2,6 +2,7 @@
 /* AxonTensor: owns a reference on its memory; does not know devices. Any thread. */
 #include <axon/axontensor.h>
 #include "axontensor-private.h"
+#include "../base/axondtype-private.h"
 
 #include <string.h>
 
@@ -197,6 +198,10 @@ axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error)
   if (tensor->dtype == dtype)
     return axon_tensor_ref (tensor);
   out = axon_tensor_new (dtype, &tensor->shape, error);
+  if (out != NULL && tensor->dense && tensor->data != NULL) {
+    axon_dtype_convert (tensor->dtype, tensor->data, dtype, out->data, tensor->numel);
+    return out;
+  }
   for (gsize i = 0; out != NULL && i < tensor->numel; i++)
     axon_dtype_store (dtype, out->data, i, axon_tensor_get_value (tensor, i));
   return out;

@@ -24,7 +24,7 @@ cpu_entry_new (AxonModel *model, gboolean planned, const CpuContext *context,
   if (lowered == NULL)
     return NULL;
   if (planned || has_static_shapes (lowered))
-    plan = cpu_plan_new (lowered, context->extensions, context->n_threads, context->packed, call,
+    plan = cpu_plan_new (lowered, context->extensions, &context->options, context->packed, call,
                          error);
   else
     segments = cpu_segments_new (model, context, call, error);

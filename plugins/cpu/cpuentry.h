@@ -10,7 +10,7 @@ typedef struct _CpuSegments CpuSegments;
 /* What everything that is made of one compiled model has in common. It outlives them. */
 typedef struct {
   GPtrArray *extensions;
-  guint n_threads;
+  CpuPlanOptions options;
   AxonPlanCache *tails; /* CpuEntry: see cputail.h */
   CpuPacked *packed;    /* nullable */
   guint depth;          /* tails around it */

@@ -48,32 +48,38 @@ saved_state (void)
   return low;
 }
 
-static gboolean
-has_row (guint i)
+static CpuFeatures
+ask_processor (void)
 {
-  guint r[4] = { 0 };
-  return __get_cpuid_count (rows[i].leaf, rows[i].subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) &&
-         (r[rows[i].where] >> rows[i].bit & 1) && (saved_state () & rows[i].state) == rows[i].state;
+  CpuFeatures all = 0;
+  guint state = saved_state ();
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    guint r[4] = { 0 };
+    if (__get_cpuid_count (rows[i].leaf, rows[i].subleaf, &r[EAX], &r[EBX], &r[ECX], &r[EDX]) &&
+        (r[rows[i].where] >> rows[i].bit & 1) && (state & rows[i].state) == rows[i].state)
+      all |= rows[i].feature;
+  }
+  return all;
 }
 
 #else
 
-static gboolean
-has_row (G_GNUC_UNUSED guint i)
+static CpuFeatures
+ask_processor (void)
 {
-  return FALSE;
+  return 0;
 }
 
 #endif
 
+/* Asked once: in a virtual machine each cpuid is an exit to its host. */
 CpuFeatures
 cpu_features_get (void)
 {
-  CpuFeatures all = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-    if (has_row (i))
-      all |= rows[i].feature;
-  return all;
+  static gsize asked; /* and 1, for there may be none */
+  if (g_once_init_enter (&asked))
+    g_once_init_leave (&asked, (gsize)ask_processor () << 1 | 1);
+  return (CpuFeatures)(asked >> 1);
 }
 
 gchar *

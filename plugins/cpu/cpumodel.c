@@ -14,6 +14,7 @@ typedef struct {
   AxonModel *model; /* after common passes */
   GPtrArray *extensions;
   CpuThreads threads;
+  CpuPlanOptions options;
   gboolean profile;
   AxonPlanCache *entries; /* CpuEntry */
   AxonPlanCache *tails;   /* CpuEntry: of graphs within those */
@@ -28,7 +29,7 @@ get_entry (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GErr
 {
   const CpuKey key = { NULL, shapes };
   const CpuContext context = { .extensions = self->extensions,
-                               .n_threads = self->threads.threads,
+                               .options = self->options,
                                .tails = self->tails };
   CpuEntry *entry = axon_plan_cache_find (self->entries, &key);
   if (entry != NULL)
@@ -189,7 +190,8 @@ build_first (G_GNUC_UNUSED guint stream, gpointer user_data)
 AxonCompiledModel *
 cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                GPtrArray *extensions, const AxonConfig *config, AxonExecutor *executor,
-               const CpuThreads *threads, const CpuCompile *call, GError **error)
+               const CpuThreads *threads, const CpuWinogradLimits *winograd, const CpuCompile *call,
+               GError **error)
 {
   g_autoptr (AxonCompiledModel) compiled = g_object_new (cpu_model_get_type (), NULL);
   CpuModel *self = (CpuModel *)compiled;
@@ -200,6 +202,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);
   self->threads = *threads;
+  self->options = (CpuPlanOptions){ threads->threads, *winograd };
   self->entries = axon_plan_cache_new (capacity, cpu_entry_fits, cpu_entry_ref, cpu_entry_unref);
   self->tails = axon_plan_cache_new (capacity * TAILS_PER_ENTRY, cpu_entry_fits, cpu_entry_ref,
                                      cpu_entry_unref);

@@ -8,7 +8,8 @@
 AxonCompiledModel *cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                                   GPtrArray *extensions, const AxonConfig *config,
                                   AxonExecutor *executor, const CpuThreads *threads,
-                                  const CpuCompile *call, GError **error);
+                                  const CpuWinogradLimits *winograd, const CpuCompile *call,
+                                  GError **error);
 
 /* A clone with the CPU's passes applied. */
 AxonModel *cpu_lower_model (AxonModel *model, GCancellable *cancellable, GError **error);

@@ -426,8 +426,8 @@ plan_memory (CpuPlan *plan)
 
 /* @model: static shapes but for frames. Keeps a reference. */
 CpuPlan *
-cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, CpuPacked *packed,
-              const CpuCompile *call, GError **error)
+cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
+              CpuPacked *packed, const CpuCompile *call, GError **error)
 {
   GStrv disabled = cpu_families_disabled (error);
   CpuPlan *plan;
@@ -437,7 +437,8 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, CpuPacke
   plan->disabled = disabled;
   plan->model = g_object_ref (model);
   plan->extensions = g_ptr_array_ref (extensions);
-  plan->n_threads = n_threads;
+  plan->n_threads = options->n_threads;
+  plan->winograd = options->winograd;
   plan->packed = packed;
   plan->channels_last = cpu_conv_prefers_channels_last (model);
   plan->steps = g_ptr_array_new_with_free_func (step_free);
@@ -460,9 +461,11 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, CpuPacke
   }
   add_outputs (plan);
   plan_memory (plan);
-  g_debug ("%s: %u nodes, %u steps, %u threads, oneDNN's by %s", axon_model_get_name (model),
-           model->nodes->len, plan->steps->len, n_threads,
-           cpu_openmp_is_ours () ? "us" : "libgomp");
+  g_debug ("%s: %u nodes, %u steps, %u threads, oneDNN's by %s, %" G_GSIZE_FORMAT
+           " bytes of weights after Winograd",
+           axon_model_get_name (model), model->nodes->len, plan->steps->len, plan->n_threads,
+           cpu_openmp_is_ours () ? "us" : "libgomp",
+           options->winograd.bytes - plan->winograd.bytes);
   return plan;
 }
 

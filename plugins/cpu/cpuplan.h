@@ -64,6 +64,20 @@ struct _CpuInstance {
   GError **error;  /* &failure, for steps, which see a const instance */
 };
 
+/* Which tiles convolutions after Winograd may have (docs/design/winograd.md). */
+typedef struct {
+  gboolean enabled;
+  gint most;   /* pixels of a side, 2 or 4 */
+  gint all;    /* > 0: of this size wherever there can be, faster or not */
+  gsize bytes; /* that transformed weights may take */
+} CpuWinogradLimits;
+
+/* What a plan is made for. */
+typedef struct {
+  guint n_threads;
+  CpuWinogradLimits winograd;
+} CpuPlanOptions;
+
 struct _CpuPlan {
   AxonModel *model;
   GPtrArray *extensions; /* AxonExtension */
@@ -74,9 +88,10 @@ struct _CpuPlan {
   GArray *info;          /* AxonProfilingInfo per step */
   gsize arena_size;
   guint n_threads;
-  gboolean channels_last; /* convolutions of floats: see kernels/convchoice.c */
-  CpuPacked *packed;      /* nullable; while building */
-  GStrv disabled;         /* families of kernels that are left out, while building, as the next */
+  CpuWinogradLimits winograd; /* bytes: that are left */
+  gboolean channels_last;     /* convolutions of floats: see kernels/convchoice.c */
+  CpuPacked *packed;          /* nullable; while building */
+  GStrv disabled; /* families of kernels that are left out, while building, as the next */
   const AxonNode *node;
   const struct _CpuKernel *row;
 };
@@ -155,8 +170,8 @@ typedef struct {
 } CpuCompile;
 
 /* @packed (nullable): what plans of the same graph share. */
-CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, guint n_threads, CpuPacked *packed,
-                       const CpuCompile *call, GError **error);
+CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
+                       CpuPacked *packed, const CpuCompile *call, GError **error);
 void cpu_plan_free (CpuPlan *plan);
 /* FALSE: whatever the operator, only the reference kernel computes the row. */
 gboolean cpu_knows_form (const AxonOp *op);

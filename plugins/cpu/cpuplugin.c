@@ -7,6 +7,8 @@
 #include "kernels/extensionconfig.h"
 #include "passes/cpupasses.h"
 
+#include <axon/axon-cpu.h>
+
 typedef struct {
   AxonPlugin parent_instance;
   GMutex lock;
@@ -63,6 +65,29 @@ choose_threads (const AxonConfig *config, CpuThreads *threads)
   return streams;
 }
 
+static CpuWinogradLimits
+choose_winograd (const AxonConfig *config)
+{
+  static const struct {
+    const gchar *name;
+    CpuWinogradLimits limits;
+  } rows[] = { { "AUTO", { TRUE, 4, 0, 0 } },
+               { "2x2", { TRUE, 2, 0, 0 } },
+               { "ALL_2x2", { TRUE, 2, 2, 0 } },
+               { "ALL_4x4", { TRUE, 4, 4, 0 } },
+               { "NO", { FALSE, 0, 0, 0 } } };
+  const gchar *name = axon_config_get_string (config, AXON_CPU_WINOGRAD);
+  CpuWinogradLimits limits = { 0 };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (g_str_equal (name, rows[i].name))
+      limits = rows[i].limits;
+  if (limits.all == 0 &&
+      g_str_equal (axon_config_get_string (config, "EXECUTION_MODE_HINT"), "ACCURACY"))
+    limits.most = MIN (limits.most, 2);
+  limits.bytes = (gsize)axon_config_get_int (config, AXON_CPU_WINOGRAD_MEMORY) << 20;
+  return limits;
+}
+
 static GPtrArray *
 dup_extensions (AxonCpuPlugin *self)
 {
@@ -80,12 +105,13 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed, const 
 {
   CpuThreads threads;
   guint streams = choose_threads (config, &threads);
+  CpuWinogradLimits winograd = choose_winograd (config);
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
   g_autoptr (AxonExecutor) executor = axon_config_get_bool (config, "EXCLUSIVE_ASYNC_REQUESTS")
                                           ? axon_executor_manager_get ("CPU", 1)
                                           : axon_executor_new ("axon-cpu", streams);
-  return cpu_model_new (plugin, model, transformed, extensions, config, executor, &threads, call,
-                        error);
+  return cpu_model_new (plugin, model, transformed, extensions, config, executor, &threads,
+                        &winograd, call, error);
 }
 
 static AxonCompiledModel *

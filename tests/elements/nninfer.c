@@ -411,6 +411,33 @@ latency_is_measured_and_answered (void)
 }
 
 static void
+a_model_set_in_ready_is_the_one_that_runs (void)
+{
+  g_autofree gchar *ball = test_ball_model ();
+  GstElement *element = gst_element_factory_make ("nninfer", NULL);
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  GstMessage *message;
+  guint opened = 0;
+  gst_element_set_bus (element, bus);
+  g_object_set (element, "model", ball, "device", "MOCK", NULL);
+  gst_element_set_state (element, GST_STATE_PAUSED);
+  gst_element_set_state (element, GST_STATE_READY);
+  g_object_set (element, "model", ball, "labels", "nothing,everything", NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), !=, GST_STATE_CHANGE_FAILURE);
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT)) != NULL) {
+    opened += gst_message_has_name (message, "nn-model-info");
+    gst_message_unref (message);
+  }
+  g_assert_cmpuint (opened, ==, 2);
+  gst_element_set_state (element, GST_STATE_READY);
+  g_object_set (element, "model", "/nonexistent.onnx", NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_element_set_bus (element, NULL);
+  gst_object_unref (element);
+}
+
+static void
 check_allocation (gboolean takes_video_meta)
 {
   GstHarness *h = harness_new (NULL, 5);
@@ -575,6 +602,7 @@ main (int argc, char **argv)
   ADD (latency_is_the_runs_not_that_of_who_is_downstream);
   ADD (caps_may_be_asked_while_states_change);
   ADD (latency_is_measured_and_answered);
+  ADD (a_model_set_in_ready_is_the_one_that_runs);
   ADD (upstream_may_do_only_what_downstream_can_take);
   ADD (a_pad_that_is_linked_again_gets_frames_again);
   ADD (controlled_properties_follow_the_time_of_the_frames);

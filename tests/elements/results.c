@@ -6,9 +6,7 @@
 #include <gst/check/gstharness.h>
 #include <gst/nn/nn.h>
 #include <gst/video/video.h>
-#include <glib/gstdio.h>
 #include <math.h>
-#include <sys/stat.h>
 
 static GstBuffer *
 buffer_with_tensors (GstHarness *h, AxonTensor *a, AxonTensor *b, gint input_width,
@@ -261,63 +259,6 @@ overlays_built_in_one_thread_draw_in_several (void)
   }
 }
 
-static void
-published_lines_have_the_fields_of_gvametaconvert (void)
-{
-  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
-  g_autofree gchar *path = g_build_filename (dir, "out.jsonl", NULL);
-  g_autofree gchar *launch = g_strdup_printf ("nnpublish source=cam0 location=%s", path);
-  g_autofree gchar *text = NULL;
-  static const gchar box[] = "\"bounding_box\":{\"x_max\":0.375,\"x_min\":0.125,"
-                             "\"y_max\":0.66666666666666663,\"y_min\":0.25}";
-  static const gchar *const fields[] = { box,
-                                         "\"confidence\":0.75",
-                                         "\"label\":\"cup\"",
-                                         "\"label_id\":2",
-                                         "\"h\":100",
-                                         "\"w\":80",
-                                         "\"x\":40",
-                                         "\"y\":60",
-                                         "\"roi_type\":\"cup\"",
-                                         "\"region_id\":1",
-                                         "\"resolution\":{\"height\":240,\"width\":320}",
-                                         "\"source\":\"cam0\"",
-                                         "\"timestamp\":" };
-  GstHarness *h = gst_harness_new_parse (launch);
-  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=320,height=240,framerate=30/1");
-  for (guint i = 0; i < 3; i++) {
-    GstBuffer *in = gst_harness_create_buffer (h, 320 * 240 * 3);
-    GST_BUFFER_PTS (in) = i * GST_SECOND;
-    if (i != 1) /* a frame without results gives no line */
-      add_result (in);
-    gst_buffer_unref (gst_harness_push_and_pull (h, in));
-  }
-  gst_harness_teardown (h);
-  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
-  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  g_assert_cmpuint (g_strv_length (lines), ==, 3); /* two and the end */
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    if (strstr (lines[0], fields[i]) == NULL)
-      g_error ("%s is not in %s", fields[i], lines[0]);
-  g_unlink (path);
-  g_rmdir (dir);
-}
-
-static void
-a_fifo_that_nobody_reads_is_an_error (void)
-{
-  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
-  g_autofree gchar *fifo = g_build_filename (dir, "fifo", NULL);
-  GstElement *element = gst_element_factory_make ("nnpublish", NULL);
-  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
-  g_object_set (element, "location", fifo, NULL);
-  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
-  gst_element_set_state (element, GST_STATE_NULL);
-  gst_object_unref (element);
-  g_unlink (fifo);
-  g_rmdir (dir);
-}
-
 /* Outputs that no decoder knows: one warning for each change of shapes, and the frames pass. */
 static void
 a_probe_that_fits_nothing_is_one_warning (void)
@@ -474,8 +415,6 @@ main (int argc, char **argv)
   ADD (results_survive_conversion_and_scaling);
   ADD (the_overlay_draws_the_box_in_every_format);
   ADD (overlays_built_in_one_thread_draw_in_several);
-  ADD (published_lines_have_the_fields_of_gvametaconvert);
-  ADD (a_fifo_that_nobody_reads_is_an_error);
   ADD (a_probe_that_fits_nothing_is_one_warning);
   ADD (numbers_that_are_none_are_no_results);
   ADD (labels_of_the_element_leave_the_models_decoder);

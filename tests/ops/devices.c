@@ -55,6 +55,24 @@ convolutions_agree (gconstpointer data)
   }
 }
 
+/* The pass that scales the weights knows groups, and transposed ones. */
+static void
+factors_of_channels_move_into_convolutions (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (convs); i++) {
+    const ConvCase *c = &convs[i];
+    TestModel t = test_model_new (14);
+    AxonShape x = AXON_SHAPE (c->x[0], c->x[1], c->x[2], c->x[3]);
+    AxonNode *n = add_conv (&t, c, test_model_input (&t, "x", AXON_DTYPE_F32, &x));
+    AxonShape channels = AXON_SHAPE (n->inputs[2]->type.shape.dims[0], 1, 1);
+    g_autoptr (AxonTensor) input = test_random (&x, 9);
+    g_autoptr (AxonModel) model = NULL;
+    n = test_model_node (&t, "Mul", 2, n->outputs[0], test_model_random (&t, &channels, 5));
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 /* x -> conv a -> relu; conv b (relu) + relu -> relu; conv c * sigmoid */
 static void
 residuals_and_swish_are_fused_rightly (void)
@@ -289,6 +307,8 @@ main (int argc, char **argv)
     g_autofree gchar *path = g_strdup_printf ("/devices/image_kernel_agrees/%d", i);
     g_test_add_data_func (path, GINT_TO_POINTER (i), image_kernel_agrees);
   }
+  g_test_add_func ("/devices/factors_of_channels_move_into_convolutions",
+                   factors_of_channels_move_into_convolutions);
   g_test_add_func ("/devices/residuals_and_swish_are_fused_rightly",
                    residuals_and_swish_are_fused_rightly);
   g_test_add_func ("/devices/moves_after_a_convolution_agree", moves_after_a_convolution_agree);

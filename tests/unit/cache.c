@@ -170,6 +170,25 @@ a_folder_that_cannot_be_used_makes_nothing_fail (void)
 }
 
 static void
+what_cannot_be_read_is_refused_with_a_cache_as_without (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *missing = g_build_filename (c.folder, "missing.onnx", NULL);
+  const gchar *const models[] = { c.folder, missing, "/dev/zero" };
+  g_autofree gchar *text = g_strdup_printf ("{'CACHE_DIR': <'%s'>}", c.folder);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (models); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (axon_core_compile_model_from_file (
+        axon_core_get_default (), models[i / 2], "CPU",
+        i % 2 ? g_variant_parse (NULL, text, NULL, NULL, NULL) : NULL, NULL, NULL, NULL, &error));
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+    g_assert_nonnull (strstr (error->message, models[i / 2]));
+  }
+  g_assert_cmpuint (count_entries (&c), ==, 0);
+  cache_free (&c);
+}
+
+static void
 entries_are_private (void)
 {
   Cache c = cache_new ();
@@ -285,6 +304,7 @@ main (int argc, char **argv)
   ADD (spoilt_entries_are_compiled_again_silently);
   ADD (an_entry_without_weights_finds_them_in_the_model);
   ADD (a_folder_that_cannot_be_used_makes_nothing_fail);
+  ADD (what_cannot_be_read_is_refused_with_a_cache_as_without);
   ADD (entries_are_private);
   ADD (the_entry_used_longest_ago_goes_when_the_folder_is_full);
   ADD (eight_threads_compile_one_file_once);

@@ -4,7 +4,7 @@
 #include "kerneltables.h"
 #include "randomconv.h"
 #include "../../plugins/cpu/kernels/convparts.h"
-#include "../../plugins/cpu/kernels/floatconv-private.h"
+#include "../../plugins/cpu/kernels/winograd-private.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,6 +19,7 @@ typedef struct {
   gsize n_x, n_y;
   gboolean has_slopes, slopes_last, has_residual;
   CpuPost before, after;
+  gfloat tolerance;
 } Case;
 
 static gfloat *
@@ -53,38 +54,59 @@ spread (CpuConv *v)
   v->y_frame = v->y_row * (gsize)v->out_h;
 }
 
-/* The source's channels are planes with something else between them. */
+/* What Winograd takes; more or less padding below and to the right, too. */
 static void
-part_planes (CpuConv *v)
+filters_of_3x3 (CpuConv *v, GRand *rand)
 {
+  v->groups = v->stride_h = v->stride_w = v->dilation_h = v->dilation_w = 1;
+  v->kernel_h = v->kernel_w = 3;
+  v->out_h = v->in_h + v->pad_top - 2 + g_rand_int_range (rand, 0, 3);
+  v->out_w = v->in_w + v->pad_left - 2 + g_rand_int_range (rand, 0, 3);
+  v->out_h = MAX (v->out_h, 1);
+  v->out_w = MAX (v->out_w, 1);
+  dense_conv (v);
+}
+
+typedef enum { DENSE, DEPTHWISE, MANY_CHANNELS, WINOGRAD } Kind;
+
+/* Channels of some sources are planes with something else between them. Returns the elements. */
+static gsize
+place_source (CpuConv *v, GRand *rand, Kind kind)
+{
+  gboolean is_dense = kind == DENSE || kind == MANY_CHANNELS;
+  gint channels = v->groups * v->channels;
+  if (!is_dense || v->groups > 1 || channels == 1 || g_rand_boolean (rand))
+    return v->x_frame * (gsize)v->frames - (v->x_pixel - (gsize)channels);
   v->x_pixel = 1;
   v->x_row = (gsize)v->in_w;
   v->x_plane = v->x_row * (gsize)v->in_h + GAP;
   v->x_frame = v->x_plane * (gsize)v->channels;
+  return v->x_frame * (gsize)v->frames - GAP;
 }
 
 static Case *
-case_new (GRand *rand, gboolean depthwise, gboolean many)
+case_new (GRand *rand, Kind kind)
 {
+  gboolean depthwise = kind == DEPTHWISE;
   Case *c = g_new0 (Case, 1);
   CpuConv *v = &c->conv;
   gsize taps, inputs;
   random_conv (v, rand, depthwise);
-  if (many) {
+  if (kind == MANY_CHANNELS) {
     v->channels = MANY;
     dense_conv (v);
+  } else if (kind == WINOGRAD) {
+    filters_of_3x3 (v, rand);
   }
+  /* numbers are no integers after Winograd */
+  c->tolerance = kind == WINOGRAD ? 1e-3f * (gfloat)v->channels : 1e-5f;
   c->all_in = v->groups * v->channels;
   c->all_out = depthwise ? v->channels : v->groups * v->out_channels;
   if (g_rand_boolean (rand))
     spread (v);
   taps = (gsize)(v->kernel_h * v->kernel_w);
   inputs = depthwise ? 1 : (gsize)v->channels;
-  c->n_x = v->x_frame * (gsize)v->frames - (v->x_pixel - (gsize)c->all_in);
-  if (!depthwise && v->groups == 1 && v->channels > 1 && g_rand_boolean (rand)) {
-    part_planes (v);
-    c->n_x = v->x_frame * (gsize)v->frames - GAP;
-  }
+  c->n_x = place_source (v, rand, kind);
   c->n_y = v->y_frame * (gsize)v->frames;
   c->x = small_numbers (rand, c->n_x); /* ends where its last channel ends: sanitizers look */
   c->y = small_numbers (rand, c->n_y);
@@ -171,7 +193,7 @@ check (const Case *c, const gfloat *before)
           s += c->has_residual ? c->residual[at + (gsize)o] : 0;
           s = c->has_slopes && c->slopes_last ? slope_of (c, o, s) : s;
           s = post_of (&c->after, s);
-          g_assert_cmpfloat_with_epsilon (c->y[at + (gsize)o], s, 1e-5f * (1 + fabsf (s)));
+          g_assert_cmpfloat_with_epsilon (c->y[at + (gsize)o], s, c->tolerance * (1 + fabsf (s)));
         }
         for (gsize i = at + (gsize)c->all_out; i < at + v->y_pixel; i++)
           g_assert_cmpfloat (c->y[i], ==, before[i]); /* what is between pixels is not ours */
@@ -192,6 +214,17 @@ pack_array (const CpuConv *set, const gfloat *from, gint period)
   gfloat *to = g_aligned_alloc0 ((gsize)(set->groups * set->padded), sizeof *to, 64);
   cpu_float_array_pack (set, from, period, to);
   return to;
+}
+
+static CpuFloatConvRun
+run_of (const Case *c)
+{
+  return (CpuFloatConvRun){ .x = c->x,
+                            .y = c->y,
+                            .residual = c->has_residual ? c->residual : NULL,
+                            .slopes_last = c->slopes_last,
+                            .before = c->before,
+                            .after = c->after };
 }
 
 static void
@@ -233,12 +266,7 @@ run_case (Case *c, const CpuFloatConvKernels *k)
 {
   g_autofree gfloat *before = g_memdup2 (c->y, c->n_y * sizeof *c->y);
   Packed p = { 0 };
-  CpuFloatConvRun run = { .x = c->x,
-                          .y = c->y,
-                          .residual = c->has_residual ? c->residual : NULL,
-                          .slopes_last = c->slopes_last,
-                          .before = c->before,
-                          .after = c->after };
+  CpuFloatConvRun run = run_of (c);
   pack (&p, c, k);
   run.weights = p.weights[0];
   run.bias = p.bias[0];
@@ -254,6 +282,33 @@ run_case (Case *c, const CpuFloatConvKernels *k)
 }
 
 static void
+run_winograd (Case *c, const CpuWinogradKernels *k, gint size, guint threads)
+{
+  g_autofree gfloat *before = g_memdup2 (c->y, c->n_y * sizeof *c->y);
+  CpuWinogradCut cut = { .shape = { .conv = c->conv, .size = size } };
+  CpuWinogradRun run = { .cut = &cut, .kernels = k, .run = run_of (c) };
+  gpointer memory[4];
+  cut.shape.together = G_MAXINT;
+  cpu_winograd_setup (&cut, k, threads);
+  memory[0] = g_aligned_alloc0 (
+      cpu_winograd_weights_size (c->conv.channels, c->conv.out_channels, size, k->lanes), 1, 64);
+  memory[1] = pack_array (&cut.shape.conv, c->bias, 0);
+  memory[2] = pack_array (&cut.shape.conv, c->slopes, 0);
+  memory[3] = g_aligned_alloc0 (cut.scratch, 1, 64);
+  cpu_winograd_weights_pack (&cut.shape, c->w, k, memory[0]);
+  run.run.weights = memory[0];
+  run.run.bias = memory[1];
+  run.run.slopes = c->has_slopes ? memory[2] : NULL;
+  run.scratch = memory[3];
+  for (gint phase = 0; phase < 2; phase++)
+    for (gint i = cpu_winograd_count_parts (&cut, phase) - 1; i >= 0; i--)
+      cpu_winograd_run_part (&run, phase, i, (guint)i % threads);
+  check (c, before);
+  for (guint i = 0; i < G_N_ELEMENTS (memory); i++)
+    g_aligned_free (memory[i]);
+}
+
+static void
 convolutions_are_exact_sums_with_all_that_follows_them (gconstpointer data)
 {
   gsize table = GPOINTER_TO_SIZE (data);
@@ -263,8 +318,24 @@ convolutions_are_exact_sums_with_all_that_follows_them (gconstpointer data)
     return;
   }
   for (guint i = 0; i < 300; i++) {
-    Case *c = case_new (rand, i % 3 == 0, i % 30 == 1);
+    Case *c = case_new (rand, i % 3 == 0 ? DEPTHWISE : i % 30 == 1 ? MANY_CHANNELS : DENSE);
     run_case (c, &tables[table].vector->floats);
+    case_free (c);
+  }
+}
+
+static void
+convolutions_after_winograd_are_those_sums_but_for_rounding (gconstpointer data)
+{
+  gsize table = GPOINTER_TO_SIZE (data);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (8);
+  if ((tables[table].needs & ~(guint)cpu_features_get ()) != 0) {
+    g_test_skip ("this processor has no such instructions");
+    return;
+  }
+  for (guint i = 0; i < 300; i++) {
+    Case *c = case_new (rand, WINOGRAD);
+    run_winograd (c, tables[table].vector->winograd, i % 2 ? 2 : 4, 1 + i % 3);
     case_free (c);
   }
 }
@@ -278,6 +349,14 @@ main (int argc, char **argv)
         "/float-kernels/convolutions_are_exact_sums_with_all_that_follows_them/%s", tables[i].name);
     g_test_add_data_func (path, GSIZE_TO_POINTER (i),
                           convolutions_are_exact_sums_with_all_that_follows_them);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (tables); i++) {
+    g_autofree gchar *path = g_strdup_printf ("/float-kernels/"
+                                              "convolutions_after_winograd_are_those_sums_but_for_"
+                                              "rounding/%s",
+                                              tables[i].name);
+    g_test_add_data_func (path, GSIZE_TO_POINTER (i),
+                          convolutions_after_winograd_are_those_sums_but_for_rounding);
   }
   return g_test_run ();
 }

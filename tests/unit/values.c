@@ -25,6 +25,34 @@ small_floats_round_trip (void)
     }
 }
 
+/* Some conversions have a loop of their own. */
+static void
+converted_tensors_have_what_is_loaded_and_stored (void)
+{
+  static const AxonDType types[] = { AXON_DTYPE_F32,  AXON_DTYPE_F64, AXON_DTYPE_F16,
+                                     AXON_DTYPE_BF16, AXON_DTYPE_I8,  AXON_DTYPE_U8,
+                                     AXON_DTYPE_I64 };
+  static const gdouble values[] = { 0,    -0.0,     1,     -1.5,  127,     -128, 70000,
+                                    -1e9, INFINITY, 1e-41, 1e300, 0x1p-25, NAN,  -INFINITY };
+  AxonShape shape = AXON_SHAPE (G_N_ELEMENTS (values));
+  for (guint i = 0; i < G_N_ELEMENTS (types) * G_N_ELEMENTS (types); i++) {
+    AxonDType from = types[i / G_N_ELEMENTS (types)], to = types[i % G_N_ELEMENTS (types)];
+    g_autoptr (AxonTensor) x = axon_tensor_new (from, &shape, NULL);
+    g_autoptr (AxonTensor) y = NULL;
+    for (gsize k = 0; k < G_N_ELEMENTS (values); k++)
+      axon_dtype_store (from, axon_tensor_get_data (x), k, values[k]);
+    y = axon_tensor_convert (x, to, NULL);
+    for (gsize k = 0; k < G_N_ELEMENTS (values); k++) {
+      gint64 wanted = 0;
+      gdouble got = axon_tensor_get_value (y, k), expected;
+      axon_dtype_store (to, &wanted, 0, axon_tensor_get_value (x, k));
+      expected = axon_dtype_load (to, &wanted, 0);
+      g_assert_true (isnan (expected) ? isnan (got)
+                                      : got == expected && signbit (got) == signbit (expected));
+    }
+  }
+}
+
 static void
 small_floats_saturate_or_overflow_as_asked (void)
 {
@@ -303,6 +331,7 @@ main (int argc, char **argv)
   static const gchar *const cases[] = { "test_if", "test_loop11", "test_scan9_sum" };
   g_test_init (&argc, &argv, NULL);
   ADD (small_floats_round_trip);
+  ADD (converted_tensors_have_what_is_loaded_and_stored);
   ADD (small_floats_saturate_or_overflow_as_asked);
   ADD (strings_are_copied_with_their_tensor);
   ADD (a_sequence_shares_its_items);

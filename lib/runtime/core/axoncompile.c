@@ -175,9 +175,7 @@ axon_core_compile_model_from_file (AxonCore *core, const gchar *path, const gcha
   g_return_val_if_fail (AXON_IS_CORE (core) && path != NULL, NULL);
   if (!axon_core_find_target (core, device, config, &job.target, error))
     return NULL;
-  job.file = axon_onnx_load_file (path, error);
-  if (job.file != NULL)
-    compiled = axon_job_run (&job, error);
+  compiled = axon_job_run (&job, error);
   g_clear_pointer (&job.file, g_bytes_unref);
   axon_target_clear (&job.target);
   return compiled;

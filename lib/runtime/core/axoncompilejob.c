@@ -7,11 +7,30 @@
 
 #include <string.h>
 
+/* Weightless entries need the file's bytes at hand. */
+static gboolean
+wants_weightless (AxonJob *job)
+{
+  const gchar *mode = axon_config_get_string (job->target.core_config, "CACHE_MODE");
+  return job->path != NULL && g_str_equal (mode, "OPTIMIZE_SIZE");
+}
+
 static AxonCompiledModel *
 compile (AxonJob *job, AxonModel *model, GError **error)
 {
+  if (!wants_weightless (job)) /* the model has taken what it needs */
+    g_clear_pointer (&job->file, g_bytes_unref);
   return axon_plugin_compile_model (job->target.plugin, model, NULL, job->target.config,
                                     job->cancellable, job->progress, job->user_data, error);
+}
+
+/* A hit needs the file's name in the cache, not its bytes. */
+static gboolean
+load_file (AxonJob *job, GError **error)
+{
+  if (job->file == NULL && job->path != NULL)
+    job->file = axon_onnx_load_file (job->path, error);
+  return job->file != NULL || job->path == NULL;
 }
 
 static AxonModel *
@@ -21,6 +40,8 @@ get_model (AxonJob *job, GError **error)
   AxonModel *model;
   if (job->model != NULL)
     return g_object_ref (job->model);
+  if (!load_file (job, error))
+    return NULL;
   directory = g_path_get_dirname (job->path);
   model = axon_onnx_read_bytes (job->file, directory, axon_core_get_op_set (job->core),
                                 job->cancellable, error);
@@ -29,20 +50,24 @@ get_model (AxonJob *job, GError **error)
   return model;
 }
 
-/* Names the source's bytes: the file's, or those of the graph in memory. */
+/* Names the source's bytes: the file's, or those of the graph in memory. NULL: the file cannot be
+ * read. */
 static gchar *
 hash_source (AxonJob *job)
 {
   g_autoptr (AxonBlobWriter) writer = NULL;
   if (job->file != NULL)
     return axon_cache_hash_bytes (job->file);
+  if (job->path != NULL)
+    return axon_cache_hash_file (job->path);
   writer = axon_blob_writer_new (NULL);
   return axon_blob_writer_digest (writer, axon_blob_writer_add_model (writer, job->model));
 }
 
 /* Source, device, versions and effective configuration. */
 static gchar *
-make_key (AxonJob *job, gboolean weightless, gboolean encrypted, GError **error)
+make_key (AxonJob *job, const gchar *source, gboolean weightless, gboolean encrypted,
+          GError **error)
 {
   g_autoptr (AxonConfig) config = axon_plugin_effective_config (
       job->target.plugin, job->target.config, AXON_UNKNOWN_KEYS_FAIL, error);
@@ -51,12 +76,10 @@ make_key (AxonJob *job, gboolean weightless, gboolean encrypted, GError **error)
   g_autofree gchar *device = config ? axon_plugin_identity_text (job->target.plugin, config) : NULL;
   g_autofree gchar *others =
       config && config->others ? g_variant_print (job->target.config, FALSE) : g_strdup ("");
-  g_autofree gchar *source = NULL;
   g_autofree gchar *text = NULL;
   g_autofree gchar *all = NULL;
   if (config == NULL)
     return NULL;
-  source = hash_source (job);
   text = g_variant_print (values, FALSE);
   all = g_strdup_printf ("%s\n%s%s\n%s\n%d%d", source, device, text, others, weightless, encrypted);
   return axon_cache_hash_text (all);
@@ -158,25 +181,26 @@ write_entry (GOutputStream *stream, gpointer user_data, GError **error)
                                     NULL, error);
 }
 
+/* FALSE: the file is not what @source names any more. */
+static gboolean
+is_still (AxonJob *job, const gchar *source)
+{
+  g_autofree gchar *now = job->path ? axon_cache_hash_bytes (job->file) : NULL;
+  return now == NULL || g_strcmp0 (now, source) == 0;
+}
+
 static AxonCompiledModel *
-compile_and_store (AxonJob *job, AxonCipher *cipher, const gchar *path, gboolean weightless,
-                   GError **error)
+compile_and_store (AxonJob *job, AxonCipher *cipher, const gchar *source, const gchar *path,
+                   gboolean weightless, GError **error)
 {
   g_autoptr (AxonModel) model = get_model (job, error);
+  gboolean is_right = model != NULL && is_still (job, source);
   AxonCompiledModel *compiled = model ? compile (job, model, error) : NULL;
   Store store = { job, compiled, model, weightless, cipher };
-  if (compiled != NULL)
+  if (compiled != NULL && is_right)
     axon_cache_store (path, (guint)axon_config_get_int (job->target.core_config, "CACHE_MAX_SIZE"),
                       write_entry, &store);
   return compiled;
-}
-
-/* Weightless entries need the file's bytes at hand. */
-static gboolean
-wants_weightless (AxonJob *job)
-{
-  const gchar *mode = axon_config_get_string (job->target.core_config, "CACHE_MODE");
-  return job->file != NULL && g_str_equal (mode, "OPTIMIZE_SIZE");
 }
 
 static AxonCompiledModel *
@@ -184,11 +208,17 @@ run_cached (AxonJob *job, const gchar *directory, GError **error)
 {
   gboolean weightless = wants_weightless (job);
   g_autoptr (AxonCipher) cipher = axon_core_get_cipher (job->core);
-  g_autofree gchar *key = make_key (job, weightless, cipher != NULL, error);
-  g_autofree gchar *path = key ? axon_cache_entry_path (directory, key) : NULL;
+  g_autofree gchar *source = NULL;
+  g_autofree gchar *key = NULL;
+  g_autofree gchar *path = NULL;
   AxonCompiledModel *compiled;
+  if (weightless && !load_file (job, error))
+    return NULL;
+  source = hash_source (job);
+  key = make_key (job, source ? source : "", weightless, cipher != NULL, error);
   if (key == NULL)
     return NULL;
+  path = source ? axon_cache_entry_path (directory, key) : NULL;
   if (path == NULL) {
     g_autoptr (AxonModel) model = get_model (job, error);
     return model ? compile (job, model, error) : NULL;
@@ -198,7 +228,7 @@ run_cached (AxonJob *job, const gchar *directory, GError **error)
   if (compiled != NULL)
     axon_compiled_model_set_loaded_from_cache (compiled);
   else
-    compiled = compile_and_store (job, cipher, path, weightless, error);
+    compiled = compile_and_store (job, cipher, source, path, weightless, error);
   axon_cache_unlock (path);
   return compiled;
 }
@@ -225,7 +255,8 @@ axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device, GVar
   directory = axon_config_get_string (job.target.core_config, "CACHE_DIR");
   if (*directory != '\0' && axon_plugin_has_capability (job.target.plugin, "EXPORT_IMPORT")) {
     g_autoptr (AxonCipher) cipher = axon_core_get_cipher (core);
-    g_autofree gchar *key = make_key (&job, FALSE, cipher != NULL, NULL);
+    g_autofree gchar *source = hash_source (&job);
+    g_autofree gchar *key = make_key (&job, source, FALSE, cipher != NULL, NULL);
     path = key ? axon_cache_entry_path (directory, key) : NULL;
   }
   axon_target_clear (&job.target);

@@ -3,8 +3,18 @@
  * for every thread. */
 #include "convparts.h"
 
+#include <unistd.h>
+
 #define SMALL 100000 /* products that are not worth a second thread */
 #define PARTS_PER_THREAD 3
+#define DEFAULT_L2 (512 * 1024)
+
+gsize
+cpu_second_cache (void)
+{
+  long size = sysconf (_SC_LEVEL2_CACHE_SIZE);
+  return size > 0 ? (gsize)size : DEFAULT_L2;
+}
 
 void
 cpu_conv_flatten (CpuConv *c)

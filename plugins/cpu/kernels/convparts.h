@@ -13,6 +13,9 @@ typedef struct {
   gboolean by_panels; /* panels are cut before bands are */
 } CpuConvCut;
 
+/* Bytes of the second cache of a processor. */
+gsize cpu_second_cache (void);
+
 gint cpu_ceil_div (gint a, gint b);
 
 /* A product of one pixel each becomes one long row. */

@@ -4,6 +4,7 @@
 #include "convparts.h"
 #include "convshape.h"
 #include "floatconv-private.h"
+#include "floatposts.h"
 #include "../cpueltwise.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
@@ -18,8 +19,7 @@ typedef struct {
   gint n_parts;      /* of all layers */
   GPtrArray *memory; /* weights of all layers, and what follows, which some of them lack */
   gfloat *bias, *slopes, *wide_bias, *wide_slopes;
-  CpuPost before, after;
-  gboolean has_slopes, slopes_last;
+  CpuFloatPosts posts;
   gsize scratch; /* bytes of a thread */
 } FloatConv;
 
@@ -51,9 +51,9 @@ run_part (gpointer data, gint64 index)
   CpuFloatConvRun run = { .x = r->x,
                           .bias = p->bias,
                           .slopes = p->slopes,
-                          .slopes_last = p->slopes_last,
-                          .before = p->before,
-                          .after = p->after };
+                          .slopes_last = p->posts.slopes_last,
+                          .before = p->posts.before,
+                          .after = p->posts.after };
   for (; i >= (n = cpu_conv_count_parts (&layer->conv)); layer++)
     i -= n;
   part = cpu_conv_get_part (&layer->conv, i);
@@ -77,35 +77,6 @@ run_float_conv (const CpuStep *step, const CpuInstance *instance)
   cpu_parallel (p->n_parts, run_part, &run);
 }
 
-/* What is fused into the node: activation, residual, activation. FALSE: something else. */
-static gboolean
-read_posts (FloatConv *self, const AxonNode *node, gboolean *has_sum)
-{
-  const AxonAttr *names = axon_node_find_attr (node, "axon.posts");
-  const AxonAttr *args = axon_node_find_attr (node, "axon.post_args");
-  *has_sum = FALSE;
-  for (guint i = 0; names != NULL && i < names->n; i++) {
-    CpuPost *post = *has_sum ? &self->after : &self->before;
-    if (g_str_equal (names->strings[i], "sum")) {
-      if (*has_sum)
-        return FALSE;
-      *has_sum = TRUE;
-    } else if (g_str_equal (names->strings[i], "PRelu")) {
-      if (self->has_slopes || post->kind != CPU_POST_NONE)
-        return FALSE;
-      self->has_slopes = TRUE;
-      self->slopes_last = *has_sum;
-    } else if (post->kind != CPU_POST_NONE ||
-               (self->has_slopes && !self->slopes_last && !*has_sum) ||
-               !cpu_post_init (post, names->strings[i], args->floats[2 * i],
-                               args->floats[2 * i + 1]) ||
-               post->kind > CPU_LAST_ACTIVATION) {
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
 /* Zeros that live as long as @self. */
 static gfloat *
 new_memory (FloatConv *self, gsize n_bytes)
@@ -115,18 +86,11 @@ new_memory (FloatConv *self, gsize n_bytes)
   return memory;
 }
 
-static const gfloat *
-floats_of (const AxonNode *node, guint input)
-{
-  const AxonTensor *tensor = cpu_node_constant (node, input);
-  return tensor ? axon_tensor_get_data (tensor) : NULL;
-}
-
 /* Input @input of @node, zeros if it has none. */
 static gfloat *
 pack_array (FloatConv *self, const AxonNode *node, guint input, const CpuConv *c, gint period)
 {
-  const gfloat *from = floats_of (node, input);
+  const gfloat *from = cpu_float_constant (node, input);
   gfloat *to = new_memory (self, (gsize)(c->groups * c->padded) * sizeof *to);
   if (from != NULL)
     cpu_float_array_pack (c, from, period, to);
@@ -144,7 +108,7 @@ pack_wide (FloatConv *self, const AxonNode *node, CpuFloatLayer *layer,
   cpu_float_weights_pack (&layer->wide, &again, self->kernels, layer->wide_weights);
   if (self->wide_bias == NULL) /* that of all layers */
     self->wide_bias = pack_array (self, node, 2, &layer->wide, period);
-  if (self->wide_slopes == NULL && self->has_slopes)
+  if (self->wide_slopes == NULL && self->posts.has_slopes)
     self->wide_slopes = pack_array (self, node, CPU_CONV_SLOPES, &layer->wide, period);
 }
 
@@ -152,7 +116,7 @@ static void
 pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
 {
   self->bias = pack_array (self, node, 2, &self->layers[0].conv, 0);
-  if (self->has_slopes)
+  if (self->posts.has_slopes)
     self->slopes = pack_array (self, node, CPU_CONV_SLOPES, &self->layers[0].conv, 0);
   for (guint i = 0; i < self->n_layers; i++) {
     CpuFloatLayer *layer = &self->layers[i];
@@ -175,49 +139,39 @@ setup (FloatConv *self, guint threads)
   }
 }
 
-/* The result, laid out as @md says, goes where the residual is if nobody needs that later. */
+/* The result lies as @md says. */
 static void
-add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gboolean has_sum,
-             const CpuMd *md)
+add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, const CpuMd *md)
 {
   CpuTensor *in[2] = { x, NULL }, *out[2];
-  if (has_sum)
-    in[1] = cpu_plan_input_as (plan, node, CPU_CONV_RESIDUAL, md);
-  out[0] = has_sum && in[1] == cpu_plan_input (plan, node, CPU_CONV_RESIDUAL) &&
-                   cpu_plan_is_last_use (plan, in[1])
-               ? cpu_plan_alias (plan, node, 0, in[1], md)
-               : cpu_plan_output (plan, node, 0, md);
+  out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
   cpu_plan_add_step (plan, run_float_conv, self, float_conv_free,
                      self->layers[0].conv.depthwise ? "own:depthwise" : "own:dense", in,
-                     has_sum ? 2 : 1, out, 2);
+                     in[1] != NULL ? 2 : 1, out, 2);
 }
 
 static void
-add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, gboolean has_sum)
+add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x)
 {
   const AxonValue *value = node->outputs[0];
   g_autoptr (CpuMd) md = cpu_md_channels_last (value->type.dtype, &value->type.shape);
-  add_step_as (plan, node, self, x, has_sum, md);
+  add_step_as (plan, node, self, x, md);
 }
 
 static gboolean
 is_ready (const CpuPlan *plan, const AxonNode *node)
 {
-  const AxonTensor *w = cpu_node_constant (node, 1);
-  return cpu_conv_is_own (plan, node) && w != NULL && axon_tensor_get_dtype (w) == AXON_DTYPE_F32 &&
-         node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
-         (axon_node_get_input (node, 2) == NULL || cpu_node_constant (node, 2) != NULL) &&
-         axon_node_find_attr (node, "output_shape") == NULL;
+  return cpu_conv_is_own (plan, node) && cpu_float_conv_has_constants (node);
 }
 
 static FloatConv *
-float_conv_new (const AxonNode *node, gboolean *has_sum)
+float_conv_new (const AxonNode *node)
 {
   FloatConv *self = g_new0 (FloatConv, 1);
   self->kernels = &cpu_isa_get ()->vector->floats;
   self->memory = g_ptr_array_new_with_free_func (g_aligned_free);
-  if (read_posts (self, node, has_sum))
+  if (cpu_float_posts_init (&self->posts, node))
     return self;
   float_conv_free (self);
   return NULL;
@@ -238,12 +192,11 @@ gboolean
 cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,
                          const CpuFloatWeights *weights)
 {
-  gboolean has_sum;
-  FloatConv *self = float_conv_new (node, &has_sum);
+  FloatConv *self = float_conv_new (node);
   if (self == NULL)
     return FALSE;
   add_layer (self, node, conv, weights, plan->n_threads);
-  add_step_as (plan, node, self, cpu_plan_input_as (plan, node, 0, NULL), has_sum, NULL);
+  add_step_as (plan, node, self, cpu_plan_input_as (plan, node, 0, NULL), NULL);
   return TRUE;
 }
 
@@ -254,10 +207,9 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   CpuFloatWeights weights = { .tap = 1 };
   CpuTensor *x;
   FloatConv *self;
-  gboolean has_sum;
   CpuConv conv;
   if (!is_ready (plan, node) || !cpu_conv_init (&conv, node, axon_tensor_get_shape (w)) ||
-      (self = float_conv_new (node, &has_sum)) == NULL)
+      (self = float_conv_new (node)) == NULL)
     return FALSE;
   weights.data = axon_tensor_get_data (w);
   weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
@@ -265,7 +217,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   x = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &conv)
                                        : cpu_conv_source (plan, node, 0, &conv);
   add_layer (self, node, &conv, &weights, plan->n_threads);
-  add_step (plan, node, self, x, has_sum);
+  add_step (plan, node, self, x);
   return TRUE;
 }
 
@@ -301,11 +253,10 @@ build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   gsize outs, channels;
   AxonWindow window;
   FloatConv *self;
-  gboolean has_sum;
   CpuTensor *x;
   CpuConv conv;
   if (!is_ready (plan, node) || !cpu_conv_init_transposed (&conv, &window, node, 1) ||
-      (self = float_conv_new (node, &has_sum)) == NULL)
+      (self = float_conv_new (node)) == NULL)
     return FALSE;
   outs = (gsize)axon_tensor_get_dim (w, 1);
   channels = (gsize)(node->inputs[0]->type.shape.dims[1] / axon_node_get_int (node, "group"));
@@ -316,7 +267,7 @@ build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   weights.group = weights.in * channels - weights.in;
   x = cpu_conv_source (plan, node, 0, &conv);
   add_phases (self, node, &conv, &window, &weights, plan->n_threads);
-  add_step (plan, node, self, x, has_sum);
+  add_step (plan, node, self, x);
   return TRUE;
 }
 

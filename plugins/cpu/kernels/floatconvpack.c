@@ -6,9 +6,6 @@
 #include "floatconv-private.h"
 
 #include <string.h>
-#include <unistd.h>
-
-#define DEFAULT_L2 (512 * 1024)
 
 /* Parts of the second cache: what a part lays out of its source (of planes, as they come in from
  * memory: what the first cache holds), what a depthwise part reads, and the weights of a panel that
@@ -20,13 +17,6 @@
 #define WEIGHTS(l2) ((l2) / 16)
 
 #define MOST_PIXELS 8 /* that are computed as one */
-
-static gsize
-second_cache (void)
-{
-  long size = sysconf (_SC_LEVEL2_CACHE_SIZE);
-  return size > 0 ? (gsize)size : DEFAULT_L2;
-}
 
 static gint
 channels_of (const CpuConv *c)
@@ -64,7 +54,7 @@ void
 cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
 {
   gboolean by_rows = c->kernel_w == 1 || c->dilation_w == 1;
-  gsize l2 = second_cache (), pixel = (gsize)c->channels * sizeof (gfloat);
+  gsize l2 = cpu_second_cache (), pixel = (gsize)c->channels * sizeof (gfloat);
   gsize panel = (gsize)(c->kernel_h * c->kernel_w) * pixel * (gsize)(k->lanes * k->vectors);
   gint vectors = cpu_ceil_div (channels_of (c), k->lanes), planes = cpu_conv_count_planes (c);
   CpuConvCut cut = { .pixel = pixel,

@@ -7,36 +7,48 @@
 
 #define ROUND_UP(n) (((n) + 63) & ~(gsize)63)
 
-static gint32
-weight_zero (const CpuInt8Weights *w, gsize o)
+/* What the weights of an output channel share. */
+typedef struct {
+  const CpuInt8Weights *w;
+  const guint8 *data;
+  gint32 zero;
+} Channel;
+
+static Channel
+channel_of (const CpuInt8Weights *w, gsize o)
 {
-  return w->n_zero == 0 ? 0 : w->zero[w->n_zero > 1 ? o : 0];
+  gsize group = w->per_group ? o / w->per_group * w->group : 0;
+  gint32 zero = w->n_zero == 0 ? 0 : w->zero[w->n_zero > 1 ? o : 0];
+  return (Channel){ w, w->data + o * w->out + group, zero };
 }
 
 /* Weight less its zero point; @tap is row * kernel_w + column. A tap that the model lacks is 0. */
-static gint32
-weight_at (const CpuInt8Weights *w, gsize o, gsize i, gint tap)
+static inline gint32
+weight_at (const Channel *c, gsize i, gint tap)
 {
-  gint t = w->taps ? w->taps[tap] : tap;
-  gsize group = w->per_group ? o / w->per_group * w->group : 0;
-  const guint8 *at = w->data + o * w->out + group + i * w->in;
+  gint t = c->w->taps ? c->w->taps[tap] : tap;
+  const guint8 *at = c->data + i * c->w->in;
   if (t < 0)
     return 0;
-  at += (gsize)t * w->tap;
-  return (w->is_signed ? (gint32)(gint8)*at : (gint32)*at) - weight_zero (w, o);
+  at += (gsize)t * c->w->tap;
+  return (c->w->is_signed ? (gint32)(gint8)*at : (gint32)*at) - c->zero;
 }
 
 gboolean
 cpu_int8_fits_s8 (const CpuInt8Spec *spec)
 {
   const CpuInt8Conv *c = &spec->conv;
-  for (gsize o = 0; o < (gsize)(c->shape.groups * c->shape.out_channels); o++)
+  for (gsize o = 0; o < (gsize)(c->shape.groups * c->shape.out_channels); o++) {
+    Channel channel = channel_of (&spec->weights, o);
+    if (spec->weights.is_signed && channel.zero == 0)
+      continue;
     for (gsize i = 0; i < (gsize)c->shape.channels; i++)
       for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++) {
-        gint32 v = weight_at (&spec->weights, o, i, t);
+        gint32 v = weight_at (&channel, i, t);
         if (v < -128 || v > 127)
           return FALSE;
       }
+  }
   return TRUE;
 }
 
@@ -48,16 +60,22 @@ pack_channel (const CpuInt8Spec *spec, gsize o, guint8 *to, gsize step)
   gboolean by_rows = c->shape.n_taps == c->shape.kernel_h;
   gint run = by_rows ? c->shape.channels * c->shape.kernel_w : c->shape.channels,
        each = c->pairs ? 2 : 4;
-  for (gint t = 0; t < c->shape.n_taps; t++)
+  Channel channel = channel_of (&spec->weights, o);
+  for (gint t = 0; t < c->shape.n_taps; t++) {
+    gint i = 0, tap = by_rows ? t * c->shape.kernel_w : t;
     for (gint m = 0; m < c->n_groups; m++, to += step)
       for (gint e = 0; e < each && m * each + e < run; e++) {
-        gint at = m * each + e, tap = by_rows ? t * c->shape.kernel_w + at / c->shape.channels : t;
-        gint32 v = weight_at (&spec->weights, o, (gsize)(at % c->shape.channels), tap);
+        gint32 v = weight_at (&channel, (gsize)i, tap);
         if (c->pairs)
           ((gint16 *)(gpointer)to)[e] = (gint16)v;
         else
           to[e] = (guint8)v;
+        if (++i == c->shape.channels) { /* the next column of the row */
+          i = 0;
+          tap++;
+        }
       }
+  }
 }
 
 static void
@@ -93,12 +111,13 @@ pack_depthwise (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
   for (gint o = 0; o < c->shape.channels; o++) {
     gint16 *at =
         (gint16 *)(gpointer)(to + (gsize)(o / width * width) * 4 * words) + 2 * (o % width);
+    Channel channel = channel_of (&spec->weights, (gsize)o);
     for (gint odd = 0; odd < c->step; odd++)
       for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++) {
         gint row = odd * (2 * c->pairs_of_rows + 1) + t / c->shape.kernel_w,
              x = t % c->shape.kernel_w;
         at[(gsize)((row / 2 * c->shape.kernel_w + x) * width) * 2 + (gsize)(row % 2)] =
-            (gint16)weight_at (&spec->weights, (gsize)o, 0, t);
+            (gint16)weight_at (&channel, 0, t);
       }
   }
 }
@@ -113,10 +132,11 @@ fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec)
   for (gint g = 0; g < c->shape.groups; g++)
     for (gint i = 0; i < channels; i++) {
       gsize o = (gsize)(g * channels + i), at = (gsize)(g * c->shape.padded + i);
+      Channel channel = channel_of (&spec->weights, o);
       guint32 sum = 0; /* of 32 bits, as the products' sums are */
       for (gint k = 0; k < in; k++)
         for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++)
-          sum += (guint32)weight_at (&spec->weights, o, (gsize)k, t);
+          sum += (guint32)weight_at (&channel, (gsize)k, t);
       layer->sums[at] = (gint32)sum;
       layer->bias[at] = spec->bias ? spec->bias[o] : 0;
       layer->scale[at] = spec->scale ? spec->scale[spec->n_scale > 1 ? o : 0] : 1;

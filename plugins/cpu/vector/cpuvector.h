@@ -22,6 +22,7 @@
 #include "resize.h"
 #include "sample.h"
 #include "softmax.h"
+#include "winograd.h"
 
 typedef struct {
   CpuInt8Kernels int8;
@@ -41,6 +42,7 @@ typedef struct {
   const CpuResize *resize;
   const CpuSample *sample;
   const CpuSoftmax *softmax;
+  const CpuWinogradKernels *winograd;
 } CpuVector;
 
 /* One per static library of meson.build; those of other architectures and the emulated ones are

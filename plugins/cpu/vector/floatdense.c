@@ -6,18 +6,9 @@
  * What a part reads is laid out with its padding first, unless it can be read where it lies. Where
  * channels of the source are planes, a run is a row of the filter in one of them. */
 #include "floatfinish.h"
+#include "floattile.h"
 
 #include <string.h>
-
-/* Pixels of a tile by its vectors of output channels: together they fill the registers. */
-#if CPU_REGISTERS == 32
-static const gint tile_pixels[CPU_FLOAT_VECTORS] = { 12, 12, 8, 6 };
-#else
-static const gint tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
-#endif
-
-/* Floats of what memory gives at once. */
-#define CPU_LINE (64 / sizeof (gfloat))
 
 /* What a tile adds: @n elements of each run, from the taps' places on, and their weights. */
 typedef struct {
@@ -41,21 +32,9 @@ tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint 
     for (gint j = 0; j < nr; j++)
       c[i][j] = *(const VF32 *)(k->from + (gsize)j * k->again + i * CPU_LANES);
   for (gint t = 0; t < k->n_taps; t++) {
-    const gfloat *q = p + k->taps[t];
-    for (gint m = k->n; m > 0; m--, q++, w += mr * CPU_LANES, ahead += CPU_LINE) {
-      VF32 x[CPU_FLOAT_VECTORS];
-      __builtin_prefetch (ahead, 0, 2);
-#pragma GCC unroll 4
-      for (gint i = 0; i < mr; i++)
-        x[i] = *(const VF32 *)(w + i * CPU_LANES);
-#pragma GCC unroll 12
-      for (gint j = 0; j < nr; j++) {
-        VF32 b = splat_float (q[(gsize)j * step]);
-#pragma GCC unroll 4
-        for (gint i = 0; i < mr; i++)
-          c[i][j] += b * x[i];
-      }
-    }
+    float_add_products (c, p + k->taps[t], step, w, k->n, ahead, mr, nr);
+    w += k->n * mr * CPU_LANES;
+    ahead += k->n * CPU_LINE;
   }
   float_put (out, c, mr, nr);
 }
@@ -182,7 +161,7 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
 {
   const CpuConv *c = p->conv;
   CpuFloatTile *t = &p->tile;
-  gint cols = p->part->x1 - p->part->x0, most = tile_pixels[t->mr - 1];
+  gint cols = p->part->x1 - p->part->x0, most = float_tile_pixels[t->mr - 1];
   gint blocks = (cols + most - 1) / most;
   gsize pixel = (gsize)(t->mr * CPU_LANES);
   gsize products = (gsize)(chunk->n_taps * chunk->n), ahead = 0;

@@ -29,4 +29,5 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .resize = &CPU_NAME (cpu_resize),
   .sample = &CPU_NAME (cpu_sample),
   .softmax = &CPU_NAME (cpu_softmax),
+  .winograd = &CPU_NAME (cpu_winograd),
 };

@@ -31,6 +31,9 @@ void CPU_NAME (cpu_float_dense) (const CpuConv *conv, const CpuFloatConvRun *run
 void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun *run,
                                      const CpuConvPart *part, guint8 *scratch);
 
+/* Vectors of output channels of a product after Winograd. */
+#define CPU_WINOGRAD_VECTORS 2
+
 extern const CpuChannels CPU_NAME (cpu_channels);
 extern const CpuEltwise CPU_NAME (cpu_eltwise);
 extern const CpuHalf CPU_NAME (cpu_half);
@@ -46,3 +49,4 @@ extern const CpuReduce CPU_NAME (cpu_reduce);
 extern const CpuResize CPU_NAME (cpu_resize);
 extern const CpuSample CPU_NAME (cpu_sample);
 extern const CpuSoftmax CPU_NAME (cpu_softmax);
+extern const CpuWinogradKernels CPU_NAME (cpu_winograd);

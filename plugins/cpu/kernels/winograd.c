@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Conv of floats by 3x3 filters after Winograd, with all that was fused: docs/design/winograd.md */
+#include "convparts.h"
+#include "convshape.h"
+#include "floatposts.h"
+#include "winograd-private.h"
+#include "../cpueltwise.h"
+#include "../cpuisa.h"
+#include "../cpupool.h"
+#include "../onednn/cpudnn.h"
+
+#include <sys/mman.h>
+
+#define HUGE_PAGE (2 * 1024 * 1024)
+
+typedef struct {
+  const CpuWinogradKernels *kernels;
+  CpuWinogradCut cut;
+  CpuFloatPosts posts;
+  gfloat *memory; /* weights, bias, slopes */
+  gfloat *bias, *slopes;
+} Winograd;
+
+static void
+winograd_free (gpointer data)
+{
+  Winograd *self = data;
+  g_aligned_free (self->memory);
+  g_free (self);
+}
+
+static void
+run_source (gpointer data, gint64 index)
+{
+  cpu_winograd_run_part (data, 0, (gint)index, cpu_parallel_thread ());
+}
+
+static void
+run_result (gpointer data, gint64 index)
+{
+  cpu_winograd_run_part (data, 1, (gint)index, cpu_parallel_thread ());
+}
+
+static void
+run_winograd (const CpuStep *step, const CpuInstance *instance)
+{
+  const Winograd *p = step->data;
+  CpuWinogradRun r = { .cut = &p->cut,
+                       .kernels = p->kernels,
+                       .run = { .x = cpu_tensor_data (instance, step->in[0]),
+                                .y = cpu_tensor_data (instance, step->out[0]),
+                                .residual =
+                                    step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
+                                .weights = p->memory,
+                                .bias = p->bias,
+                                .slopes = p->slopes,
+                                .slopes_last = p->posts.slopes_last,
+                                .before = p->posts.before,
+                                .after = p->posts.after },
+                       .scratch = cpu_tensor_data (instance, step->out[1]) };
+  cpu_parallel (cpu_winograd_count_parts (&p->cut, 0), run_source, &r);
+  if (p->cut.n_ranges > 0)
+    cpu_parallel (cpu_winograd_count_parts (&p->cut, 1), run_result, &r);
+}
+
+/* Many weights are read once in a run, page by page. */
+static gpointer
+large_memory (gsize n_bytes)
+{
+  gpointer memory;
+#ifdef MADV_HUGEPAGE
+  if (n_bytes >= 2 * HUGE_PAGE) {
+    memory = g_aligned_alloc (n_bytes, 1, HUGE_PAGE);
+    madvise (memory, n_bytes, MADV_HUGEPAGE);
+    return memory;
+  }
+#endif
+  memory = g_aligned_alloc (n_bytes, 1, 64);
+  return memory;
+}
+
+static void
+pack (Winograd *self, const AxonNode *node)
+{
+  const gfloat *bias = cpu_float_constant (node, 2);
+  const CpuWinograd *w = &self->cut.shape;
+  gsize array = (gsize)w->conv.padded;
+  gsize weights = cpu_winograd_weights_size (w->conv.channels, w->conv.out_channels, w->size,
+                                             self->kernels->lanes) /
+                  sizeof (gfloat);
+  self->memory = large_memory ((weights + 2 * array) * sizeof (gfloat));
+  cpu_winograd_weights_pack (w, cpu_float_constant (node, 1), self->kernels, self->memory);
+  self->bias = self->memory + weights;
+  memset (self->bias, 0, array * sizeof (gfloat));
+  if (bias != NULL)
+    cpu_float_array_pack (&w->conv, bias, 0, self->bias);
+  if (self->posts.has_slopes) {
+    self->slopes = self->bias + array;
+    cpu_float_array_pack (&w->conv, cpu_float_constant (node, CPU_CONV_SLOPES), 0, self->slopes);
+  }
+}
+
+/* Blocks of channels are read and written as they are; everything else channels last. (free *@md)
+ */
+static CpuTensor *
+choose_layout (CpuPlan *plan, const AxonNode *node, CpuWinograd *w, gint lanes, CpuMd **md)
+{
+  const AxonShape *y = &node->outputs[0]->type.shape;
+  CpuConv *c = &w->conv;
+  gint block = cpu_winograd_get_block (plan, node, c, lanes);
+  w->together = block > 0 ? block / lanes : G_MAXINT;
+  if (block == 0) {
+    *md = cpu_md_channels_last (AXON_DTYPE_F32, y);
+    return cpu_conv_source (plan, node, 0, c);
+  }
+  c->x_pixel = c->y_pixel = (gsize)block;
+  c->x_row = c->x_pixel * (gsize)c->in_w;
+  c->y_row = c->y_pixel * (gsize)c->out_w;
+  w->x_block = c->x_row * (gsize)c->in_h;
+  w->y_block = c->y_row * (gsize)c->out_h;
+  c->x_frame = w->x_block * (gsize)(c->channels / block);
+  c->y_frame = w->y_block * (gsize)(c->out_channels / block);
+  *md = cpu_md_channel_blocks (AXON_DTYPE_F32, y, block);
+  return cpu_plan_input (plan, node, 0);
+}
+
+static void
+add_step (CpuPlan *plan, const AxonNode *node, Winograd *self)
+{
+  g_autoptr (CpuMd) md = NULL;
+  CpuWinograd *w = &self->cut.shape;
+  CpuTensor *in[2] = { choose_layout (plan, node, w, self->kernels->lanes, &md), NULL }, *out[2];
+  cpu_winograd_setup (&self->cut, self->kernels, plan->n_threads);
+  pack (self, node);
+  out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
+  out[1] = cpu_plan_scratch_bytes (plan, self->cut.scratch);
+  cpu_plan_add_step (plan, run_winograd, self, winograd_free,
+                     w->size == 4 ? "own:winograd-4x4" : "own:winograd-2x2", in,
+                     in[1] != NULL ? 2 : 1, out, 2);
+}
+
+static gboolean
+build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonTensor *w = cpu_node_constant (node, 1);
+  Winograd *self;
+  CpuConv conv;
+  gint size;
+  if (!cpu_float_conv_has_constants (node) ||
+      !cpu_conv_init (&conv, node, axon_tensor_get_shape (w)) ||
+      (size = cpu_conv_choose_winograd (plan, node, &conv)) == 0)
+    return FALSE;
+  self = g_new0 (Winograd, 1);
+  self->kernels = cpu_isa_get ()->vector->winograd;
+  self->cut.shape.conv = conv;
+  self->cut.shape.size = size;
+  if (!cpu_float_posts_init (&self->posts, node)) {
+    g_free (self);
+    return FALSE;
+  }
+  add_step (plan, node, self);
+  return TRUE;
+}
+
+const CpuKernel cpu_winograd_kernels[] = {
+  { .name = "Conv", .impl = "winograd", .build = build_conv },
+  { 0 },
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Which convolutions are computed after Winograd, and by which tiles. */
+#include "winograd-private.h"
+
+#include "convparts.h"
+#include "../cpuisa.h"
+#include "../onednn/cpudnn.h"
+
+static gboolean
+fits (const CpuConv *c)
+{
+  return c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == 1 && c->stride_w == 1 &&
+         c->dilation_h == 1 && c->dilation_w == 1 && c->groups == 1 && !c->depthwise;
+}
+
+/* Costs are products of one pixel, one input and one output channel. */
+
+/* A weight that comes from beyond the second cache takes as long as so many of them: here, where
+ * it is fetched ahead, and where convolutions are computed as they are defined. */
+#define FAR 30
+#define FAR_DEFINITION 64
+
+/* Transforming one channel of a tile. */
+typedef struct {
+  gint size;
+  gdouble source, result;
+} Transform;
+
+static const Transform transforms[] = { { 4, 560, 800 }, { 2, 180, 240 } };
+
+static gdouble
+cost_of_products (gdouble n, gdouble weights, gdouble if_far)
+{
+  gboolean far = weights * sizeof (gfloat) > (gdouble)cpu_second_cache ();
+  return weights * (far ? MAX (n, if_far) : n);
+}
+
+static gdouble
+cost_of (const CpuConv *c, const Transform *t)
+{
+  gint side = t->size + 2;
+  gdouble weights = (gdouble)side * side * c->channels * c->out_channels;
+  gdouble tiles =
+      (gdouble)c->frames * cpu_ceil_div (c->out_h, t->size) * cpu_ceil_div (c->out_w, t->size);
+  return cost_of_products (tiles, weights, FAR) +
+         tiles * (t->source * c->channels + t->result * c->out_channels);
+}
+
+static gdouble
+cost_of_definition (const CpuConv *c)
+{
+  gdouble pixels = (gdouble)c->frames * c->out_h * c->out_w;
+  return cost_of_products (pixels, 9. * c->channels * c->out_channels, FAR_DEFINITION);
+}
+
+gint
+cpu_winograd_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
+{
+  const CpuTensor *x = cpu_plan_input (plan, node, 0);
+  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
+  return block > 0 && block % lanes == 0 && c->channels % block == 0 && c->out_channels % block == 0
+             ? block
+             : 0;
+}
+
+/* Where oneDNN wants blocks of channels, everything around this node lies so. */
+static gboolean
+has_layout (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
+{
+  return plan->channels_last || cpu_dnn_is_channels_last () ||
+         cpu_winograd_get_block (plan, node, c, lanes) > 0;
+}
+
+gint
+cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
+{
+  const CpuWinogradLimits *limits = &plan->winograd;
+  gdouble least = limits->all > 0 ? G_MAXDOUBLE : cost_of_definition (c);
+  gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes;
+  /* plans of tails are made while a frame waits */
+  if (!limits->enabled || plan->packed != NULL || !fits (c) ||
+      (limits->all == 0 && !has_layout (plan, node, c, lanes)))
+    return 0;
+  for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {
+    const Transform *t = &transforms[i];
+    gdouble cost = cost_of (c, t);
+    if (t->size > limits->most || (limits->all > 0 && t->size != limits->all) || cost >= least ||
+        cpu_winograd_weights_size (c->channels, c->out_channels, t->size, lanes) > limits->bytes)
+      continue;
+    least = cost;
+    size = t->size;
+  }
+  if (size > 0)
+    plan->winograd.bytes -= cpu_winograd_weights_size (c->channels, c->out_channels, size, lanes);
+  return size;
+}

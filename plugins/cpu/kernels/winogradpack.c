@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* How a convolution after Winograd is cut into parts, the parts, and its weights. */
+#include "winograd-private.h"
+
+#include "convparts.h"
+
+/* Parts of the second cache: the transformed source of a block, and the products of some panels. */
+#define SOURCE(l2) ((l2) / 2)
+#define PRODUCTS(l2) ((l2) / 4 * 3)
+
+/* Tiles that a weight is used for at least each time that it is read: from where there is room for
+ * all of them, and from further away. */
+#define LEAST_NEAR 24
+#define LEAST_FAR 72
+
+#define RANGES_PER_THREAD 4
+
+static gint
+products_of (const CpuWinograd *w)
+{
+  return (w->size + 2) * (w->size + 2);
+}
+
+/* In an odd number of cache lines: powers of two would all fall on the same few places. */
+static gsize
+spaced (gsize elements)
+{
+  gsize lines = (elements + 15) / 16;
+  return (lines | 1) * 16;
+}
+
+gsize
+cpu_winograd_weights_size (gint channels, gint out_channels, gint size, gint lanes)
+{
+  gsize padded = (gsize)(cpu_ceil_div (out_channels, lanes) * lanes);
+  return (gsize)((size + 2) * (size + 2)) * padded * (gsize)channels * sizeof (gfloat);
+}
+
+/* Blocks of tiles of equal size, as many for each thread. */
+static void
+cut_blocks (CpuWinogradCut *cut, gsize l2)
+{
+  CpuWinograd *w = &cut->shape;
+  gint threads = (gint)cut->threads, least, most;
+  gsize tile = (gsize)products_of (w) * w->source_tile * sizeof (gfloat);
+  gsize weights = (gsize)products_of (w) * w->weights_step * sizeof (gfloat);
+  least = weights > l2 / 2 ? LEAST_FAR : LEAST_NEAR;
+  most = (gint)MIN (SOURCE (l2) / tile, G_MAXINT / 2);
+  most = MAX (most, least);
+  cut->n_blocks = cpu_ceil_div (w->n_tiles, most);
+  if (threads > 1 && cut->n_blocks < threads && w->n_tiles < least * threads &&
+      w->conv.n_panels >= threads) {
+    cut->n_blocks = 1;
+    cut->n_ranges = MIN (w->n_tiles, threads * RANGES_PER_THREAD);
+  } else {
+    cut->n_blocks = MIN (cpu_ceil_div (cut->n_blocks, threads) * threads, w->n_tiles);
+  }
+  w->block = cpu_ceil_div (w->n_tiles, cut->n_blocks);
+  cut->n_blocks = cpu_ceil_div (w->n_tiles, w->block);
+}
+
+static void
+cut_panels (CpuWinogradCut *cut, const CpuWinogradKernels *k, gsize l2)
+{
+  CpuWinograd *w = &cut->shape;
+  gsize panel =
+      (gsize)products_of (w) * (gsize)(w->block * k->vectors * k->lanes) * sizeof (gfloat);
+  w->panels = (gint)CLAMP (PRODUCTS (l2) / panel, 1, (gsize)w->conv.n_panels);
+  if (cut->n_ranges > 0)
+    w->panels = CLAMP (w->conv.n_panels / (gint)cut->threads, 1, w->panels);
+  cut->n_shares = cut->n_ranges > 0 ? cpu_ceil_div (w->conv.n_panels, w->panels) : 1;
+}
+
+void
+cpu_winograd_setup (CpuWinogradCut *cut, const CpuWinogradKernels *k, guint threads)
+{
+  CpuWinograd *w = &cut->shape;
+  CpuConv *c = &w->conv;
+  gint vectors = cpu_ceil_div (c->out_channels, k->lanes);
+  gsize l2 = cpu_second_cache ();
+  cut->threads = threads;
+  c->padded = vectors * k->lanes;
+  c->n_panels = cpu_ceil_div (vectors, k->vectors);
+  w->tiles_h = cpu_ceil_div (c->out_h, w->size);
+  w->tiles_w = cpu_ceil_div (c->out_w, w->size);
+  w->n_tiles = c->frames * w->tiles_h * w->tiles_w;
+  w->source_tile = spaced ((gsize)c->channels);
+  w->weights_step = (gsize)c->padded * (gsize)c->channels;
+  cut_blocks (cut, l2);
+  cut_panels (cut, k, l2);
+  w->source_step = spaced ((gsize)w->block * w->source_tile);
+  w->result_step = spaced ((gsize)(w->block * w->panels * k->vectors * k->lanes));
+  cut->source = (gsize)products_of (w) * w->source_step * sizeof (gfloat);
+  cut->products = (gsize)products_of (w) * w->result_step * sizeof (gfloat);
+  cut->scratch = cut->n_ranges > 0 ? cut->source + cut->products * threads
+                                   : (cut->source + cut->products) * threads;
+}
+
+gint
+cpu_winograd_count_parts (const CpuWinogradCut *cut, gint phase)
+{
+  if (phase == 0)
+    return cut->n_ranges > 0 ? cut->n_ranges : cut->n_blocks;
+  return cut->n_ranges > 0 ? cut->n_shares : 0;
+}
+
+static gfloat *
+floats_at (const CpuWinogradRun *r, gsize n_bytes)
+{
+  return (gfloat *)(gpointer)(r->scratch + n_bytes);
+}
+
+/* All of some tiles. */
+static void
+run_block (const CpuWinogradRun *r, gint index, guint thread)
+{
+  const CpuWinograd *w = &r->cut->shape;
+  gsize own = thread * (r->cut->source + r->cut->products);
+  CpuWinogradPart part = { index * w->block, MIN ((index + 1) * w->block, w->n_tiles), 0,
+                           w->conv.n_panels };
+  r->kernels->source (w, r->run.x, part.tile0, part.tile1, floats_at (r, own));
+  r->kernels->result (w, &r->run, &part, floats_at (r, own), floats_at (r, own + r->cut->source));
+}
+
+/* The source of some tiles. */
+static void
+run_range (const CpuWinogradRun *r, gint index)
+{
+  const CpuWinograd *w = &r->cut->shape;
+  gint64 n = w->n_tiles, first = n * index / r->cut->n_ranges;
+  r->kernels->source (w, r->run.x, (gint)first, (gint)(n * (index + 1) / r->cut->n_ranges),
+                      floats_at (r, 0) + (gsize)first * w->source_tile);
+}
+
+/* Some output channels of all tiles. */
+static void
+run_share (const CpuWinogradRun *r, gint index, guint thread)
+{
+  const CpuWinograd *w = &r->cut->shape;
+  CpuWinogradPart part = { 0, w->n_tiles, index * w->panels,
+                           MIN ((index + 1) * w->panels, w->conv.n_panels) };
+  r->kernels->result (w, &r->run, &part, floats_at (r, 0),
+                      floats_at (r, r->cut->source + thread * r->cut->products));
+}
+
+void
+cpu_winograd_run_part (const CpuWinogradRun *r, gint phase, gint index, guint thread)
+{
+  if (r->cut->n_ranges == 0)
+    run_block (r, index, thread);
+  else if (phase == 0)
+    run_range (r, index);
+  else
+    run_share (r, index, thread);
+}
+
+/* Filters of three taps evaluated at the points (vector/winograd.c). */
+#define ROOT 1.41421356237309504880
+static const gdouble at_2[4][3] = { { 1, 0, 0 }, { .5, .5, .5 }, { .5, -.5, .5 }, { 0, 0, 1 } };
+static const gdouble at_4[6][3] = {
+  { 1, 0, 0 },
+  { -2. / 3, -ROOT / 3, -1. / 3 },
+  { -2. / 3, ROOT / 3, -1. / 3 },
+  { 1. / 6, ROOT / 6, 1. / 3 },
+  { 1. / 6, -ROOT / 6, 1. / 3 },
+  { 0, 0, 1 },
+};
+
+/* One product of all filters. */
+static void
+transform (const gfloat *from, gsize n, const gdouble *row, const gdouble *column, gfloat *to)
+{
+  gdouble factors[9];
+  for (gint i = 0; i < 9; i++)
+    factors[i] = row[i / 3] * column[i % 3];
+  for (gsize f = 0; f < n; f++, from += 9) {
+    gdouble sum = 0;
+    for (gint i = 0; i < 9; i++)
+      sum += factors[i] * (gdouble)from[i];
+    to[f] = (gfloat)sum;
+  }
+}
+
+/* Each product is a convolution by 1x1 filters. */
+void
+cpu_winograd_weights_pack (const CpuWinograd *w, const gfloat *weights, const CpuWinogradKernels *k,
+                           gfloat *to)
+{
+  const gdouble (*at)[3] = w->size == 4 ? at_4 : at_2;
+  gsize n = (gsize)w->conv.channels * (gsize)w->conv.out_channels;
+  g_autofree gfloat *one = g_new (gfloat, n);
+  const CpuFloatWeights from = { .data = one, .out = (gsize)w->conv.channels, .in = 1 };
+  const CpuFloatConvKernels lanes = { .lanes = k->lanes };
+  CpuConv c = w->conv;
+  c.kernel_h = c.kernel_w = 1;
+  for (gint p = 0; p < products_of (w); p++, to += w->weights_step) {
+    transform (weights, n, at[p / (w->size + 2)], at[p % (w->size + 2)], one);
+    cpu_float_weights_pack (&c, &from, &lanes, to);
+  }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Convolution of floats by 3x3 filters of stride 1 after Winograd: a tile of the result, of size x
+ * size pixels, takes (size + 2) x (size + 2) products for each pair of channels, not 9 x size x
+ * size (docs/design/winograd.md). The source of some tiles is transformed, then as many products of
+ * matrices [tile, input channel] x [input channel, output channel] are made as a tile has products,
+ * and their results are transformed.
+ *
+ * Weights are transformed and packed by winogradpack.c. Calls with different tiles or panels may
+ * run at once. */
+#pragma once
+
+#include "floatconv.h"
+
+#define CPU_WINOGRAD_MOST 6 /* size + 2 at most */
+
+typedef struct {
+  CpuConv conv;                   /* padded and n_panels are set, nothing else of what is set up */
+  gint size;                      /* 2 or 4 */
+  gint tiles_h, tiles_w;          /* of a frame */
+  gint n_tiles;                   /* of all frames */
+  gint block;                     /* tiles that are transformed together, at most */
+  gint panels;                    /* whose results are transformed together, at most */
+  gint together;                  /* vectors of channels that lie side by side, */
+  gsize x_block, y_block;         /* and elements from these to the next ones */
+  gsize source_tile, source_step; /* of what was transformed: elements from one tile to the next,
+                                     from one product to the next */
+  gsize result_step;              /* of the products: elements from one to the next */
+  gsize weights_step;
+} CpuWinograd;
+
+/* Where vector @i of the channels begins, in blocks @block elements apart. */
+static inline gsize
+cpu_winograd_vector_at (const CpuWinograd *w, gint lanes, gsize block, gint i)
+{
+  return (gsize)(i / w->together) * block + (gsize)(i % w->together * lanes);
+}
+
+/* What a call computes of the result. */
+typedef struct {
+  gint tile0, tile1, panel0, panel1;
+} CpuWinogradPart;
+
+typedef struct {
+  gint lanes;   /* of a vector */
+  gint vectors; /* of output channels, of a panel */
+  /* Transforms the source of tiles @tile0 to @tile1; that of @tile0 goes to @to. */
+  void (*source) (const CpuWinograd *winograd, const gfloat *x, gint tile0, gint tile1, gfloat *to);
+  /* From the transformed source, which begins with the part's first tile, to the destination.
+   * @products: memory for those of `block` tiles and `panels` panels. */
+  void (*result) (const CpuWinograd *winograd, const CpuFloatConvRun *run,
+                  const CpuWinogradPart *part, const gfloat *source, gfloat *products);
+} CpuWinogradKernels;

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nnpublish: records and where they go. */
+#include "axontest.h"
+
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <gst/check/gstharness.h>
+#include <gst/nn/nn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CAPS "video/x-raw,format=RGB,width=320,height=240,framerate=30/1"
+
+static GstNnObject *
+add_result (GstBuffer *buffer)
+{
+  GstNnResultMeta *meta = gst_buffer_add_nn_result_meta (buffer, 320, 240);
+  GstNnObject *o = gst_nn_result_meta_add_object (meta, 0);
+  gst_nn_object_set_box (o, 40, 60, 80, 100);
+  gst_nn_object_set_class (o, 2, "cup", 0.75);
+  return o;
+}
+
+static GstBuffer *
+frame (GstHarness *h, guint second)
+{
+  GstBuffer *buffer = gst_harness_create_buffer (h, 320 * 240 * 3);
+  GST_BUFFER_PTS (buffer) = second * GST_SECOND;
+  return buffer;
+}
+
+static void
+assert_in (const gchar *text, const gchar *const *fields, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (strstr (text, fields[i]) == NULL)
+      g_error ("%s is not in %s", fields[i], text);
+}
+
+static void
+published_lines_have_the_fields_of_gvametaconvert (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "out.jsonl", NULL);
+  g_autofree gchar *launch = g_strdup_printf ("nnpublish source=cam0 location=%s", path);
+  g_autofree gchar *text = NULL;
+  static const gchar box[] = "\"bounding_box\":{\"x_max\":0.375,\"x_min\":0.125,"
+                             "\"y_max\":0.66666666666666663,\"y_min\":0.25}";
+  static const gchar *const fields[] = { box,
+                                         "\"confidence\":0.75",
+                                         "\"label\":\"cup\"",
+                                         "\"label_id\":2",
+                                         "\"h\":100",
+                                         "\"w\":80",
+                                         "\"x\":40",
+                                         "\"y\":60",
+                                         "\"roi_type\":\"cup\"",
+                                         "\"region_id\":1",
+                                         "\"resolution\":{\"height\":240,\"width\":320}",
+                                         "\"source\":\"cam0\"",
+                                         "\"timestamp\":" };
+  GstHarness *h = gst_harness_new_parse (launch);
+  gst_harness_set_src_caps_str (h, CAPS);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *in = gst_harness_create_buffer (h, 320 * 240 * 3);
+    GST_BUFFER_PTS (in) = i * GST_SECOND;
+    if (i != 1) /* a frame without results gives no line */
+      add_result (in);
+    gst_buffer_unref (gst_harness_push_and_pull (h, in));
+  }
+  gst_harness_teardown (h);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_assert_cmpuint (g_strv_length (lines), ==, 3); /* two and the end */
+  assert_in (lines[0], fields, G_N_ELEMENTS (fields));
+  g_unlink (path);
+  g_rmdir (dir);
+}
+
+static void
+a_fifo_that_nobody_reads_is_an_error (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *fifo = g_build_filename (dir, "fifo", NULL);
+  GstElement *element = gst_element_factory_make ("nnpublish", NULL);
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  g_object_set (element, "location", fifo, NULL);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+  g_unlink (fifo);
+  g_rmdir (dir);
+}
+
+/* Everything that an object can have, and the time of day of its frame. */
+static void
+fill (GstBuffer *buffer)
+{
+  static const gchar *const names[] = { "handle", NULL };
+  static const guint8 grid[] = { 0, 255 };
+  static const gfloat vector[] = { 0.5f, -1 };
+  g_autoptr (GstNnSkeleton) skeleton = gst_nn_skeleton_new (names, NULL, 0);
+  g_autoptr (GBytes) values = g_bytes_new_static (grid, 2);
+  g_autoptr (GstNnMask) mask =
+      gst_nn_mask_new (GST_NN_MASK_COVERAGE, 2, 1, values, 40, 60, 80, 100);
+  g_autoptr (GstNnAttribute) color = gst_nn_attribute_new ("colour", "red", 3, 0.5, "colours");
+  g_autoptr (GstCaps) clock = gst_caps_new_empty_simple ("timestamp/x-unix");
+  GstNnObject *o = add_result (buffer), *handle;
+  gst_nn_object_set_rotated_box (o, 80, 110, 60, 60, 0.5);
+  gst_nn_object_set_origin (o, "cups", GST_SECOND);
+  gst_nn_object_add_keypoint (o, 50, 70, 0.25);
+  gst_nn_object_set_skeleton (o, skeleton);
+  gst_nn_object_set_mask (o, mask);
+  gst_nn_object_add_attribute (o, color);
+  gst_nn_object_set_text (o, "AX", 0.125);
+  gst_nn_object_set_embedding (o, vector, 2);
+  gst_nn_object_set_track (o, 99, 12);
+  handle = gst_nn_result_meta_add_object (gst_buffer_get_nn_result_meta (buffer),
+                                          gst_nn_object_get_id (o));
+  gst_nn_object_set_box (handle, 1, 2, 3, 4);
+  gst_buffer_add_reference_timestamp_meta (buffer, clock, 1000000000 * GST_SECOND,
+                                           GST_CLOCK_TIME_NONE);
+}
+
+static void
+a_record_has_all_that_was_said (void)
+{
+  static const gchar *const fields[] = {
+    "\"colour/"
+    "colours\":{\"confidence\":0.5,\"label\":\"red\",\"label_id\":3,\"model\":{\"name\":"
+    "\"colours\"}}",
+    "\"rotated_box\":{\"angle\":0.5,\"center_x\":80.0,\"center_y\":110.0,\"height\":60.0,\"width\":"
+    "60.0}",
+    "\"keypoints\":[{\"confidence\":0.25,\"name\":\"handle\",\"x\":50.0,\"y\":70.0}]",
+    "\"text\":{\"confidence\":0.125,\"label\":\"AX\"}",
+    "\"embedding\":[0.5,-1.0]",
+    "\"mask\":{\"columns\":2,\"data\":\"AP8=\"",
+    "\"age\":12,\"id\":99,\"inferred_pts\":1000000000",
+    "\"parent_id\":1,\"region_id\":2",
+    "\"pts\":3000000000,\"running_time\":3000000000,\"timestamp\":3000000000",
+    "\"wall_clock\":\"2001-09-09T01:46:40Z\"",
+  };
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "out.jsonl", NULL);
+  g_autofree gchar *launch = g_strdup_printf ("nnpublish add-tensor-data=true location=%s", path);
+  g_autofree gchar *text = NULL;
+  GstHarness *h = gst_harness_new_parse (launch);
+  GstBuffer *in;
+  gst_harness_set_src_caps_str (h, CAPS);
+  in = frame (h, 3);
+  fill (in);
+  gst_buffer_unref (gst_harness_push_and_pull (h, in));
+  gst_harness_teardown (h);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  assert_in (text, fields, G_N_ELEMENTS (fields));
+  g_unlink (path);
+  g_rmdir (dir);
+}
+
+static void
+publish_one (GstHarness *h, guint second)
+{
+  GstBuffer *in = frame (h, second);
+  add_result (in);
+  gst_buffer_unref (gst_harness_push_and_pull (h, in));
+}
+
+static guint
+count_lines (const gchar *path)
+{
+  g_autofree gchar *text = NULL;
+  guint n = 0;
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  for (const gchar *p = text; *p != 0; p++)
+    n += *p == '\n';
+  return n;
+}
+
+/* It was truncated each time that the pipeline went to READY and back. */
+static void
+a_file_keeps_its_lines_until_null (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "out.jsonl", NULL);
+  static const struct {
+    GstState between;
+    gboolean append;
+    guint lines;
+  } rounds[] = { { GST_STATE_READY, FALSE, 2 },
+                 { GST_STATE_NULL, FALSE, 1 },
+                 { GST_STATE_NULL, TRUE, 3 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rounds); i++) {
+    GstElement *element = gst_element_factory_make ("nnpublish", NULL);
+    GstHarness *h;
+    g_object_set (element, "location", path, "append", rounds[i].append, NULL);
+    h = gst_harness_new_with_element (element, "sink", "src");
+    gst_harness_set_src_caps_str (h, CAPS);
+    publish_one (h, 0);
+    gst_element_set_state (element, rounds[i].between);
+    gst_element_set_state (element, GST_STATE_PLAYING);
+    gst_harness_set_src_caps_str (h, CAPS);
+    publish_one (h, 1);
+    g_assert_cmpuint (count_lines (path), ==, rounds[i].lines);
+    gst_harness_teardown (h);
+    gst_object_unref (element);
+  }
+  g_unlink (path);
+  g_rmdir (dir);
+}
+
+static gpointer
+read_a_little (gpointer data)
+{
+  FILE *file = fopen (data, "r");
+  gint c = fgetc (file);
+  fclose (file);
+  return GINT_TO_POINTER (c);
+}
+
+/* As `| head` does: the process must not end by SIGPIPE. */
+static void
+a_reader_that_has_enough_ends_the_stream (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *fifo = g_build_filename (dir, "fifo", NULL);
+  gint wait_for_reader;
+  GstElement *element;
+  GstHarness *h;
+  GThread *reader;
+  GstFlowReturn flow = GST_FLOW_OK;
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  reader = g_thread_new ("reader", read_a_little, fifo);
+  wait_for_reader = g_open (fifo, O_WRONLY, 0); /* returns when there is one */
+  element = gst_element_factory_make ("nnpublish", NULL);
+  g_object_set (element, "location", fifo, NULL);
+  h = gst_harness_new_with_element (element, "sink", "src");
+  close (wait_for_reader);
+  gst_harness_set_src_caps_str (h, CAPS);
+  for (guint i = 0; i < 2000 && flow == GST_FLOW_OK; i++) {
+    GstBuffer *in = frame (h, i);
+    add_result (in);
+    flow = gst_harness_push (h, in);
+    g_usleep (1000);
+  }
+  g_assert_cmpint (flow, ==, GST_FLOW_EOS);
+  g_thread_join (reader);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+  g_unlink (fifo);
+  g_rmdir (dir);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/publish/" #name, name)
+  ADD (published_lines_have_the_fields_of_gvametaconvert);
+  ADD (a_record_has_all_that_was_said);
+  ADD (a_file_keeps_its_lines_until_null);
+  ADD (a_fifo_that_nobody_reads_is_an_error);
+  ADD (a_reader_that_has_enough_ends_the_stream);
+  return g_test_run ();
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Convolutions after Winograd on device CPU: chosen by the property, with all that is fused,
+ * against the reference. */
+#include "axontest.h"
+
+#include <axon/axon-cpu.h>
+#include <math.h>
+#include <string.h>
+
+#define TOLERANCE 1e-4
+
+typedef struct {
+  const gchar *name;
+  AxonShape x, w;
+  gint64 pads[4]; /* top, left, bottom, right */
+} Shape;
+
+static const Shape shapes[] = {
+  { "one channel", { 4, { 1, 1, 9, 11 } }, { 4, { 1, 1, 3, 3 } }, { 1, 1, 1, 1 } },
+  { "frames", { 4, { 3, 5, 9, 10 } }, { 4, { 7, 5, 3, 3 } }, { 1, 1, 1, 1 } },
+  { "padded on one side", { 4, { 1, 17, 12, 13 } }, { 4, { 33, 17, 3, 3 } }, { 2, 0, 0, 3 } },
+  { "not padded", { 4, { 1, 33, 8, 9 } }, { 4, { 18, 33, 3, 3 } }, { 0, 0, 0, 0 } },
+  { "whole vectors", { 4, { 2, 32, 13, 14 } }, { 4, { 48, 32, 3, 3 } }, { 1, 1, 1, 1 } },
+  { "few tiles", { 4, { 1, 64, 3, 3 } }, { 4, { 96, 64, 3, 3 } }, { 1, 1, 1, 1 } },
+  { "many tiles", { 4, { 1, 16, 61, 60 } }, { 4, { 16, 16, 3, 3 } }, { 1, 1, 1, 1 } },
+};
+
+static const gchar *const activations[] = { NULL,        "Relu", "LeakyRelu", "Sigmoid",
+                                            "HardSwish", "Tanh", "Elu",       "PRelu" };
+
+static void
+use_winograd (const gchar *value)
+{
+  g_autoptr (GError) error = NULL;
+  axon_core_set_property (axon_core_get_default (), "CPU", AXON_CPU_WINOGRAD,
+                          g_variant_new_string (value), &error);
+  g_assert_no_error (error);
+}
+
+/* A 1x1 convolution before it, so that data lie as oneDNN likes them. */
+static AxonValue *
+add_pointwise (TestModel *t, AxonValue *x, gint64 channels)
+{
+  AxonShape w = AXON_SHAPE (channels, channels, 1, 1);
+  return test_model_node (t, "Conv", 2, x, test_model_random (t, &w, 4))->outputs[0];
+}
+
+static AxonNode *
+add_conv (TestModel *t, AxonValue *x, const Shape *s)
+{
+  AxonShape channels = AXON_SHAPE (s->w.dims[0]);
+  AxonNode *node = test_model_node (t, "Conv", 3, x, test_model_random (t, &s->w, 2),
+                                    test_model_random (t, &channels, 3));
+  axon_node_set_ints (node, "pads", s->pads, 4);
+  return node;
+}
+
+static AxonValue *
+activate (TestModel *t, AxonValue *y, const Shape *s, const gchar *name)
+{
+  AxonShape slopes = AXON_SHAPE (s->w.dims[0], 1, 1);
+  if (name == NULL)
+    return y;
+  if (g_str_equal (name, "PRelu"))
+    return test_model_node (t, name, 2, y, test_model_random (t, &slopes, 5))->outputs[0];
+  return test_model_node (t, name, 1, y)->outputs[0];
+}
+
+/* @sum: something is added behind nothing (0), before (1) or after (2) the activation. */
+static AxonModel *
+model_of (const Shape *s, const gchar *activation, guint sum)
+{
+  TestModel t = test_model_new (16);
+  AxonValue *x =
+      add_pointwise (&t, test_model_input (&t, "x", AXON_DTYPE_F32, &s->x), s->x.dims[1]);
+  AxonValue *y = add_conv (&t, x, s)->outputs[0], *other;
+  if (sum != 1)
+    y = activate (&t, y, s, activation);
+  if (sum != 0) {
+    other = test_model_node (&t, "Neg", 1, add_conv (&t, x, s)->outputs[0])->outputs[0];
+    y = test_model_node (&t, "Add", 2, y, other)->outputs[0];
+  }
+  if (sum == 1)
+    y = activate (&t, y, s, activation);
+  return test_model_finish (&t, y);
+}
+
+static void
+convolutions_after_winograd_agree_with_what_follows_them (gconstpointer data)
+{
+  const Shape *s = data;
+  g_autoptr (AxonTensor) x = test_random (&s->x, 7);
+  for (guint a = 0; a < 2 * G_N_ELEMENTS (activations); a++)
+    for (guint sum = 0; sum < 3; sum++) {
+      g_autoptr (AxonModel) model = model_of (s, activations[a / 2], sum);
+      use_winograd (a % 2 ? "ALL_2x2" : "ALL_4x4");
+      test_compare_devices (model, x, TOLERANCE);
+    }
+  use_winograd ("AUTO");
+}
+
+/* How the only convolution that may be is computed. */
+static gchar *
+implementation (const Shape *s, const gchar *key, GVariant *value, const gchar *hint)
+{
+  g_autoptr (AxonModel) model = model_of (s, "Relu", 0), runtime = NULL;
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (GError) error = NULL;
+  GVariantDict config;
+  GPtrArray *nodes;
+  g_variant_dict_init (&config, NULL);
+  g_variant_dict_insert_value (&config, key, value);
+  g_variant_dict_insert (&config, "EXECUTION_MODE_HINT", "s", hint);
+  compiled = axon_core_compile_model (axon_core_get_default (), model, "CPU",
+                                      g_variant_dict_end (&config), NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+  g_assert_no_error (error);
+  nodes = runtime->nodes;
+  for (guint i = 0; i < nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (nodes, i);
+    const gchar *found = strstr (node->exec_type ? node->exec_type : "", "winograd");
+    if (found != NULL)
+      return g_strdup (found);
+  }
+  return g_strdup ("none");
+}
+
+static void
+the_property_says_which_tiles_there_are (void)
+{
+  static const Shape large = {
+    "", { 4, { 1, 64, 56, 56 } }, { 4, { 64, 64, 3, 3 } }, { 1, 1, 1, 1 }
+  };
+  static const struct {
+    const Shape *shape;
+    const gchar *value, *hint, *expected;
+  } rows[] = {
+    { &large, "AUTO", "PERFORMANCE", "winograd-4x4" },
+    { &large, "AUTO", "ACCURACY", "winograd-2x2" },
+    { &large, "2x2", "PERFORMANCE", "winograd-2x2" },
+    { &large, "NO", "PERFORMANCE", "none" },
+    { &shapes[0], "AUTO", "PERFORMANCE", "none" }, /* where it would be slower */
+    { &shapes[0], "ALL_2x2", "PERFORMANCE", "winograd-2x2" },
+    { &shapes[0], "ALL_4x4", "PERFORMANCE", "winograd-4x4" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *got = implementation (rows[i].shape, AXON_CPU_WINOGRAD,
+                                            g_variant_new_string (rows[i].value), rows[i].hint);
+    g_assert_cmpstr (got, ==, rows[i].expected);
+  }
+}
+
+/* 9 MiB by tiles of 4x4, 4 by those of 2x2. */
+static void
+transformed_weights_take_no_more_memory_than_they_may (void)
+{
+  static const Shape wide = {
+    "", { 4, { 1, 256, 28, 28 } }, { 4, { 256, 256, 3, 3 } }, { 1, 1, 1, 1 }
+  };
+  static const gchar *const expected[] = { "none", "winograd-2x2", "winograd-4x4" };
+  static const gint mebibytes[] = { 3, 4, 9 };
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++) {
+    g_autofree gchar *got = implementation (&wide, AXON_CPU_WINOGRAD_MEMORY,
+                                            g_variant_new_int32 (mebibytes[i]), "PERFORMANCE");
+    g_assert_cmpstr (got, ==, expected[i]);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (shapes); i++) {
+    g_autofree gchar *path = g_strdup_printf (
+        "/winograd/convolutions_after_winograd_agree_with_what_follows_them/%s", shapes[i].name);
+    g_test_add_data_func (path, &shapes[i],
+                          convolutions_after_winograd_agree_with_what_follows_them);
+  }
+  g_test_add_func ("/winograd/the_property_says_which_tiles_there_are",
+                   the_property_says_which_tiles_there_are);
+  g_test_add_func ("/winograd/transformed_weights_take_no_more_memory_than_they_may",
+                   transformed_weights_take_no_more_memory_than_they_may);
+  return g_test_run ();
+}
