@@ -69,6 +69,21 @@ filters_of_3x3 (CpuConv *v, GRand *rand)
 
 typedef enum { DENSE, DEPTHWISE, MANY_CHANNELS, WINOGRAD } Kind;
 
+/* Channels of some sources are planes with something else between them. Returns the elements. */
+static gsize
+place_source (CpuConv *v, GRand *rand, Kind kind)
+{
+  gboolean is_dense = kind == DENSE || kind == MANY_CHANNELS;
+  gint channels = v->groups * v->channels;
+  if (!is_dense || v->groups > 1 || channels == 1 || g_rand_boolean (rand))
+    return v->x_frame * (gsize)v->frames - (v->x_pixel - (gsize)channels);
+  v->x_pixel = 1;
+  v->x_row = (gsize)v->in_w;
+  v->x_plane = v->x_row * (gsize)v->in_h + GAP;
+  v->x_frame = v->x_plane * (gsize)v->channels;
+  return v->x_frame * (gsize)v->frames - GAP;
+}
+
 static Case *
 case_new (GRand *rand, Kind kind)
 {
@@ -91,7 +106,7 @@ case_new (GRand *rand, Kind kind)
     spread (v);
   taps = (gsize)(v->kernel_h * v->kernel_w);
   inputs = depthwise ? 1 : (gsize)v->channels;
-  c->n_x = v->x_frame * (gsize)v->frames - (v->x_pixel - (gsize)c->all_in);
+  c->n_x = place_source (v, rand, kind);
   c->n_y = v->y_frame * (gsize)v->frames;
   c->x = small_numbers (rand, c->n_x); /* ends where its last channel ends: sanitizers look */
   c->y = small_numbers (rand, c->n_y);
@@ -149,6 +164,7 @@ sum_at (const Case *c, gint f, gint o, gint oy, gint ox)
   const CpuConv *v = &c->conv;
   gint inputs = v->depthwise ? 1 : v->channels;
   gint first = v->depthwise ? o : o / v->out_channels * v->channels;
+  gsize next = v->x_plane > 0 ? v->x_plane : 1; /* from one channel to the next */
   gfloat sum = c->bias[o];
   for (gint k = 0; k < v->kernel_h * v->kernel_w; k++) {
     gint y = oy * v->stride_h - v->pad_top + k / v->kernel_w * v->dilation_h;
@@ -157,7 +173,7 @@ sum_at (const Case *c, gint f, gint o, gint oy, gint ox)
       continue;
     for (gint i = 0; i < inputs; i++)
       sum += c->x[(gsize)f * v->x_frame + (gsize)y * v->x_row + (gsize)x * v->x_pixel +
-                  (gsize)(first + i)] *
+                  (gsize)(first + i) * next] *
              c->w[(o * inputs + i) * v->kernel_h * v->kernel_w + k];
   }
   return sum;

@@ -31,7 +31,7 @@ dense_conv (CpuConv *v)
 static void
 random_conv (CpuConv *v, GRand *rand, gboolean depthwise)
 {
-  static const gint channels[] = { 1, 3, 4, 8, 12, 17, 24, 33 }, sizes[] = { 1, 5, 7, 13 };
+  static const gint channels[] = { 1, 3, 4, 5, 8, 12, 16, 17, 24, 33 }, sizes[] = { 1, 5, 7, 13 };
   do {
     *v =
         (CpuConv){ .groups = depthwise ? 1 : g_rand_int_range (rand, 1, 3),

@@ -3,11 +3,12 @@
  *
  * oneDNN's dense products are at the peak, and its layout is channels last where the processor has
  * AVX-512: there every node is chosen by itself, and on several threads its parts lose less than
- * ours do. Elsewhere it wants blocks of channels, and every change of layout costs a pass over
- * memory, so a graph is decided as a whole: ours are faster where much of the work is followed by a
- * function that oneDNN computes slowly (SiLU and the like, PRelu). Grouped and transposed
- * convolutions are always ours: oneDNN multiplies matrices for the first, and computes the others
- * from the far end. */
+ * ours do. That holds for pictures, too: changing their layout and oneDNN's product take as long as
+ * ours, which reads their planes as they lie. Elsewhere it wants blocks of channels, and every
+ * change of layout costs a pass over memory, so a graph is decided as a whole: ours are faster
+ * where much of the work is followed by a function that oneDNN computes slowly (SiLU and the like,
+ * PRelu). Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the
+ * first, and computes the others from the far end. */
 #include "convchoice.h"
 
 #include "../cpueltwise.h"

@@ -37,7 +37,8 @@ gboolean
 cpu_conv_reads_inside (const CpuConv *c)
 {
   return c->pad_top == 0 && c->pad_left == 0 &&
-         (c->kernel_w == 1 || c->dilation_w > 1 || c->x_pixel == (gsize)c->channels) &&
+         (c->kernel_w == 1 || c->dilation_w > 1 ||
+          c->x_pixel == (gsize)(c->channels / cpu_conv_count_planes (c))) &&
          (c->out_h - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h < c->in_h &&
          (c->out_w - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w < c->in_w;
 }

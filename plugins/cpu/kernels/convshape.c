@@ -3,6 +3,8 @@
 
 #include "../onednn/cpudnn.h"
 
+#define MOST_PLANES 4
+
 static gboolean
 is_usable (const AxonShape *x, const AxonShape *y)
 {
@@ -81,21 +83,46 @@ cpu_conv_init_transposed (CpuConv *c, AxonWindow *win, const AxonNode *node, gui
   return TRUE;
 }
 
+/* FALSE: blocks of channels. */
+static gboolean
+set_source (CpuConv *c, const CpuTensor *t)
+{
+  gint64 strides[AXON_MAX_RANK];
+  gint last = t->shape.rank - 1;
+  if (!cpu_md_get_strides (t->md, &t->shape, strides))
+    return FALSE;
+  c->x_pixel = (gsize)strides[last];
+  c->x_row = last > 2 ? (gsize)strides[last - 1] : (gsize)c->in_w * c->x_pixel;
+  c->x_frame = (gsize)strides[0];
+  c->x_plane = strides[1] != 1 && t->shape.dims[1] != 1 ? (gsize)strides[1] : 0;
+  return TRUE;
+}
+
+gboolean
+cpu_conv_has_planes (CpuPlan *plan, const AxonNode *node)
+{
+  const CpuTensor *t = cpu_plan_input (plan, node, 0);
+  return axon_node_is (node, "Conv") && axon_node_get_int (node, "group") == 1 && t->md == NULL &&
+         t->shape.dims[1] <= MOST_PLANES;
+}
+
+CpuTensor *
+cpu_conv_planes (CpuPlan *plan, const AxonNode *node, CpuConv *c)
+{
+  CpuTensor *t = cpu_plan_input (plan, node, 0);
+  set_source (c, t);
+  return t;
+}
+
 CpuTensor *
 cpu_conv_source (CpuPlan *plan, const AxonNode *node, guint index, CpuConv *c)
 {
   CpuTensor *t = cpu_plan_input (plan, node, index);
-  gint64 strides[AXON_MAX_RANK];
-  gint last = t->shape.rank - 1;
-  if (!cpu_md_get_strides (t->md, &t->shape, strides) ||
-      (strides[1] != 1 && t->shape.dims[1] != 1)) {
+  if (!set_source (c, t) || c->x_plane > 0) {
     g_autoptr (CpuMd) md = cpu_md_channels_last (t->dtype, &t->shape);
     t = cpu_plan_input_as (plan, node, index, md);
-    cpu_md_get_strides (t->md, &t->shape, strides);
+    set_source (c, t);
   }
-  c->x_pixel = (gsize)strides[last];
-  c->x_row = last > 2 ? (gsize)strides[last - 1] : (gsize)c->in_w * c->x_pixel;
-  c->x_frame = (gsize)strides[0];
   return t;
 }
 

@@ -14,6 +14,12 @@ gboolean cpu_conv_init (CpuConv *conv, const AxonNode *node, const AxonShape *w)
 gboolean cpu_conv_init_transposed (CpuConv *conv, AxonWindow *window, const AxonNode *node,
                                    guint weight);
 
+/* TRUE if @node convolves few channels that lie as planes: a picture, as it comes in. */
+gboolean cpu_conv_has_planes (CpuPlan *plan, const AxonNode *node);
+
+/* Input 0 as cpu_conv_has_planes () found it, with @conv's strides of it. */
+CpuTensor *cpu_conv_planes (CpuPlan *plan, const AxonNode *node, CpuConv *conv);
+
 /* Input @index channels last, with @conv's strides of it; others are converted. */
 CpuTensor *cpu_conv_source (CpuPlan *plan, const AxonNode *node, guint index, CpuConv *conv);
 CpuTensor *cpu_conv_destination (CpuPlan *plan, const AxonNode *node);

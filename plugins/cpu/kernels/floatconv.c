@@ -214,7 +214,8 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   weights.data = axon_tensor_get_data (w);
   weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
   weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
-  x = cpu_conv_source (plan, node, 0, &conv);
+  x = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &conv)
+                                       : cpu_conv_source (plan, node, 0, &conv);
   add_layer (self, node, &conv, &weights, plan->n_threads);
   add_step (plan, node, self, x);
   return TRUE;

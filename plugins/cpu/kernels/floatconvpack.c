@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Weights of convolutions of floats in the order in which their kernels read them: by panels of
- * output channels, by taps and input channels, the panel's vectors side by side. */
+ * output channels, by taps and input channels (where channels are planes, by channels and taps),
+ * the panel's vectors side by side. */
 #include "convparts.h"
 #include "floatconv-private.h"
 
 #include <string.h>
 
-/* Parts of the second cache: what a part lays out of its source, what a depthwise part reads,
- * and the weights of a panel that are used for all of a part's pixels, then the next ones. */
+/* Parts of the second cache: what a part lays out of its source (of planes, as they come in from
+ * memory: what the first cache holds), what a depthwise part reads, and the weights of a panel that
+ * are used for all of a part's pixels, then the next ones. */
 #define PATCH(l2) ((l2) / 4)
+#define PLANES(l2) ((l2) / 32)
 #define STRIP(l2) ((l2) / 8)
 #define BAND(l2) ((l2) / 8)
 #define WEIGHTS(l2) ((l2) / 16)
@@ -41,7 +44,8 @@ place_scratch (CpuConv *c, const CpuFloatConvKernels *k, gsize pixel)
 {
   gsize pixels = (gsize)(c->band_h * c->band_w), vector = (gsize)k->lanes * sizeof (gfloat);
   gsize patch = (gsize)cpu_conv_patch_rows (c) * (gsize)cpu_conv_patch_columns (c) * pixel;
-  c->heads[0] = round_up ((gsize)(2 * c->kernel_h * c->kernel_w) * sizeof (gint));
+  c->heads[0] = round_up ((gsize)(MAX (2, cpu_conv_count_planes (c)) * c->kernel_h * c->kernel_w) *
+                          sizeof (gint));
   c->heads[1] = c->heads[0] + (c->chunk > 0 ? round_up (pixels * vector * (gsize)k->vectors) : 0);
   c->scratch = c->heads[1] + (c->direct ? 0 : round_up (patch + 64));
 }
@@ -52,7 +56,7 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   gboolean by_rows = c->kernel_w == 1 || c->dilation_w == 1;
   gsize l2 = cpu_second_cache (), pixel = (gsize)c->channels * sizeof (gfloat);
   gsize panel = (gsize)(c->kernel_h * c->kernel_w) * pixel * (gsize)(k->lanes * k->vectors);
-  gint vectors = cpu_ceil_div (channels_of (c), k->lanes);
+  gint vectors = cpu_ceil_div (channels_of (c), k->lanes), planes = cpu_conv_count_planes (c);
   CpuConvCut cut = { .pixel = pixel,
                      .patch = PATCH (l2),
                      .step = 1,
@@ -60,11 +64,12 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
                      .panels = 1,
                      .threads = threads };
   cpu_conv_flatten (c);
-  c->n_taps = by_rows ? c->kernel_h : c->kernel_h * c->kernel_w;
+  c->n_taps = planes * (by_rows ? c->kernel_h : c->kernel_h * c->kernel_w);
+  c->tap_size = c->channels / planes * (by_rows ? c->kernel_w : 1);
   c->direct = c->depthwise || cpu_conv_reads_inside (c);
   c->padded = vectors * k->lanes;
   c->n_panels = cpu_ceil_div (vectors, c->depthwise ? k->strip : k->vectors);
-  if (!c->depthwise && panel > WEIGHTS (l2))
+  if (!c->depthwise && planes == 1 && panel > WEIGHTS (l2))
     c->chunk = (gint)(WEIGHTS (l2) / (gsize)(k->lanes * k->vectors) / sizeof (gfloat));
   if (c->depthwise) { /* by channels where there are many, for bands have edges */
     cut.patch = STRIP (l2);
@@ -72,6 +77,8 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   } else if (has_more_weights (c)) {
     cut.patch = l2;
     cut.by_panels = TRUE;
+  } else if (planes > 1) {
+    cut.patch = PLANES (l2);
   } else if (c->direct) { /* what is read and what is written of a pixel, for all panels */
     cut.pixel += (gsize)c->out_channels * sizeof (gfloat);
     cut.patch = BAND (l2);
@@ -109,15 +116,17 @@ cpu_float_weights_size (const CpuConv *c)
 static void
 pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, gsize step)
 {
-  gint inputs = c->depthwise ? 1 : c->channels;
+  gint taps = c->kernel_h * c->kernel_w, inputs = c->depthwise ? 1 : c->channels;
+  gsize next_tap = step * (gsize)(c->x_plane > 0 ? 1 : inputs);
+  gsize next_input = step * (gsize)(c->x_plane > 0 ? taps : 1);
   const gfloat *channel;
   o = w->period ? o % w->period : o;
   channel = w->data + o * w->out + (w->per_group ? o / w->per_group * w->group : 0);
-  for (gint t = 0; t < c->kernel_h * c->kernel_w; t++, to += (gsize)inputs * step) {
+  for (gint t = 0; t < taps; t++, to += next_tap) {
     gint tap = w->taps ? w->taps[t] : t;
     const gfloat *from = channel + (gsize)MAX (tap, 0) * w->tap;
     for (gint i = 0; i < inputs && tap >= 0; i++)
-      to[(gsize)i * step] = from[(gsize)i * w->in];
+      to[(gsize)i * next_input] = from[(gsize)i * w->in];
   }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The shape of a convolution over frames that lie channels last, and how it is cut into parts. A
- * matrix product is a convolution of one pixel. */
+/* The shape of a convolution over frames that lie channels last (dense ones of floats read planes,
+ * too), and how it is cut into parts. A matrix product is a convolution of one pixel. */
 #pragma once
 
 #include <glib.h>
@@ -11,10 +11,12 @@ typedef struct {
   gint kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left;
   gint frames;
   gsize x_pixel, x_row, x_frame; /* strides of the source in elements */
+  gsize x_plane; /* channels of the source are planes, so far apart; 0: they are side by side */
   gsize y_pixel, y_row, y_frame; /* of the destination */
   gboolean depthwise;            /* channels is their number; groups and out_channels are 1 */
   /* set when the convolution is set up (../kernels/convparts.c) */
   gint n_taps;           /* runs of consecutive elements of the source that a pixel is made of */
+  gint tap_size;         /* floats: elements of a run */
   gint padded;           /* out_channels (depthwise: channels), rounded up to whole vectors */
   gboolean direct;       /* the source is read where it lies */
   gint band_h, band_w;   /* output rows and pixels of a part */
@@ -30,6 +32,14 @@ static inline gint
 cpu_conv_panel_start (const CpuConv *c, gint lanes, gint p)
 {
   return c->padded / lanes * p / c->n_panels;
+}
+
+/* Of the source that a dense convolution reads; in each the channels of a pixel are side by side.
+ */
+static inline gint
+cpu_conv_count_planes (const CpuConv *c)
+{
+  return c->x_plane > 0 ? c->channels : 1;
 }
 
 /* What one thread computes at once. */

@@ -3,7 +3,8 @@
  *
  * A row of the filter is one run of consecutive elements of the source, so that every filter is a
  * list of runs. A tile of pixels x vectors of output channels stays in registers over all of them.
- * What a part reads is laid out with its padding first, unless it can be read where it lies. */
+ * What a part reads is laid out with its padding first, unless it can be read where it lies. Where
+ * channels of the source are planes, a run is a row of the filter in one of them. */
 #include "floatfinish.h"
 #include "floattile.h"
 
@@ -72,14 +73,18 @@ typedef struct {
   gsize pixel, row; /* elements from one output pixel to the next, one output row to the next */
 } Patch;
 
-/* One row of the source: @width pixels from column @left on. */
+/* What a part reads of the source, with its padding. */
+typedef struct {
+  gint top, left, rows, width;
+} Area;
+
+/* One row of the source, whose pixels have @n elements. */
 static void
-lay_row (const CpuConv *c, const gfloat *x, gint left, gint width, gfloat *to)
+lay_row (const CpuConv *c, const gfloat *x, gsize n, const Area *a, gfloat *to)
 {
-  gint from = CLAMP (-left, 0, width), until = CLAMP (c->in_w - left, from, width);
-  gsize n = (gsize)c->channels;
+  gint from = CLAMP (-a->left, 0, a->width), until = CLAMP (c->in_w - a->left, from, a->width);
   memset (to, 0, (gsize)from * n * sizeof *to);
-  x += (gssize)(left + from) * (gssize)c->x_pixel;
+  x += (gssize)(a->left + from) * (gssize)c->x_pixel;
   to += (gsize)from * n;
   if (c->x_pixel == n)
     memcpy (to, x, (gsize)(until - from) * n * sizeof *to);
@@ -87,7 +92,28 @@ lay_row (const CpuConv *c, const gfloat *x, gint left, gint width, gfloat *to)
     for (gint i = 0; i < until - from; i++)
       memcpy (to + (gsize)i * n, x + (gsize)i * c->x_pixel, n * sizeof *to);
   to += (gsize)(until - from) * n;
-  memset (to, 0, (gsize)(width - until) * n * sizeof *to);
+  memset (to, 0, (gsize)(a->width - until) * n * sizeof *to);
+}
+
+static void
+lay_plane (const CpuConv *c, const gfloat *x, gsize n, const Area *a, gfloat *to)
+{
+  gsize row = (gsize)a->width * n;
+  for (gint y = a->top; y < a->top + a->rows; y++, to += row)
+    if (y < 0 || y >= c->in_h)
+      memset (to, 0, row * sizeof *to);
+    else
+      lay_row (c, x + (gsize)y * c->x_row, n, a, to);
+}
+
+/* Where the runs begin, in rows and planes so many elements long. */
+static void
+list_taps (const CpuConv *c, gsize pixel, gsize row, gsize plane, gint *taps)
+{
+  gint n = c->n_taps / cpu_conv_count_planes (c), columns = n / c->kernel_h;
+  for (gint t = 0; t < c->n_taps; t++)
+    taps[t] = (gint)(t / n * (gssize)plane + t % n / columns * c->dilation_h * (gssize)row +
+                     t % columns * c->dilation_w * (gssize)pixel);
 }
 
 static Patch
@@ -96,27 +122,24 @@ lay_out (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part, 
 {
   const gfloat *x =
       run->x + (gsize)part->frame * c->x_frame + (gsize)part->group * (gsize)c->channels;
-  gint top = part->y0 * c->stride_h - c->pad_top, left = part->x0 * c->stride_w - c->pad_left;
-  gint rows = (part->y1 - part->y0 - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1;
-  gint width = (part->x1 - part->x0 - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1;
-  gsize pixel = c->direct ? c->x_pixel : (gsize)c->channels;
-  gsize row = c->direct ? c->x_row : (gsize)width * pixel;
-  gboolean by_rows = c->n_taps == c->kernel_h;
-  for (gint t = 0; t < c->n_taps; t++)
-    taps[t] = by_rows ? (gint)(t * c->dilation_h * (gssize)row)
-                      : (gint)(t / c->kernel_w * c->dilation_h * (gssize)row +
-                               t % c->kernel_w * c->dilation_w * (gssize)pixel);
+  Area a = { .top = part->y0 * c->stride_h - c->pad_top,
+             .left = part->x0 * c->stride_w - c->pad_left,
+             .rows =
+                 (part->y1 - part->y0 - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1,
+             .width =
+                 (part->x1 - part->x0 - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1 };
+  gint planes = cpu_conv_count_planes (c);
+  gsize pixel = c->direct ? c->x_pixel : (gsize)(c->channels / planes);
+  gsize row = c->direct ? c->x_row : (gsize)a.width * pixel;
+  gsize plane = c->direct ? c->x_plane : (gsize)a.rows * row;
+  Patch patch = { scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
+  list_taps (c, pixel, row, plane, taps);
   if (c->direct)
-    return (Patch){ x + (gssize)top * (gssize)row + (gssize)left * (gssize)pixel,
-                    (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
-  for (gint r = 0; r < rows; r++) {
-    gfloat *to = scratch + (gsize)r * row;
-    if (top + r < 0 || top + r >= c->in_h)
-      memset (to, 0, row * sizeof *to);
-    else
-      lay_row (c, x + (gsize)(top + r) * c->x_row, left, width, to);
-  }
-  return (Patch){ scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
+    patch.data = x + (gssize)a.top * (gssize)row + (gssize)a.left * (gssize)pixel;
+  else
+    for (gint i = 0; i < planes; i++)
+      lay_plane (c, x + (gsize)i * c->x_plane, pixel, &a, scratch + (gsize)i * plane);
+  return patch;
 }
 
 /* The output channels of one panel, of one part. */
@@ -171,10 +194,10 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
 
 /* Taps one by one, each in chunks that leave their weights in the cache. */
 static void
-run_chunks (Panel *p, Chunk *k, gint *taps, gint length, gfloat *sums)
+run_chunks (Panel *p, Chunk *k, gint *taps, gfloat *sums)
 {
   const CpuConv *c = p->conv;
-  gint n_taps = c->n_taps;
+  gint n_taps = c->n_taps, length = c->tap_size;
   k->n_taps = 1;
   for (gint t = 0; t < n_taps; t++)
     for (gint from = 0; from < length; from += c->chunk) {
@@ -193,8 +216,7 @@ run_panel (Panel *p, gint *taps, gint panel, gfloat *scratch)
   const CpuConv *c = p->conv;
   CpuFloatTile *t = &p->tile;
   gint vector = cpu_conv_panel_start (c, CPU_LANES, panel);
-  gint length = c->n_taps == c->kernel_h ? c->kernel_w * c->channels : c->channels;
-  Chunk k = { .taps = taps, .n_taps = c->n_taps, .n = length };
+  Chunk k = { .taps = taps, .n_taps = c->n_taps, .n = c->tap_size };
   gsize at;
   p->first = vector * CPU_LANES;
   t->mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector;
@@ -203,12 +225,12 @@ run_panel (Panel *p, gint *taps, gint panel, gfloat *scratch)
   t->slopes = p->run->slopes ? p->run->slopes + at : NULL;
   p->is_plain = float_is_plain (t);
   p->is_end = panel + 1 == p->part->panel1;
-  k.w = p->run->weights + at * (gsize)c->n_taps * (gsize)length;
+  k.w = p->run->weights + at * (gsize)c->n_taps * (gsize)c->tap_size;
   k.from = p->run->bias + at;
   if (c->chunk == 0)
     run_chunk (p, &k, sums, TRUE, TRUE);
   else
-    run_chunks (p, &k, taps, length, scratch);
+    run_chunks (p, &k, taps, scratch);
 }
 
 void
