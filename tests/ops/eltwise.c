@@ -11,6 +11,7 @@
 #define TO_I16 5
 #define TO_I32 6
 #define TO_I64 7
+#define TO_F16 10
 #define TO_BOOL 9
 
 static AxonTensor *
@@ -95,6 +96,20 @@ whole_numbers_become_the_same_floats (void)
     model = test_model_finish (&t, cast_to (&t, n->outputs[0], TO_F32)->outputs[0]);
     test_compare_devices (model, input, 0);
   }
+}
+
+/* Halves have no layouts: what goes to another device or out of the model is row-major. */
+static void
+halves_of_what_lies_channels_last_are_row_major (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 16, 9, 7), weights = AXON_SHAPE (32, 16, 3, 3);
+  TestModel t = test_model_new (20);
+  AxonNode *n = test_model_node (&t, "Conv", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                                 test_model_random (&t, &weights, 2));
+  g_autoptr (AxonTensor) input = test_random (&shape, 3);
+  g_autoptr (AxonModel) model =
+      test_model_finish (&t, cast_to (&t, n->outputs[0], TO_F16)->outputs[0]);
+  test_compare_devices (model, input, 2e-2);
 }
 
 static void
@@ -320,6 +335,7 @@ main (int argc, char **argv)
   ADD_EACH (bits, bits_agree);
   ADD (comparisons_agree_however_operands_and_results_lie);
   ADD (whole_numbers_become_the_same_floats);
+  ADD (halves_of_what_lies_channels_last_are_row_major);
   ADD (questions_about_numbers_agree);
   ADD (remainders_agree);
   ADD (clip_agrees_with_and_without_bounds);
