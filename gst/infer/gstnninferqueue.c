@@ -274,15 +274,22 @@ pop (GstNnInferQueue *q)
   return slot;
 }
 
-/* With the lock: waits for a change, or until the head's time is up. */
 static gboolean
+head_is_overdue (GstNnInferQueue *q)
+{
+  const GstNnSlot *slot = g_queue_peek_head (&q->slots);
+  return slot != NULL && slot->deadline != 0 && g_get_monotonic_time () >= slot->deadline;
+}
+
+/* With the lock: waits for a change, or until the head's time is up. */
+static void
 wait_for_head (GstNnInferQueue *q)
 {
   const GstNnSlot *slot = g_queue_peek_head (&q->slots);
   if (slot != NULL && slot->deadline != 0)
-    return g_cond_wait_until (&q->changed, &q->lock, slot->deadline);
-  g_cond_wait (&q->changed, &q->lock);
-  return TRUE;
+    g_cond_wait_until (&q->changed, &q->lock, slot->deadline);
+  else
+    g_cond_wait (&q->changed, &q->lock);
 }
 
 /* With the lock: the head's frame alone; its request goes on. */
@@ -298,12 +305,11 @@ leave_request_behind (GstNnInferQueue *q)
 GstNnSlot *
 gst_nn_infer_queue_take (GstNnInferQueue *q)
 {
-  gboolean in_time = TRUE;
   GstNnSlot *slot;
   g_mutex_lock (&q->lock);
-  while (!q->flushing && in_time && !head_is_ready (q))
-    in_time = wait_for_head (q);
-  slot = q->flushing ? NULL : in_time || head_is_ready (q) ? pop (q) : leave_request_behind (q);
+  while (!q->flushing && !head_is_ready (q) && !head_is_overdue (q))
+    wait_for_head (q);
+  slot = q->flushing ? NULL : head_is_ready (q) ? pop (q) : leave_request_behind (q);
   q->pushing = slot != NULL;
   g_mutex_unlock (&q->lock);
   return slot;

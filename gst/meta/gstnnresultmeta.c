@@ -57,11 +57,18 @@ append_moved (GstNnResultMeta *to, const GstNnResultMeta *from, const GstNnMove 
   to->last_id = first + from->last_id;
 }
 
+static gboolean
+nothing_is_said_of (const GstNnObject *o)
+{
+  return o->attributes == NULL && o->mask == NULL && o->text == NULL && o->embedding == NULL &&
+         o->keypoints == NULL;
+}
+
 static void
 append_frame (GstNnResultMeta *to, const GstNnResultMeta *from, const GstNnMove *move)
 {
   GstNnAttribute *attribute;
-  if (gst_nn_object_get_n_attributes (to->frame) == 0) {
+  if (nothing_is_said_of (to->frame)) {
     GstNnObject *old = to->frame;
     to->frame = gst_nn_object_copy_moved (from->frame, move);
     gst_nn_object_unref (old);
@@ -188,9 +195,7 @@ gst_nn_result_meta_get_frame (GstNnResultMeta *meta)
 gboolean
 gst_nn_result_meta_is_empty (GstNnResultMeta *meta)
 {
-  const GstNnObject *f = meta->frame;
-  return meta->objects->len == 0 && f->attributes == NULL && f->mask == NULL && f->text == NULL &&
-         f->embedding == NULL && f->keypoints == NULL;
+  return meta->objects->len == 0 && nothing_is_said_of (meta->frame);
 }
 
 /**

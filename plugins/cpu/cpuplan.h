@@ -47,7 +47,6 @@ struct _CpuStep {
   CpuTensor **in, **out;
   guint n_in, n_out;
   guint index;
-  gboolean may_fail; /* run may set instance->error */
   /* What a stream keeps for the step, made when it first runs the plan (nullable). */
   gpointer (*new_instance) (const CpuStep *step, const CpuInstance *instance);
   void (*free_instance) (const CpuStep *step, gpointer data);

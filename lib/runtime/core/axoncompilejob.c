@@ -256,7 +256,7 @@ axon_core_is_cached (AxonCore *core, AxonModel *model, const gchar *device, GVar
   if (*directory != '\0' && axon_plugin_has_capability (job.target.plugin, "EXPORT_IMPORT")) {
     g_autoptr (AxonCipher) cipher = axon_core_get_cipher (core);
     g_autofree gchar *source = hash_source (&job);
-    g_autofree gchar *key = make_key (&job, source, FALSE, cipher != NULL, NULL);
+    g_autofree gchar *key = source ? make_key (&job, source, FALSE, cipher != NULL, NULL) : NULL;
     path = key ? axon_cache_entry_path (directory, key) : NULL;
   }
   axon_target_clear (&job.target);

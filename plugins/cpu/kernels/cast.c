@@ -91,10 +91,7 @@ build_cast (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
       cast.func = casts[i].func;
   if (cast.func == NULL)
     return FALSE;
-  if (cpu_dnn_has_type (to)) /* what has no layouts, as halves, is row-major */
-    x = cpu_dense_input (plan, node, 0, to, &md);
-  else
-    x = cpu_plan_input_as (plan, node, 0, NULL);
+  x = cpu_dense_input (plan, node, 0, to, &md);
   y = cpu_plan_output (plan, node, 0, md);
   cpu_plan_add_step (plan, run_cast, g_memdup2 (&cast, sizeof cast), g_free, "own", &x, 1, &y, 1);
   return TRUE;

@@ -227,7 +227,11 @@ cpu_rows_convert (CpuPlan *plan, const AxonNode *node, guint index, const CpuTen
 CpuTensor *
 cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dtype, CpuMd **md)
 {
-  CpuTensor *t = cpu_rows_input (plan, node, index);
+  CpuTensor *t;
+  *md = NULL;
+  if (!cpu_dnn_has_type (dtype)) /* as halves: they have no layouts */
+    return cpu_plan_input_as (plan, node, index, NULL);
+  t = cpu_rows_input (plan, node, index);
   if (!is_dense (t)) {
     g_autoptr (CpuMd) last = channels_last (t->dtype, &t->shape);
     t = cpu_plan_input_as (plan, node, index, last);
