@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Frames that come faster than they can be inferred. */
-#include "axontest.h"
-
-#include <gst/check/gstharness.h>
-#include <gst/nn/nn.h>
+#include "nninfer.h"
 
 static GstHarness *
-harness_new (const gchar *config, const gchar *policy, const gchar *framerate)
+live_new (const gchar *config, const gchar *policy, const gchar *framerate)
 {
   g_autofree gchar *model = test_ball_model ();
   g_autofree gchar *launch =
@@ -17,15 +14,6 @@ harness_new (const gchar *config, const gchar *policy, const gchar *framerate)
   GstHarness *h = gst_harness_new_parse (launch);
   gst_harness_set_src_caps_str (h, caps);
   return h;
-}
-
-static GstBuffer *
-frame (GstHarness *h, guint i)
-{
-  GstBuffer *buffer = gst_harness_create_buffer (h, 64 * 48 * 3);
-  gst_buffer_memset (buffer, 0, 0, 64 * 48 * 3);
-  GST_BUFFER_PTS (buffer) = i * GST_SECOND / 30;
-  return buffer;
 }
 
 /* The model is compiled beside the stream: frames pass until a run has begun. */
@@ -46,7 +34,7 @@ push_until_inferred (GstHarness *h, GstNnTensorMeta **meta, GstBuffer **out)
 static void
 a_display_goes_on_while_a_run_never_ends (void)
 {
-  GstHarness *h = harness_new ("MOCK_STALL_AT=0", "newest", "100/1");
+  GstHarness *h = live_new ("MOCK_STALL_AT=0", "newest", "100/1");
   for (guint i = 0; i < 60; i++) {
     GstBuffer *out = gst_harness_push_and_pull (h, frame (h, i));
     g_assert_cmpuint (GST_BUFFER_PTS (out), ==, i * GST_SECOND / 30);
@@ -58,7 +46,7 @@ a_display_goes_on_while_a_run_never_ends (void)
 static void
 a_late_result_leaves_with_a_later_frame_and_tells_which_it_is_of (void)
 {
-  GstHarness *h = harness_new ("MOCK_LATENCY=100", "newest", "1000/1");
+  GstHarness *h = live_new ("MOCK_LATENCY=100", "newest", "1000/1");
   GstNnTensorMeta *meta;
   GstBuffer *out = NULL;
   push_until_inferred (h, &meta, &out);
@@ -71,7 +59,7 @@ a_late_result_leaves_with_a_later_frame_and_tells_which_it_is_of (void)
 static void
 a_result_that_comes_in_time_leaves_with_its_own_frame (void)
 {
-  GstHarness *h = harness_new ("MOCK_LATENCY=1", "newest", "1/60"); /* a minute is long enough */
+  GstHarness *h = live_new ("MOCK_LATENCY=1", "newest", "1/60"); /* a minute is long enough */
   GstNnTensorMeta *meta;
   GstBuffer *out = NULL;
   push_until_inferred (h, &meta, &out);
@@ -83,7 +71,7 @@ a_result_that_comes_in_time_leaves_with_its_own_frame (void)
 static void
 every_frame_is_inferred_where_none_may_pass (void)
 {
-  GstHarness *h = harness_new ("MOCK_LATENCY=20", "none", "1000/1");
+  GstHarness *h = live_new ("MOCK_LATENCY=20", "none", "1000/1");
   for (guint i = 0; i < 5; i++)
     gst_harness_push (h, frame (h, i));
   for (guint i = 0; i < 5; i++) {
@@ -97,7 +85,7 @@ every_frame_is_inferred_where_none_may_pass (void)
 static void
 a_late_error_is_told_once (void)
 {
-  GstHarness *h = harness_new ("MOCK_LATENCY=50,MOCK_FAIL_AT=0", "newest", "1000/1");
+  GstHarness *h = live_new ("MOCK_LATENCY=50,MOCK_FAIL_AT=0", "newest", "1000/1");
   g_autoptr (GstBus) bus = gst_bus_new ();
   g_autoptr (GstMessage) message = NULL;
   gst_element_set_bus (h->element, bus);
@@ -114,7 +102,7 @@ a_late_error_is_told_once (void)
 static void
 flushes_drop_late_results (void)
 {
-  GstHarness *h = harness_new ("MOCK_LATENCY=30", "newest", "1000/1");
+  GstHarness *h = live_new ("MOCK_LATENCY=30", "newest", "1000/1");
   for (guint round = 0; round < 10; round++) {
     GstSegment segment;
     for (guint i = 0; i < 10; i++)
@@ -144,7 +132,7 @@ stat (const GstStructure *stats, const gchar *field)
 static void
 statistics_count_every_frame_once (void)
 {
-  GstHarness *h = harness_new ("MOCK_LATENCY=10", "newest", "1000/1");
+  GstHarness *h = live_new ("MOCK_LATENCY=10", "newest", "1000/1");
   g_autoptr (GstBus) bus = gst_bus_new ();
   g_autoptr (GstMessage) message = NULL;
   GstNnTensorMeta *meta;
