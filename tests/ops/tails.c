@@ -256,6 +256,7 @@ plans_of (AxonInferRequest *request, const gint64 *counts, guint n)
     g_autoptr (GError) error = NULL;
     g_autoptr (AxonTensor) y = run (request, counts[i], i, &error);
     g_assert_no_error (error);
+    g_assert_nonnull (y);
   }
   return plans;
 }
