@@ -13,6 +13,7 @@
  */
 #include "caps/gstnncaps.h"
 #include "decoders/gstnnchoice.h"
+#include "frame/gstnnregion.h"
 #include "gstnnelement.h"
 #include "gstnnmodelprops.h"
 
@@ -118,28 +119,6 @@ label_of (GstNnDecode *self, const GstNnTensorMeta *meta, gint class_id)
   return label ? label : gst_nn_description_get_label (meta->description, class_id);
 }
 
-/* For others: the region meta with DL Streamer's parameters. */
-static void
-add_region (GstBuffer *buffer, const GstNnObject *o, const GstNnResultMeta *result)
-{
-  const gchar *label = gst_nn_object_get_label (o), *model = gst_nn_object_get_model_name (o);
-  gdouble x, y, width, height, w = MAX (result->width, 1), h = MAX (result->height, 1);
-  GstVideoRegionOfInterestMeta *roi;
-  gst_nn_object_get_box (o, &x, &y, &width, &height);
-  roi = gst_buffer_add_video_region_of_interest_meta (buffer, label ? label : "object",
-                                                      (guint)(x + 0.5), (guint)(y + 0.5),
-                                                      (guint)(width + 0.5), (guint)(height + 0.5));
-  roi->id = (gint)gst_nn_object_get_id (o);
-  roi->parent_id = (gint)gst_nn_object_get_parent_id (o);
-  gst_video_region_of_interest_meta_add_param (
-      roi, gst_structure_new (
-               "detection", "x_min", G_TYPE_DOUBLE, x / w, "x_max", G_TYPE_DOUBLE, (x + width) / w,
-               "y_min", G_TYPE_DOUBLE, y / h, "y_max", G_TYPE_DOUBLE, (y + height) / h,
-               "confidence", G_TYPE_DOUBLE, gst_nn_object_get_score (o), "label_id", G_TYPE_INT,
-               gst_nn_object_get_class_id (o), "label", G_TYPE_STRING, label ? label : "object",
-               "model_name", G_TYPE_STRING, model ? model : "", NULL));
-}
-
 /* The frame may have another size by now than it had when the model saw it. */
 static void
 attach_objects (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
@@ -158,7 +137,7 @@ attach_objects (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *met
     gst_nn_object_set_class (o, d.class_id, label_of (self, meta, d.class_id), d.score);
     gst_nn_object_set_origin (
         o, model, GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer));
-    add_region (buffer, o, result);
+    gst_nn_region_add (buffer, o, result);
   }
 }
 
@@ -246,7 +225,7 @@ reuse_results (GstNnDecode *self, GstBuffer *buffer)
   GstNnAttribute *attribute;
   GstNnObject *o;
   for (guint i = 0; (o = gst_nn_result_meta_get_object (kept, i)) != NULL; i++)
-    add_region (buffer, gst_nn_result_meta_add_copy (result, 0, o), result);
+    gst_nn_region_add (buffer, gst_nn_result_meta_add_copy (result, 0, o), result);
   o = gst_nn_result_meta_get_frame (kept);
   for (guint i = 0; (attribute = gst_nn_object_get_attribute (o, i)) != NULL; i++)
     gst_nn_object_add_attribute (gst_nn_result_meta_get_frame (result), attribute);
