@@ -324,7 +324,7 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
                            _ ("How long frames that were not inferred show the last results, "
                               "nanoseconds; 0: never"),
                            0, G_MAXUINT64, GST_SECOND, playing));
-  gst_nn_model_props_install (object_class);
+  gst_nn_model_props_install (object_class, GST_NN_MODEL_RESULTS, GST_PARAM_MUTABLE_READY);
   base->sink_event = gst_nn_decode_sink_event;
   base->set_caps = gst_nn_decode_set_caps;
   base->transform_ip = gst_nn_decode_transform_ip;

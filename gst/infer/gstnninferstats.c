@@ -14,14 +14,15 @@ struct _GstNnInferStats {
 };
 
 static const gchar *const counts[GST_NN_N_COUNTS] = {
-  [GST_NN_COUNT_FRAMES] = "frames",
-  [GST_NN_COUNT_INFERRED] = "inferred",
-  [GST_NN_COUNT_LATE] = "late",
-  [GST_NN_COUNT_PASSED] = "passed",
+  [GST_NN_COUNT_FRAMES] = "frames",   [GST_NN_COUNT_INFERRED] = "inferred",
+  [GST_NN_COUNT_LATE] = "late",       [GST_NN_COUNT_PASSED] = "passed",
+  [GST_NN_COUNT_DROPPED] = "dropped",
 };
 static const gchar *const times[GST_NN_N_TIMES] = {
   [GST_NN_TIME_QUEUEING] = "queueing",
+  [GST_NN_TIME_PREPROCESSING] = "preprocessing",
   [GST_NN_TIME_INFERENCE] = "inference",
+  [GST_NN_TIME_TOTAL] = "total",
 };
 
 GstNnInferStats *
@@ -54,6 +55,16 @@ gst_nn_infer_stats_count (GstNnInferStats *stats, GstNnCount what)
   g_mutex_lock (&stats->lock);
   stats->counts[what]++;
   g_mutex_unlock (&stats->lock);
+}
+
+guint64
+gst_nn_infer_stats_get_count (GstNnInferStats *stats, GstNnCount what)
+{
+  guint64 n;
+  g_mutex_lock (&stats->lock);
+  n = stats->counts[what];
+  g_mutex_unlock (&stats->lock);
+  return n;
 }
 
 void
