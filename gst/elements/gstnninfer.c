@@ -125,7 +125,7 @@ static gboolean
 is_of_model (guint id)
 {
   return id == PROP_MODEL || id == PROP_DEVICE || id == PROP_EXTENSIONS || id == PROP_NIREQ ||
-         id == PROP_CONFIG || id >= GST_NN_MODEL_PROP_FIRST;
+         id == PROP_CONFIG || (id >= GST_NN_MODEL_PROP_FIRST && id < GST_NN_REGION_PROP_FIRST);
 }
 
 static void
@@ -136,7 +136,8 @@ gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GPara
   GST_OBJECT_LOCK (self);
   if (field != NULL)
     set_field (field, value);
-  else if (!gst_nn_model_props_set (&self->props, id, value))
+  else if (!gst_nn_model_props_set (&self->props, id, value) &&
+           !gst_nn_region_props_set (&self->region_props, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   self->is_stale |= is_of_model (id);
   self->patience_is_stale |= id == PROP_DROP_POLICY || id == PROP_MAX_LATENCY;
@@ -158,7 +159,8 @@ gst_nn_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec 
   GST_OBJECT_LOCK (self);
   if (field != NULL)
     get_field (field, value);
-  else if (!gst_nn_model_props_get (&self->props, id, value))
+  else if (!gst_nn_model_props_get (&self->props, id, value) &&
+           !gst_nn_region_props_get (&self->region_props, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -208,6 +210,7 @@ gst_nn_infer_change_state (GstElement *element, GstStateChange transition)
       (transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE)) {
     gst_nn_infer_stop_compile (self);
     gst_nn_infer_forget_compiled (self);
+    gst_nn_infer_regions_forget (&self->regions);
     gst_caps_replace (&self->caps, NULL);
   }
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
@@ -240,6 +243,8 @@ gst_nn_infer_finalize (GObject *object)
   g_clear_pointer (&self->affinities, gst_structure_free);
   g_clear_pointer (&self->config, gst_structure_free);
   gst_nn_model_props_clear (&self->props);
+  gst_nn_region_props_clear (&self->region_props);
+  gst_nn_infer_regions_clear (&self->regions);
   gst_nn_infer_queue_free (self->queue);
   gst_nn_infer_stats_free (self->stats);
   G_OBJECT_CLASS (gst_nn_infer_parent_class)->finalize (object);
@@ -342,6 +347,7 @@ gst_nn_infer_class_init (GstNnInferClass *klass)
   install_model_properties (object_class);
   install_live_properties (object_class);
   install_statistics (object_class);
+  gst_nn_region_props_install (object_class);
   gst_type_mark_as_plugin_api (GST_TYPE_NN_DROP_POLICY, 0);
   element_class->change_state = gst_nn_infer_change_state;
   element_class->set_context = gst_nn_infer_set_context;
@@ -364,5 +370,7 @@ gst_nn_infer_init (GstNnInfer *self)
   gst_nn_infer_forget_qos (self);
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_nn_model_props_init (&self->props);
+  gst_nn_region_props_init (&self->region_props);
+  gst_nn_infer_regions_init (&self->regions);
   gst_nn_infer_add_pads (self);
 }

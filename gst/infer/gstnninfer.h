@@ -8,6 +8,7 @@
 #include "elements/gstnnelement.h"
 #include "infer/gstnninfermodel.h"
 #include "infer/gstnninferqueue.h"
+#include "infer/gstnninferregion.h"
 #include "infer/gstnninferstats.h"
 
 G_BEGIN_DECLS
@@ -40,6 +41,7 @@ struct _GstNnInfer {
   guint max_size_buffers, max_size_bytes;
   GstStructure *config;
   GstNnModelProps props;
+  GstNnRegionProps region_props;
 
   GstNnInferModel *opened;    /* object lock: what was read last, from READY on */
   gboolean is_stale;          /* object lock: properties say another one by now */
@@ -51,6 +53,7 @@ struct _GstNnInfer {
 
   GstNnInferQueue *queue;
   GstNnInferStats *stats;
+  GstNnInferRegions regions;
   /* state changes and streaming thread, never both */
   GThread *worker;
   GCancellable *cancellable;

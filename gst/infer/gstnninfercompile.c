@@ -64,13 +64,23 @@ post_model_info (GstNnInfer *self, const GstNnInferModel *m)
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
 }
 
+static gboolean
+regions_are_sound (GstNnInfer *self, GError **error)
+{
+  gboolean ok;
+  GST_OBJECT_LOCK (self);
+  ok = gst_nn_region_props_check (&self->region_props, error);
+  GST_OBJECT_UNLOCK (self);
+  return ok;
+}
+
 /* NULL -> READY: quick checks with clear errors. */
 gboolean
 gst_nn_infer_open (GstNnInfer *self)
 {
   g_autoptr (GstNnInferModel) m = take_properties (self);
   g_autoptr (GError) error = NULL;
-  if (!gst_nn_infer_model_open (m, &error)) {
+  if (!regions_are_sound (self, &error) || !gst_nn_infer_model_open (m, &error)) {
     gst_nn_post_error (GST_ELEMENT (self), error);
     return FALSE;
   }

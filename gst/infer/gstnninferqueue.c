@@ -295,7 +295,7 @@ static gboolean
 head_is_ready (GstNnInferQueue *q)
 {
   const GstNnSlot *slot = g_queue_peek_head (&q->slots);
-  return slot != NULL && (slot->kind != GST_NN_SLOT_FRAME || slot->done);
+  return slot != NULL && (slot->request == NULL || slot->done);
 }
 
 /* With the lock. */

@@ -17,17 +17,25 @@
 
 #include "frame/gstnnframe.h"
 #include "infer/gstnninfermodel.h"
+#include "infer/gstnnregionprops.h"
 
 typedef struct _GstNnInferQueue GstNnInferQueue;
 
 /* What the source-pad task takes from the queue. */
-typedef enum { GST_NN_SLOT_FRAME, GST_NN_SLOT_EVENT, GST_NN_SLOT_QUERY } GstNnSlotKind;
+typedef enum {
+  GST_NN_SLOT_FRAME,
+  GST_NN_SLOT_PART, /* of a frame, whose own slot comes behind its parts and has no request */
+  GST_NN_SLOT_EVENT,
+  GST_NN_SLOT_QUERY
+} GstNnSlotKind;
 
 typedef struct {
   GstNnSlotKind kind;
   GstNnInferQueue *queue;
-  GstBuffer *buffer;         /* FRAME */
-  GstClockTime pts;          /* FRAME */
+  GstBuffer *buffer;         /* FRAME, PART */
+  GstClockTime pts;          /* FRAME, PART */
+  guint64 frame_id;          /* FRAME, PART: the same for a frame and its parts */
+  GstNnRegion region;        /* PART */
   gsize size;                /* FRAME: bytes of @buffer */
   AxonInferRequest *request; /* FRAME; NULL: passes without inference */
   GstNnInferModel *model;    /* FRAME: that of @request */

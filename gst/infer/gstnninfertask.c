@@ -55,9 +55,13 @@ bind_tensors (GstNnSlot *slot, GError **error)
 static gboolean
 bind_slot (GstNnInfer *self, GstNnSlot *slot, GError **error)
 {
-  return slot->model->is_video
-             ? gst_nn_frame_bind (&slot->frame, &self->video, slot->buffer, slot->request, 0, error)
-             : bind_tensors (slot, error);
+  if (!slot->model->is_video)
+    return bind_tensors (slot, error);
+  if (!gst_nn_frame_bind (&slot->frame, &self->video, slot->buffer, slot->request, 0, error))
+    return FALSE;
+  if (slot->kind == GST_NN_SLOT_PART)
+    gst_nn_infer_region_apply (slot);
+  return TRUE;
 }
 
 /* TRUE if it shall not be inferred: there is nothing in it, it is not its turn, or nobody will show
@@ -121,6 +125,54 @@ skip (GstNnInfer *self, GstNnSlot *slot)
   return gst_nn_infer_queue_push (self->queue, slot);
 }
 
+static GstNnSlot *
+part_of (const GstNnSlot *frame, const GstNnRegion *region)
+{
+  GstNnSlot *part = gst_nn_slot_new (GST_NN_SLOT_PART);
+  part->buffer = gst_buffer_ref (frame->buffer);
+  part->pts = frame->pts;
+  part->came = frame->came;
+  part->frame_id = frame->frame_id;
+  part->region = *region;
+  return part;
+}
+
+/* The parts of the frame that are to be inferred; where nobody waits, as many as can be now. */
+static GstFlowReturn
+push_parts (GstNnInfer *self, GstNnSlot *slot)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  const GArray *regions;
+  GST_OBJECT_LOCK (self);
+  regions =
+      gst_nn_infer_regions_choose (&self->regions, &self->region_props, slot->buffer, &self->video);
+  GST_OBJECT_UNLOCK (self);
+  slot->frame_id = self->frame_count;
+  for (guint i = 0; flow == GST_FLOW_OK && i < regions->len; i++) {
+    const GstNnRegion *region = &g_array_index (regions, GstNnRegion, i);
+    GstNnSlot *part = part_of (slot, region);
+    flow = prepare_slot (self, part);
+    part->deadline = 0; /* the frame waits for what was begun */
+    if (part->request == NULL) {
+      gst_nn_slot_free (part);
+      break;
+    }
+    gst_nn_infer_regions_note (&self->regions, region);
+    flow = gst_nn_infer_queue_push (self->queue, part);
+  }
+  return flow;
+}
+
+static gboolean
+is_cut (GstNnInfer *self)
+{
+  gboolean cut;
+  GST_OBJECT_LOCK (self);
+  cut = self->stream.is_video && gst_nn_region_props_cut (&self->region_props);
+  GST_OBJECT_UNLOCK (self);
+  return cut;
+}
+
 GstFlowReturn
 gst_nn_infer_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
@@ -136,7 +188,7 @@ gst_nn_infer_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
     return skip (self, slot);
   GST_LOG_OBJECT (self, "infers: %" GST_PTR_FORMAT, buffer);
   if (self->caps != NULL)
-    flow = prepare_slot (self, slot);
+    flow = is_cut (self) ? push_parts (self, slot) : prepare_slot (self, slot);
   else
     gst_nn_takes_caps (GST_ELEMENT (self), pad, NULL);
   if (flow == GST_FLOW_OK)
@@ -158,6 +210,7 @@ attach_tensors (GstNnSlot *slot, GstBuffer *buffer, GstNnTensorMeta *carried)
   }
   meta->description = gst_nn_description_ref (m->description);
   meta->pts = slot->pts;
+  meta->object_id = slot->region.object_id;
   if (m->is_video) {
     meta->width = (gint)slot->frame.info.width;
     meta->height = (gint)slot->frame.info.height;
@@ -210,12 +263,10 @@ measure_preprocessing (GstNnInfer *self, const GstNnSlot *slot)
 
 /* A first measurement, or one that differs by half, is news for the pipeline. */
 static void
-measure_latency (GstNnInfer *self, const GstNnSlot *slot)
+note_latency (GstNnInfer *self, const GstNnSlot *slot)
 {
   GstClockTime now = (GstClockTime)MAX (slot->ended - slot->started, 1) * GST_USECOND;
   gboolean news;
-  gst_nn_infer_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
-  measure_preprocessing (self, slot);
   GST_OBJECT_LOCK (self);
   news = self->latency == 0 || now > self->latency + self->latency / 2;
   if (news)
@@ -226,6 +277,13 @@ measure_latency (GstNnInfer *self, const GstNnSlot *slot)
     return;
   GST_DEBUG_OBJECT (self, "latency is %" GST_TIME_FORMAT, GST_TIME_ARGS (now));
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+static void
+measure_inference (GstNnInfer *self, const GstNnSlot *slot)
+{
+  gst_nn_infer_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
+  measure_preprocessing (self, slot);
 }
 
 void
@@ -265,7 +323,8 @@ pass_frame (GstNnInfer *self, GstNnSlot *slot)
   GstFlowReturn flow = GST_FLOW_OK;
   if (late != NULL) {
     if (late->error == NULL) {
-      measure_latency (self, late);
+      measure_inference (self, late);
+      note_latency (self, late);
       slot->buffer = gst_buffer_make_writable (slot->buffer);
       attach_tensors (late, slot->buffer, NULL);
       gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_LATE);
@@ -279,14 +338,33 @@ pass_frame (GstNnInfer *self, GstNnSlot *slot)
   return flow == GST_FLOW_OK ? push (self, slot, g_steal_pointer (&slot->buffer)) : flow;
 }
 
+/* What a part gave waits for the frame. */
+static GstFlowReturn
+process_part (GstNnInfer *self, GstNnSlot *slot)
+{
+  if (slot->error != NULL)
+    return refuse (self, slot);
+  measure_inference (self, slot);
+  gst_nn_frame_unmap (&slot->frame);
+  attach_tensors (slot, gst_nn_infer_regions_keep (&self->regions, slot), NULL);
+  gst_nn_infer_queue_give_request (self->queue, slot);
+  return GST_FLOW_OK;
+}
+
 static GstFlowReturn
 process_frame (GstNnInfer *self, GstNnSlot *slot)
 {
   GstBuffer *out;
+  if (slot->request == NULL && gst_nn_infer_regions_attach (&self->regions, slot)) {
+    note_latency (self, slot);
+    gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_INFERRED);
+    return push (self, slot, g_steal_pointer (&slot->buffer));
+  }
   if (slot->request == NULL)
     return pass_frame (self, slot);
   if (slot->error == NULL) {
-    measure_latency (self, slot);
+    measure_inference (self, slot);
+    note_latency (self, slot);
     out = finish_buffer (slot);
     gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_INFERRED);
     gst_nn_infer_queue_give_request (self->queue, slot);
@@ -340,7 +418,7 @@ process_slot (GstNnInfer *self, GstNnSlot *slot)
   if (slot->kind == GST_NN_SLOT_EVENT)
     gst_pad_push_event (self->srcpad, g_steal_pointer (&slot->event));
   else if (flow == GST_FLOW_OK)
-    flow = process_frame (self, slot);
+    flow = (slot->kind == GST_NN_SLOT_PART ? process_part : process_frame) (self, slot);
   else
     gst_nn_infer_queue_give_request (self->queue, slot);
   gst_nn_slot_free (slot);
