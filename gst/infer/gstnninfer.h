@@ -57,7 +57,7 @@ struct _GstNnInfer {
   gint is_compiling;         /* atomic: the worker is not done */
   gboolean is_change;        /* what the worker does began while frames flowed */
   GstNnInferModel *prepared; /* object lock: what was compiled last, or is being compiled */
-  gchar *assumed_for;        /* worker: the model whose preprocessing nobody knew */
+  gchar *assumed_for;        /* the model that was last said to have no description */
   GstNnStream stream;        /* what comes */
   GstCaps *caps;             /* of @stream */
 
