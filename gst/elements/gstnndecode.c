@@ -16,6 +16,7 @@
 #include "decoders/gstnnresults.h"
 #include "gstnnelement.h"
 #include "gstnnmodelprops.h"
+#include "gstnnstats.h"
 
 #include <gst/base/gstbasetransform.h>
 
@@ -30,6 +31,8 @@ struct _GstNnDecode {
   GstNnModelProps props;            /* object lock */
   GstNnDescription *override;       /* what the properties say */
   GstNnDecoderChoice choice;
+  GstNnDescription *chosen_for; /* another one may name another decoder */
+  GstNnStats *stats;
   GArray *candidates;     /* scratch */
   GstClockTime hold_time; /* object lock */
   GstBuffer *held;        /* without data: the last results, as they were attached */
@@ -39,7 +42,12 @@ G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransfo
 G_DEFINE_TYPE (GstNnDecode, gst_nn_decode, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nndecode, gst_nn_decode_get_type ())
 
-enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP, PROP_HOLD_TIME };
+enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP, PROP_HOLD_TIME, PROP_STATS };
+
+enum { COUNT_DECODED, COUNT_REUSED, COUNT_WITH_RESULTS };
+static const gchar *const counts[] = { "decoded", "reused", "with-results", NULL };
+enum { TIME_DECODING };
+static const gchar *const times[] = { "decoding", NULL };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw; " GST_NN_TENSOR_TEMPLATE));
@@ -57,6 +65,8 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   g_autofree gchar *known = gst_nn_decoder_list ();
   g_autofree gchar *outputs = NULL;
   const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
+  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
+  self->chosen_for = described ? gst_nn_description_ref ((GstNnDescription *)described) : NULL;
   outputs = gst_nn_decoder_choice_to_string (&self->choice);
   if (decoder != NULL) {
     GST_DEBUG_OBJECT (self, "decoder %s for %s, %s", decoder->name, outputs,
@@ -113,6 +123,8 @@ decode (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
         const GstNnDecodeInput *in)
 {
   GstClockTime pts = GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer);
+  gint64 begin = g_get_monotonic_time ();
+  GstNnResultMeta *result;
   gdouble iou;
   guint max;
   GST_OBJECT_LOCK (self);
@@ -122,9 +134,13 @@ decode (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
   gst_clear_buffer (&self->held);
   self->held = gst_buffer_new ();
   GST_BUFFER_PTS (self->held) = pts;
-  gst_nn_decode_into (gst_buffer_add_nn_result_meta (self->held, meta->width, meta->height),
-                      self->choice.decoder, in, iou, max, pts, self->candidates);
+  result = gst_buffer_add_nn_result_meta (self->held, meta->width, meta->height);
+  gst_nn_decode_into (result, self->choice.decoder, in, iou, max, pts, self->candidates);
   gst_nn_results_attach (buffer, self->held);
+  gst_nn_stats_time (self->stats, TIME_DECODING, g_get_monotonic_time () - begin);
+  gst_nn_stats_count (self->stats, COUNT_DECODED);
+  if (!gst_nn_result_meta_is_empty (result))
+    gst_nn_stats_count (self->stats, COUNT_WITH_RESULTS);
   GST_LOG_OBJECT (self, "%u candidates on %" GST_PTR_FORMAT, self->candidates->len, buffer);
 }
 
@@ -151,8 +167,10 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GstNnDecodeInput in = { 0 };
   gboolean keep;
   if (meta == NULL || meta->tensors->len == 0) {
-    if (is_fresh (self, buffer))
+    if (is_fresh (self, buffer)) {
       gst_nn_results_attach (buffer, self->held);
+      gst_nn_stats_count (self->stats, COUNT_REUSED);
+    }
     return GST_FLOW_OK; /* a frame that was not inferred */
   }
   floats = as_floats (meta->tensors);
@@ -166,7 +184,8 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   in.model_name = meta->description ? meta->description->model_name : NULL;
   describe_labels (self, &in);
   gst_nn_decode_input_place (&in, meta);
-  if (!gst_nn_decoder_choice_holds (&self->choice, &in) &&
+  if ((self->chosen_for != meta->description ||
+       !gst_nn_decoder_choice_holds (&self->choice, &in)) &&
       !choose_decoder (self, &in, meta->description))
     return GST_FLOW_ERROR;
   if (self->choice.decoder != NULL)
@@ -186,12 +205,33 @@ gst_nn_decode_set_caps (GstBaseTransform *base, G_GNUC_UNUSED GstCaps *in,
   return TRUE;
 }
 
+/* Nothing in a whole stream is more often a wrong setting than an empty street. */
+static void
+warn_if_nothing_was_found (GstNnDecode *self)
+{
+  guint64 n = gst_nn_stats_get_count (self->stats, COUNT_DECODED);
+  gdouble threshold;
+  if (n == 0 || gst_nn_stats_get_count (self->stats, COUNT_WITH_RESULTS) > 0)
+    return;
+  GST_OBJECT_LOCK (self);
+  threshold = self->threshold;
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, STREAM, DECODE,
+                       (_ ("nothing reached threshold %g in %" G_GUINT64_FORMAT
+                           " frames, decoded as %s: lower it, or see whether nninfer's color, "
+                           "resize, mean and scale are those of the model"),
+                        threshold, n, self->choice.decoder ? self->choice.decoder->name : "?"),
+                       (NULL));
+}
+
 /* What was seen before a seek is not what is there after it. */
 static gboolean
 gst_nn_decode_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
     gst_clear_buffer (&((GstNnDecode *)base)->held);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    warn_if_nothing_was_found ((GstNnDecode *)base);
   return GST_BASE_TRANSFORM_CLASS (gst_nn_decode_parent_class)->sink_event (base, event);
 }
 
@@ -200,6 +240,7 @@ gst_nn_decode_start (GstBaseTransform *base)
 {
   GstNnDecode *self = (GstNnDecode *)base;
   g_autoptr (GError) error = NULL;
+  gst_nn_stats_reset (self->stats);
   self->override = gst_nn_model_props_describe (&self->props, NULL, NULL, &error);
   if (self->override != NULL && self->override->decoder != NULL &&
       gst_nn_decoder_find (self->override->decoder) == NULL) {
@@ -220,6 +261,7 @@ gst_nn_decode_stop (GstBaseTransform *base)
   GstNnDecode *self = (GstNnDecode *)base;
   g_clear_pointer (&self->override, gst_nn_description_unref);
   gst_nn_decoder_choice_clear (&self->choice);
+  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
   gst_clear_buffer (&self->held);
   return TRUE;
 }
@@ -273,6 +315,9 @@ gst_nn_decode_get_property (GObject *object, guint id, GValue *value, GParamSpec
   case PROP_HOLD_TIME:
     g_value_set_uint64 (value, self->hold_time);
     break;
+  case PROP_STATS:
+    g_value_take_boxed (value, gst_nn_stats_get (self->stats));
+    break;
   default:
     if (!gst_nn_model_props_get (&self->props, id, value))
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -285,6 +330,7 @@ gst_nn_decode_finalize (GObject *object)
 {
   GstNnDecode *self = (GstNnDecode *)object;
   gst_nn_model_props_clear (&self->props);
+  gst_nn_stats_free (self->stats);
   g_array_unref (self->candidates);
   G_OBJECT_CLASS (gst_nn_decode_parent_class)->finalize (object);
 }
@@ -324,6 +370,11 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
                            _ ("How long frames that were not inferred show the last results, "
                               "nanoseconds; 0: never"),
                            0, G_MAXUINT64, GST_SECOND, playing));
+  g_object_class_install_property (
+      object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+                          _ ("Frames, and percentiles of decoding the last 256 of them"),
+                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   gst_nn_model_props_install (object_class, GST_NN_MODEL_RESULTS, GST_PARAM_MUTABLE_READY);
   base->sink_event = gst_nn_decode_sink_event;
   base->set_caps = gst_nn_decode_set_caps;
@@ -342,6 +393,7 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
 static void
 gst_nn_decode_init (GstNnDecode *self)
 {
+  self->stats = gst_nn_stats_new ("nndecode-stats", counts, times);
   self->threshold = 0.5;
   self->iou_threshold = 0.45;
   self->max_objects = 100;

@@ -110,6 +110,24 @@ gst_nn_post_refused_caps (GstElement *element, GstPad *pad)
                      (NULL));
 }
 
+void
+gst_nn_warn_if_undecoded (GstElement *element, GstBuffer *buffer)
+{
+  static GQuark told;
+  GstNnTensorMeta *meta = gst_buffer_get_nn_tensor_meta (buffer);
+  if (meta == NULL || meta->tensors->len == 0 || gst_buffer_get_nn_result_meta (buffer) != NULL)
+    return;
+  if (told == 0)
+    told = g_quark_from_static_string ("axon-undecoded");
+  if (g_object_get_qdata (G_OBJECT (element), told) != NULL)
+    return;
+  g_object_set_qdata (G_OBJECT (element), told, element);
+  GST_ELEMENT_WARNING (element, STREAM, FORMAT,
+                       (_ ("frames have raw outputs of a model, and no results: insert nndecode "
+                           "behind nninfer")),
+                       (NULL));
+}
+
 gboolean
 gst_nn_propose_allocation (GstBaseTransform *base, G_GNUC_UNUSED GstQuery *decide_query,
                            GstQuery *query)

@@ -40,6 +40,9 @@ enum {
   PROP_STATS_INTERVAL
 };
 
+static const gchar *const counts[] = { "frames", "inferred", "late", "passed", "dropped", NULL };
+static const gchar *const times[] = { "queueing", "preprocessing", "inference", "total", NULL };
+
 #define MOST_BUFFERS 32         /* that pass, queued */
 #define MOST_BYTES (256u << 20) /* of frames queued */
 
@@ -174,7 +177,7 @@ start_early (GstNnInfer *self)
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (self->sinkpad, NULL);
   gboolean is_video = peer == NULL || gst_caps_can_intersect (peer, video);
   self->frame_count = 0;
-  gst_nn_infer_stats_reset (self->stats);
+  gst_nn_stats_reset (self->stats);
   gst_nn_infer_forget_qos (self);
   return gst_nn_infer_model_needs_caps (self->opened, is_video) ||
          gst_nn_infer_set_stream (self, is_video, NULL);
@@ -246,7 +249,7 @@ gst_nn_infer_finalize (GObject *object)
   gst_nn_region_props_clear (&self->region_props);
   gst_nn_infer_regions_clear (&self->regions);
   gst_nn_infer_queue_free (self->queue);
-  gst_nn_infer_stats_free (self->stats);
+  gst_nn_stats_free (self->stats);
   G_OBJECT_CLASS (gst_nn_infer_parent_class)->finalize (object);
 }
 
@@ -361,7 +364,7 @@ static void
 gst_nn_infer_init (GstNnInfer *self)
 {
   self->queue = gst_nn_infer_queue_new ();
-  self->stats = gst_nn_infer_stats_new ();
+  self->stats = gst_nn_stats_new ("nninfer-stats", counts, times);
   self->device = g_strdup ("CPU");
   self->interval = 1;
   self->max_size_buffers = MOST_BUFFERS;

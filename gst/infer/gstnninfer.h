@@ -9,7 +9,7 @@
 #include "infer/gstnninfermodel.h"
 #include "infer/gstnninferqueue.h"
 #include "infer/gstnninferregion.h"
-#include "infer/gstnninferstats.h"
+#include "elements/gstnnstats.h"
 
 G_BEGIN_DECLS
 
@@ -25,6 +25,22 @@ G_DECLARE_FINAL_TYPE (GstNnInfer, gst_nn_infer, GST, NN_INFER, GstElement)
  * What happens to frames that come faster than they can be inferred.
  */
 typedef enum { GST_NN_DROP_AUTO, GST_NN_DROP_NONE, GST_NN_DROP_NEWEST } GstNnDropPolicy;
+
+/* What is counted and measured, by the names that gstnninfer.c gives. */
+typedef enum {
+  GST_NN_COUNT_FRAMES,   /* came in */
+  GST_NN_COUNT_INFERRED, /* left with their own result */
+  GST_NN_COUNT_LATE,     /* results that left with a later frame */
+  GST_NN_COUNT_PASSED,   /* left without a result of their own */
+  GST_NN_COUNT_DROPPED,  /* not inferred, because sinks said that they are too late */
+} GstNnCount;
+
+typedef enum {
+  GST_NN_TIME_QUEUEING,      /* until a request was there */
+  GST_NN_TIME_PREPROCESSING, /* the picture step, where the device measures: PERF_COUNT=YES */
+  GST_NN_TIME_INFERENCE,     /* from its start to its end, with what the device does around it */
+  GST_NN_TIME_TOTAL,         /* from when a frame came to when it left */
+} GstNnTime;
 
 struct _GstNnInfer {
   GstElement parent_instance;
@@ -52,7 +68,7 @@ struct _GstNnInfer {
   gdouble proportion;    /* object lock: of the last QoS event */
 
   GstNnInferQueue *queue;
-  GstNnInferStats *stats;
+  GstNnStats *stats;
   GstNnInferRegions regions;
   /* state changes and streaming thread, never both */
   GThread *worker;
@@ -60,7 +76,7 @@ struct _GstNnInfer {
   gint is_compiling;         /* atomic: the worker is not done */
   gboolean is_change;        /* what the worker does began while frames flowed */
   GstNnInferModel *prepared; /* object lock: what was compiled last, or is being compiled */
-  gchar *assumed_for;        /* worker: the model whose preprocessing nobody knew */
+  gchar *assumed_for;        /* the model that was last said to have no description */
   GstNnStream stream;        /* what comes */
   GstCaps *caps;             /* of @stream */
 

@@ -198,7 +198,6 @@ adopt (GstNnInfer *self, GstNnInferModel *m)
   /* One more than run at a time: the next frame is bound while others are inferred. */
   guint n = m->nireq > 0 ? m->nireq : optimal ? (guint)g_variant_get_int32 (optimal) + 1 : 2;
   GST_DEBUG_OBJECT (self, "%u requests at a time", n);
-  warn_if_assumed (self, m);
   gst_nn_infer_queue_open (self->queue, m, n);
 }
 
@@ -277,6 +276,7 @@ finish_change (Job *job)
   post_model_info (self, job->opened);
   set_opened (self, gst_nn_infer_model_ref (job->opened));
   set_prepared (self, gst_nn_infer_model_ref (job->m));
+  warn_if_assumed (self, job->m);
 }
 
 static gpointer
@@ -355,6 +355,8 @@ gst_nn_infer_set_stream (GstNnInfer *self, gboolean is_video, GstCaps *caps)
     set_prepared (self, gst_nn_infer_model_ref (m));
     start_compile (self, NULL, g_steal_pointer (&m));
   }
+  if (caps != NULL)
+    warn_if_assumed (self, self->prepared);
   gst_nn_infer_choose_patience (self);
   return TRUE;
 }

@@ -115,8 +115,8 @@ post_qos (GstNnInfer *self, GstBuffer *buffer, GstClockTime running, GstClockTim
                            GST_BUFFER_DURATION (buffer));
   gst_message_set_qos_values (message, late, proportion, 1000000);
   gst_message_set_qos_stats (message, GST_FORMAT_BUFFERS,
-                             gst_nn_infer_stats_get_count (self->stats, GST_NN_COUNT_INFERRED),
-                             gst_nn_infer_stats_get_count (self->stats, GST_NN_COUNT_DROPPED));
+                             gst_nn_stats_get_count (self->stats, GST_NN_COUNT_INFERRED),
+                             gst_nn_stats_get_count (self->stats, GST_NN_COUNT_DROPPED));
   gst_element_post_message (GST_ELEMENT (self), message);
 }
 
@@ -136,7 +136,7 @@ gst_nn_infer_is_too_late (GstNnInfer *self, GstBuffer *buffer)
       running > earliest)
     return FALSE;
   GST_DEBUG_OBJECT (self, "not inferred, too late: %" GST_TIME_FORMAT, GST_TIME_ARGS (running));
-  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_DROPPED);
+  gst_nn_stats_count (self->stats, GST_NN_COUNT_DROPPED);
   post_qos (self, buffer, running, GST_CLOCK_DIFF (running, earliest), proportion);
   return TRUE;
 }

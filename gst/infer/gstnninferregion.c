@@ -86,6 +86,7 @@ gst_nn_infer_region_apply (GstNnSlot *slot)
   info->crop_y = slot->region.y;
   info->crop_width = slot->region.width;
   info->crop_height = slot->region.height;
+  info->angle = slot->region.angle;
 }
 
 GstBuffer *

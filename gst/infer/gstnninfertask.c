@@ -104,7 +104,7 @@ prepare_slot (GstNnInfer *self, GstNnSlot *slot)
     slot->deadline = taken + (gint64)(self->patience / GST_USECOND);
   if (slot->request == NULL)
     return flow;
-  gst_nn_infer_stats_time (self->stats, GST_NN_TIME_QUEUEING, taken - begin);
+  gst_nn_stats_time (self->stats, GST_NN_TIME_QUEUEING, taken - begin);
   if (bind_slot (self, slot, &error))
     return flow;
   gst_nn_infer_queue_give_request (self->queue, slot);
@@ -182,7 +182,7 @@ gst_nn_infer_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
   slot->buffer = buffer;
   slot->pts = GST_BUFFER_PTS (buffer);
   slot->came = g_get_monotonic_time ();
-  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_FRAMES);
+  gst_nn_stats_count (self->stats, GST_NN_COUNT_FRAMES);
   follow_properties (self, buffer);
   if (is_skipped (self, buffer))
     return skip (self, slot);
@@ -258,7 +258,7 @@ measure_preprocessing (GstNnInfer *self, const GstNnSlot *slot)
       us += info->real_time_us;
   }
   if (n > 0 && slot->model->is_video)
-    gst_nn_infer_stats_time (self->stats, GST_NN_TIME_PREPROCESSING, (gint64)(us + 0.5));
+    gst_nn_stats_time (self->stats, GST_NN_TIME_PREPROCESSING, (gint64)(us + 0.5));
 }
 
 /* A first measurement, or one that differs by half, is news for the pipeline. */
@@ -282,7 +282,7 @@ note_latency (GstNnInfer *self, const GstNnSlot *slot)
 static void
 measure_inference (GstNnInfer *self, const GstNnSlot *slot)
 {
-  gst_nn_infer_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
+  gst_nn_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
   measure_preprocessing (self, slot);
 }
 
@@ -298,7 +298,7 @@ static GstFlowReturn
 push (GstNnInfer *self, const GstNnSlot *slot, GstBuffer *buffer)
 {
   GstFlowReturn flow;
-  gst_nn_infer_stats_time (self->stats, GST_NN_TIME_TOTAL, g_get_monotonic_time () - slot->came);
+  gst_nn_stats_time (self->stats, GST_NN_TIME_TOTAL, g_get_monotonic_time () - slot->came);
   flow = gst_pad_push (self->srcpad, buffer);
   if (flow == GST_FLOW_NOT_NEGOTIATED)
     gst_nn_post_refused_caps (GST_ELEMENT (self), self->srcpad);
@@ -327,14 +327,14 @@ pass_frame (GstNnInfer *self, GstNnSlot *slot)
       note_latency (self, late);
       slot->buffer = gst_buffer_make_writable (slot->buffer);
       attach_tensors (late, slot->buffer, NULL);
-      gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_LATE);
+      gst_nn_stats_count (self->stats, GST_NN_COUNT_LATE);
     } else {
       flow = refuse (self, late);
     }
     gst_nn_infer_queue_give_request (self->queue, late);
     gst_nn_slot_free (late);
   }
-  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_PASSED);
+  gst_nn_stats_count (self->stats, GST_NN_COUNT_PASSED);
   return flow == GST_FLOW_OK ? push (self, slot, g_steal_pointer (&slot->buffer)) : flow;
 }
 
@@ -357,7 +357,7 @@ process_frame (GstNnInfer *self, GstNnSlot *slot)
   GstBuffer *out;
   if (slot->request == NULL && gst_nn_infer_regions_attach (&self->regions, slot)) {
     note_latency (self, slot);
-    gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_INFERRED);
+    gst_nn_stats_count (self->stats, GST_NN_COUNT_INFERRED);
     return push (self, slot, g_steal_pointer (&slot->buffer));
   }
   if (slot->request == NULL)
@@ -366,7 +366,7 @@ process_frame (GstNnInfer *self, GstNnSlot *slot)
     measure_inference (self, slot);
     note_latency (self, slot);
     out = finish_buffer (slot);
-    gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_INFERRED);
+    gst_nn_stats_count (self->stats, GST_NN_COUNT_INFERRED);
     gst_nn_infer_queue_give_request (self->queue, slot);
     return push (self, slot, out);
   }
@@ -377,7 +377,7 @@ process_frame (GstNnInfer *self, GstNnSlot *slot)
 GstStructure *
 gst_nn_infer_make_stats (GstNnInfer *self)
 {
-  GstStructure *s = gst_nn_infer_stats_get (self->stats);
+  GstStructure *s = gst_nn_stats_get (self->stats);
   guint64 bytes, memory = 0;
   guint frames;
   gst_nn_infer_queue_get_level (self->queue, &frames, &bytes);
