@@ -7,17 +7,18 @@
 void
 gst_nn_decode_input_place (GstNnDecodeInput *in, const GstNnTensorMeta *meta)
 {
-  static const gdouble same[6] = { 1, 0, 0, 0, 1, 0 };
   const AxonImageGeometry *g = &meta->geometry;
+  gdouble x[3] = { 0, 1, 0 }, y[3] = { 0, 0, 1 }; /* the origin, a step right, a step down */
   in->width = g->width;
   in->height = g->height;
-  memcpy (in->to_frame, same, sizeof same);
-  if (g->width == 0)
-    return;
-  in->to_frame[0] = g->scale_x;
-  in->to_frame[2] = g->x - g->dst_x * g->scale_x;
-  in->to_frame[4] = g->scale_y;
-  in->to_frame[5] = g->y - g->dst_y * g->scale_y;
+  for (guint i = 0; i < 3 && g->width > 0; i++)
+    axon_image_geometry_to_picture (g, &x[i], &y[i]);
+  in->to_frame[0] = x[1] - x[0];
+  in->to_frame[1] = x[2] - x[0];
+  in->to_frame[2] = x[0];
+  in->to_frame[3] = y[1] - y[0];
+  in->to_frame[4] = y[2] - y[0];
+  in->to_frame[5] = y[0];
 }
 
 void
@@ -149,13 +150,13 @@ gst_nn_decode_into (GstNnResultMeta *result, const GstNnDecoder *decoder,
 }
 
 void
-gst_nn_results_attach (GstBuffer *buffer, GstBuffer *from)
+gst_nn_results_attach (GstBuffer *buffer, guint object_id, GstBuffer *from)
 {
   const GstNnResultMeta *kept = gst_buffer_get_nn_result_meta (from);
   GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, kept->width, kept->height);
   guint first = gst_nn_result_meta_get_n_objects (result);
   GstNnObject *o;
-  gst_nn_result_meta_append (result, kept);
+  gst_nn_result_meta_append_inside (result, object_id, kept);
   for (guint i = first; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++)
     gst_nn_region_add (buffer, o, result);
 }

@@ -14,6 +14,8 @@
 #include "caps/gstnncaps.h"
 #include "decoders/gstnnchoice.h"
 #include "decoders/gstnnresults.h"
+#include "decoders/gstnntiles.h"
+#include "decoders/gstnntrackmemory.h"
 #include "gstnnelement.h"
 #include "gstnnmodelprops.h"
 #include "gstnnstats.h"
@@ -36,6 +38,9 @@ struct _GstNnDecode {
   GArray *candidates;     /* scratch */
   GstClockTime hold_time; /* object lock */
   GstBuffer *held;        /* without data: the last results, as they were attached */
+  GstNnTrackMemory *memory;
+  GPtrArray *parts; /* scratch: GstNnTensorMeta */
+  GArray *tiles;    /* scratch: GstNnTile */
 };
 
 G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransform)
@@ -117,31 +122,114 @@ describe_labels (GstNnDecode *self, GstNnDecodeInput *in)
   in->n_labels = labels != NULL ? g_strv_length (labels) : 0;
 }
 
-/* Results stay, for frames that were not inferred. */
-static void
-decode (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
-        const GstNnDecodeInput *in)
+/* What the outputs mean, into @result. FALSE: an error was posted. */
+static gboolean
+decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
 {
-  GstClockTime pts = GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer);
-  gint64 begin = g_get_monotonic_time ();
-  GstNnResultMeta *result;
+  g_autoptr (GPtrArray) floats = as_floats (meta->tensors);
+  GstNnDecodeInput in = { 0 };
   gdouble iou;
   guint max;
   GST_OBJECT_LOCK (self);
+  in.threshold = self->threshold;
   iou = self->iou_threshold;
   max = self->max_objects;
   GST_OBJECT_UNLOCK (self);
+  in.tensors = floats;
+  in.names = (const gchar *const *)meta->names;
+  in.description = meta->description;
+  in.model_name = meta->description ? meta->description->model_name : NULL;
+  describe_labels (self, &in);
+  gst_nn_decode_input_place (&in, meta);
+  if ((self->chosen_for != meta->description ||
+       !gst_nn_decoder_choice_holds (&self->choice, &in)) &&
+      !choose_decoder (self, &in, meta->description))
+    return FALSE;
+  if (self->choice.decoder == NULL)
+    return TRUE;
+  gst_nn_decode_into (result, self->choice.decoder, &in, iou, max, pts, self->candidates);
+  gst_nn_stats_count (self->stats, COUNT_DECODED);
+  return TRUE;
+}
+
+static void
+note_tile (GstNnDecode *self, const GstNnTensorMeta *meta, GstNnResultMeta *result)
+{
+  const AxonImageGeometry *g = &meta->geometry;
+  GstNnTile tile = { g->x, g->y, g->dst_width * g->scale_x, g->dst_height * g->scale_y,
+                     gst_nn_result_meta_get_n_objects (result) };
+  g_array_append_val (self->tiles, tile);
+}
+
+static void
+count_results (GstNnDecode *self, GstNnResultMeta *result)
+{
+  if (!gst_nn_result_meta_is_empty (result))
+    gst_nn_stats_count (self->stats, COUNT_WITH_RESULTS);
+}
+
+/* Of the frame, or of tiles that are one together. Results stay, for frames that were not inferred.
+ */
+static gboolean
+decode_frame (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
+{
+  const GstNnTensorMeta *first = g_ptr_array_index (self->parts, 0);
+  GstNnResultMeta *result;
+  gdouble iou;
   gst_clear_buffer (&self->held);
   self->held = gst_buffer_new ();
   GST_BUFFER_PTS (self->held) = pts;
-  result = gst_buffer_add_nn_result_meta (self->held, meta->width, meta->height);
-  gst_nn_decode_into (result, self->choice.decoder, in, iou, max, pts, self->candidates);
-  gst_nn_results_attach (buffer, self->held);
-  gst_nn_stats_time (self->stats, TIME_DECODING, g_get_monotonic_time () - begin);
-  gst_nn_stats_count (self->stats, COUNT_DECODED);
-  if (!gst_nn_result_meta_is_empty (result))
-    gst_nn_stats_count (self->stats, COUNT_WITH_RESULTS);
-  GST_LOG_OBJECT (self, "%u candidates on %" GST_PTR_FORMAT, self->candidates->len, buffer);
+  result = gst_buffer_add_nn_result_meta (self->held, first->width, first->height);
+  g_array_set_size (self->tiles, 0);
+  for (guint i = 0; i < self->parts->len; i++) {
+    const GstNnTensorMeta *meta = g_ptr_array_index (self->parts, i);
+    note_tile (self, meta, result);
+    if (!decode (self, meta, pts, result))
+      return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  iou = self->iou_threshold;
+  GST_OBJECT_UNLOCK (self);
+  if (self->parts->len > 1)
+    gst_nn_tiles_merge (result, self->tiles, iou);
+  count_results (self, result);
+  gst_nn_results_attach (buffer, 0, self->held);
+  return TRUE;
+}
+
+/* Of objects. What is said of one that has a track stays for its other frames. */
+static gboolean
+decode_objects (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
+{
+  for (guint i = 0; i < self->parts->len; i++) {
+    const GstNnTensorMeta *meta = g_ptr_array_index (self->parts, i);
+    g_autoptr (GstBuffer) said = gst_buffer_new ();
+    GstNnResultMeta *result = gst_buffer_add_nn_result_meta (said, meta->width, meta->height);
+    if (!decode (self, meta, pts, result))
+      return FALSE;
+    count_results (self, result);
+    gst_nn_results_attach (buffer, meta->object_id, said);
+    gst_nn_track_memory_keep (self->memory, gst_buffer_get_nn_result_meta (buffer), meta->object_id,
+                              g_steal_pointer (&said));
+  }
+  return TRUE;
+}
+
+/* The outputs of one model on one frame, which are on the buffer last. */
+static void
+find_parts (GstNnDecode *self, GstBuffer *buffer)
+{
+  const GstNnTensorMeta *last = gst_buffer_get_nn_tensor_meta (buffer);
+  gpointer state = NULL;
+  GstMeta *meta;
+  g_ptr_array_set_size (self->parts, 0);
+  if (last == NULL || last->tensors->len == 0)
+    return;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_NN_TENSOR_META_API_TYPE))) {
+    const GstNnTensorMeta *m = (const GstNnTensorMeta *)meta;
+    if (m->tensors->len > 0 && m->description == last->description && m->pts == last->pts)
+      g_ptr_array_add (self->parts, meta);
+  }
 }
 
 static gboolean
@@ -158,41 +246,56 @@ is_fresh (GstNnDecode *self, GstBuffer *buffer)
          now - then <= most;
 }
 
+/* A frame that was not inferred. */
+static void
+reuse_results (GstNnDecode *self, GstBuffer *buffer)
+{
+  if (!is_fresh (self, buffer))
+    return;
+  gst_nn_results_attach (buffer, 0, self->held);
+  gst_nn_stats_count (self->stats, COUNT_REUSED);
+}
+
+static gboolean
+use_results (GstNnDecode *self, GstBuffer *buffer)
+{
+  const GstNnTensorMeta *last = g_ptr_array_index (self->parts, self->parts->len - 1);
+  GstClockTime pts = GST_CLOCK_TIME_IS_VALID (last->pts) ? last->pts : GST_BUFFER_PTS (buffer);
+  gint64 begin = g_get_monotonic_time ();
+  if (!(last->object_id != 0 ? decode_objects : decode_frame) (self, buffer, pts))
+    return FALSE;
+  gst_nn_stats_time (self->stats, TIME_DECODING, g_get_monotonic_time () - begin);
+  GST_LOG_OBJECT (self, "decoded %u inferences on %" GST_PTR_FORMAT, self->parts->len, buffer);
+  return TRUE;
+}
+
 static GstFlowReturn
 gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   GstNnDecode *self = (GstNnDecode *)base;
-  GstNnTensorMeta *meta = gst_buffer_get_nn_tensor_meta (buffer);
-  g_autoptr (GPtrArray) floats = NULL;
-  GstNnDecodeInput in = { 0 };
+  GstNnResultMeta *result;
   gboolean keep;
-  if (meta == NULL || meta->tensors->len == 0) {
-    if (is_fresh (self, buffer)) {
-      gst_nn_results_attach (buffer, self->held);
-      gst_nn_stats_count (self->stats, COUNT_REUSED);
-    }
-    return GST_FLOW_OK; /* a frame that was not inferred */
-  }
-  floats = as_floats (meta->tensors);
+  find_parts (self, buffer);
+  if (self->parts->len == 0)
+    reuse_results (self, buffer);
+  else if (!use_results (self, buffer))
+    return GST_FLOW_ERROR;
+  result = gst_buffer_get_nn_result_meta (buffer);
+  if (result != NULL)
+    gst_nn_track_memory_recall (self->memory, result);
   GST_OBJECT_LOCK (self);
-  in.threshold = self->threshold;
   keep = self->keep_tensors;
   GST_OBJECT_UNLOCK (self);
-  in.tensors = floats;
-  in.names = (const gchar *const *)meta->names;
-  in.description = meta->description;
-  in.model_name = meta->description ? meta->description->model_name : NULL;
-  describe_labels (self, &in);
-  gst_nn_decode_input_place (&in, meta);
-  if ((self->chosen_for != meta->description ||
-       !gst_nn_decoder_choice_holds (&self->choice, &in)) &&
-      !choose_decoder (self, &in, meta->description))
-    return GST_FLOW_ERROR;
-  if (self->choice.decoder != NULL)
-    decode (self, buffer, meta, &in);
-  if (!keep)
-    gst_buffer_remove_meta (buffer, (GstMeta *)meta);
+  for (guint i = 0; !keep && i < self->parts->len; i++)
+    gst_buffer_remove_meta (buffer, g_ptr_array_index (self->parts, i));
   return GST_FLOW_OK;
+}
+
+static void
+forget_results (GstNnDecode *self)
+{
+  gst_clear_buffer (&self->held);
+  gst_nn_track_memory_clear (self->memory);
 }
 
 /* New caps, new news. */
@@ -201,7 +304,7 @@ gst_nn_decode_set_caps (GstBaseTransform *base, G_GNUC_UNUSED GstCaps *in,
                         G_GNUC_UNUSED GstCaps *out)
 {
   gst_nn_decoder_choice_clear (&((GstNnDecode *)base)->choice);
-  gst_clear_buffer (&((GstNnDecode *)base)->held);
+  forget_results ((GstNnDecode *)base);
   return TRUE;
 }
 
@@ -229,7 +332,7 @@ static gboolean
 gst_nn_decode_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
-    gst_clear_buffer (&((GstNnDecode *)base)->held);
+    forget_results ((GstNnDecode *)base);
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
     warn_if_nothing_was_found ((GstNnDecode *)base);
   return GST_BASE_TRANSFORM_CLASS (gst_nn_decode_parent_class)->sink_event (base, event);
@@ -262,7 +365,7 @@ gst_nn_decode_stop (GstBaseTransform *base)
   g_clear_pointer (&self->override, gst_nn_description_unref);
   gst_nn_decoder_choice_clear (&self->choice);
   g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
-  gst_clear_buffer (&self->held);
+  forget_results (self);
   return TRUE;
 }
 
@@ -332,6 +435,9 @@ gst_nn_decode_finalize (GObject *object)
   gst_nn_model_props_clear (&self->props);
   gst_nn_stats_free (self->stats);
   g_array_unref (self->candidates);
+  g_ptr_array_unref (self->parts);
+  g_array_unref (self->tiles);
+  gst_nn_track_memory_free (self->memory);
   G_OBJECT_CLASS (gst_nn_decode_parent_class)->finalize (object);
 }
 
@@ -398,6 +504,9 @@ gst_nn_decode_init (GstNnDecode *self)
   self->iou_threshold = 0.45;
   self->max_objects = 100;
   self->hold_time = GST_SECOND;
+  self->memory = gst_nn_track_memory_new ();
+  self->parts = g_ptr_array_new ();
+  self->tiles = g_array_new (FALSE, TRUE, sizeof (GstNnTile));
   self->candidates = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
   gst_nn_model_props_init (&self->props);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
