@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define MOST_TILES 32 /* a side */
+#define LARGEST 8     /* region, in sizes of the frame */
 
 enum {
   PROP_MODE = GST_NN_REGION_PROP_FIRST,
@@ -217,6 +218,15 @@ clip (GstNnRegion *r, gint width, gint height)
   return r->width >= 1 && r->height >= 1;
 }
 
+/* What is turned or square keeps its form, so it may reach out. */
+static gboolean
+is_seen (const GstNnRegion *r, gint width, gint height)
+{
+  return r->width >= 1 && r->height >= 1 && r->width <= LARGEST * width &&
+         r->height <= LARGEST * height && r->x < width && r->y < height && r->x + r->width > 0 &&
+         r->y + r->height > 0;
+}
+
 static gboolean
 cut_object (const GstNnRegionProps *props, const GstNnObject *o, gdouble sx, gdouble sy,
             GstNnRegion *r)
@@ -252,8 +262,7 @@ cut_objects (const GstNnRegionProps *props, GstNnResultMeta *result, gint width,
     GstNnRegion r = { 0 };
     if (!is_wanted (props, o) || !cut_object (props, o, sx, sy, &r))
       continue;
-    if ((r.angle == 0 && !props->is_square) ? clip (&r, width, height)
-                                            : r.width >= 1 && r.height >= 1)
+    if (r.angle == 0 && !props->is_square ? clip (&r, width, height) : is_seen (&r, width, height))
       g_array_append_val (regions, r);
   }
 }
