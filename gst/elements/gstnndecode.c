@@ -14,8 +14,11 @@
 #include "caps/gstnncaps.h"
 #include "decoders/gstnnchoice.h"
 #include "decoders/gstnnresults.h"
+#include "decoders/gstnntiles.h"
+#include "decoders/gstnntrackmemory.h"
 #include "gstnnelement.h"
 #include "gstnnmodelprops.h"
+#include "gstnnstats.h"
 
 #include <gst/base/gstbasetransform.h>
 
@@ -30,16 +33,26 @@ struct _GstNnDecode {
   GstNnModelProps props;            /* object lock */
   GstNnDescription *override;       /* what the properties say */
   GstNnDecoderChoice choice;
+  GstNnDescription *chosen_for; /* another one may name another decoder */
+  GstNnStats *stats;
   GArray *candidates;     /* scratch */
   GstClockTime hold_time; /* object lock */
   GstBuffer *held;        /* without data: the last results, as they were attached */
+  GstNnTrackMemory *memory;
+  GPtrArray *parts; /* scratch: GstNnTensorMeta */
+  GArray *tiles;    /* scratch: GstNnTile */
 };
 
 G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransform)
 G_DEFINE_TYPE (GstNnDecode, gst_nn_decode, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nndecode, gst_nn_decode_get_type ())
 
-enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP, PROP_HOLD_TIME };
+enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP, PROP_HOLD_TIME, PROP_STATS };
+
+enum { COUNT_DECODED, COUNT_REUSED, COUNT_WITH_RESULTS };
+static const gchar *const counts[] = { "decoded", "reused", "with-results", NULL };
+enum { TIME_DECODING };
+static const gchar *const times[] = { "decoding", NULL };
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -59,6 +72,8 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   g_autofree gchar *known = gst_nn_decoder_list ();
   g_autofree gchar *outputs = NULL;
   const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
+  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
+  self->chosen_for = described ? gst_nn_description_ref ((GstNnDescription *)described) : NULL;
   outputs = gst_nn_decoder_choice_to_string (&self->choice);
   if (decoder != NULL) {
     GST_DEBUG_OBJECT (self, "decoder %s for %s, %s", decoder->name, outputs,
@@ -109,25 +124,114 @@ describe_labels (GstNnDecode *self, GstNnDecodeInput *in)
   in->n_labels = labels != NULL ? g_strv_length (labels) : 0;
 }
 
-/* Results stay, for frames that were not inferred. */
-static void
-decode (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
-        const GstNnDecodeInput *in)
+/* What the outputs mean, into @result. FALSE: an error was posted. */
+static gboolean
+decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
 {
-  GstClockTime pts = GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer);
+  g_autoptr (GPtrArray) floats = as_floats (meta->tensors);
+  GstNnDecodeInput in = { 0 };
   gdouble iou;
   guint max;
   GST_OBJECT_LOCK (self);
+  in.threshold = self->threshold;
   iou = self->iou_threshold;
   max = self->max_objects;
   GST_OBJECT_UNLOCK (self);
+  in.tensors = floats;
+  in.names = (const gchar *const *)meta->names;
+  in.description = meta->description;
+  in.model_name = meta->description ? meta->description->model_name : NULL;
+  describe_labels (self, &in);
+  gst_nn_decode_input_place (&in, meta);
+  if ((self->chosen_for != meta->description ||
+       !gst_nn_decoder_choice_holds (&self->choice, &in)) &&
+      !choose_decoder (self, &in, meta->description))
+    return FALSE;
+  if (self->choice.decoder == NULL)
+    return TRUE;
+  gst_nn_decode_into (result, self->choice.decoder, &in, iou, max, pts, self->candidates);
+  gst_nn_stats_count (self->stats, COUNT_DECODED);
+  return TRUE;
+}
+
+static void
+note_tile (GstNnDecode *self, const GstNnTensorMeta *meta, GstNnResultMeta *result)
+{
+  const AxonImageGeometry *g = &meta->geometry;
+  GstNnTile tile = { g->x, g->y, g->dst_width * g->scale_x, g->dst_height * g->scale_y,
+                     gst_nn_result_meta_get_n_objects (result) };
+  g_array_append_val (self->tiles, tile);
+}
+
+static void
+count_results (GstNnDecode *self, GstNnResultMeta *result)
+{
+  if (!gst_nn_result_meta_is_empty (result))
+    gst_nn_stats_count (self->stats, COUNT_WITH_RESULTS);
+}
+
+/* Of the frame, or of tiles that are one together. Results stay, for frames that were not inferred.
+ */
+static gboolean
+decode_frame (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
+{
+  const GstNnTensorMeta *first = g_ptr_array_index (self->parts, 0);
+  GstNnResultMeta *result;
+  gdouble iou;
   gst_clear_buffer (&self->held);
   self->held = gst_buffer_new ();
   GST_BUFFER_PTS (self->held) = pts;
-  gst_nn_decode_into (gst_buffer_add_nn_result_meta (self->held, meta->width, meta->height),
-                      self->choice.decoder, in, iou, max, pts, self->candidates);
-  gst_nn_results_attach (buffer, self->held);
-  GST_LOG_OBJECT (self, "%u candidates on %" GST_PTR_FORMAT, self->candidates->len, buffer);
+  result = gst_buffer_add_nn_result_meta (self->held, first->width, first->height);
+  g_array_set_size (self->tiles, 0);
+  for (guint i = 0; i < self->parts->len; i++) {
+    const GstNnTensorMeta *meta = g_ptr_array_index (self->parts, i);
+    note_tile (self, meta, result);
+    if (!decode (self, meta, pts, result))
+      return FALSE;
+  }
+  GST_OBJECT_LOCK (self);
+  iou = self->iou_threshold;
+  GST_OBJECT_UNLOCK (self);
+  if (self->parts->len > 1)
+    gst_nn_tiles_merge (result, self->tiles, iou);
+  count_results (self, result);
+  gst_nn_results_attach (buffer, 0, self->held);
+  return TRUE;
+}
+
+/* Of objects. What is said of one that has a track stays for its other frames. */
+static gboolean
+decode_objects (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
+{
+  for (guint i = 0; i < self->parts->len; i++) {
+    const GstNnTensorMeta *meta = g_ptr_array_index (self->parts, i);
+    g_autoptr (GstBuffer) said = gst_buffer_new ();
+    GstNnResultMeta *result = gst_buffer_add_nn_result_meta (said, meta->width, meta->height);
+    if (!decode (self, meta, pts, result))
+      return FALSE;
+    count_results (self, result);
+    gst_nn_results_attach (buffer, meta->object_id, said);
+    gst_nn_track_memory_keep (self->memory, gst_buffer_get_nn_result_meta (buffer), meta->object_id,
+                              g_steal_pointer (&said));
+  }
+  return TRUE;
+}
+
+/* The outputs of one model on one frame, which are on the buffer last. */
+static void
+find_parts (GstNnDecode *self, GstBuffer *buffer)
+{
+  const GstNnTensorMeta *last = gst_buffer_get_nn_tensor_meta (buffer);
+  gpointer state = NULL;
+  GstMeta *meta;
+  g_ptr_array_set_size (self->parts, 0);
+  if (last == NULL || last->tensors->len == 0)
+    return;
+  while ((meta = gst_buffer_iterate_meta_filtered (buffer, &state, GST_NN_TENSOR_META_API_TYPE))) {
+    const GstNnTensorMeta *m = (const GstNnTensorMeta *)meta;
+    if (m->tensors->len > 0 && m->description == last->description && m->pts == last->pts)
+      g_ptr_array_add (self->parts, meta);
+  }
 }
 
 static gboolean
@@ -144,38 +248,56 @@ is_fresh (GstNnDecode *self, GstBuffer *buffer)
          now - then <= most;
 }
 
+/* A frame that was not inferred. */
+static void
+reuse_results (GstNnDecode *self, GstBuffer *buffer)
+{
+  if (!is_fresh (self, buffer))
+    return;
+  gst_nn_results_attach (buffer, 0, self->held);
+  gst_nn_stats_count (self->stats, COUNT_REUSED);
+}
+
+static gboolean
+use_results (GstNnDecode *self, GstBuffer *buffer)
+{
+  const GstNnTensorMeta *last = g_ptr_array_index (self->parts, self->parts->len - 1);
+  GstClockTime pts = GST_CLOCK_TIME_IS_VALID (last->pts) ? last->pts : GST_BUFFER_PTS (buffer);
+  gint64 begin = g_get_monotonic_time ();
+  if (!(last->object_id != 0 ? decode_objects : decode_frame) (self, buffer, pts))
+    return FALSE;
+  gst_nn_stats_time (self->stats, TIME_DECODING, g_get_monotonic_time () - begin);
+  GST_LOG_OBJECT (self, "decoded %u inferences on %" GST_PTR_FORMAT, self->parts->len, buffer);
+  return TRUE;
+}
+
 static GstFlowReturn
 gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   GstNnDecode *self = (GstNnDecode *)base;
-  GstNnTensorMeta *meta = gst_buffer_get_nn_tensor_meta (buffer);
-  g_autoptr (GPtrArray) floats = NULL;
-  GstNnDecodeInput in = { 0 };
+  GstNnResultMeta *result;
   gboolean keep;
-  if (meta == NULL || meta->tensors->len == 0) {
-    if (is_fresh (self, buffer))
-      gst_nn_results_attach (buffer, self->held);
-    return GST_FLOW_OK; /* a frame that was not inferred */
-  }
-  floats = as_floats (meta->tensors);
+  find_parts (self, buffer);
+  if (self->parts->len == 0)
+    reuse_results (self, buffer);
+  else if (!use_results (self, buffer))
+    return GST_FLOW_ERROR;
+  result = gst_buffer_get_nn_result_meta (buffer);
+  if (result != NULL)
+    gst_nn_track_memory_recall (self->memory, result);
   GST_OBJECT_LOCK (self);
-  in.threshold = self->threshold;
   keep = self->keep_tensors;
   GST_OBJECT_UNLOCK (self);
-  in.tensors = floats;
-  in.names = (const gchar *const *)meta->names;
-  in.description = meta->description;
-  in.model_name = meta->description ? meta->description->model_name : NULL;
-  describe_labels (self, &in);
-  gst_nn_decode_input_place (&in, meta);
-  if (!gst_nn_decoder_choice_holds (&self->choice, &in) &&
-      !choose_decoder (self, &in, meta->description))
-    return GST_FLOW_ERROR;
-  if (self->choice.decoder != NULL)
-    decode (self, buffer, meta, &in);
-  if (!keep)
-    gst_buffer_remove_meta (buffer, (GstMeta *)meta);
+  for (guint i = 0; !keep && i < self->parts->len; i++)
+    gst_buffer_remove_meta (buffer, g_ptr_array_index (self->parts, i));
   return GST_FLOW_OK;
+}
+
+static void
+forget_results (GstNnDecode *self)
+{
+  gst_clear_buffer (&self->held);
+  gst_nn_track_memory_clear (self->memory);
 }
 
 /* New caps, new news. */
@@ -184,8 +306,27 @@ gst_nn_decode_set_caps (GstBaseTransform *base, G_GNUC_UNUSED GstCaps *in,
                         G_GNUC_UNUSED GstCaps *out)
 {
   gst_nn_decoder_choice_clear (&((GstNnDecode *)base)->choice);
-  gst_clear_buffer (&((GstNnDecode *)base)->held);
+  forget_results ((GstNnDecode *)base);
   return TRUE;
+}
+
+/* Nothing in a whole stream is more often a wrong setting than an empty street. */
+static void
+warn_if_nothing_was_found (GstNnDecode *self)
+{
+  guint64 n = gst_nn_stats_get_count (self->stats, COUNT_DECODED);
+  gdouble threshold;
+  if (n == 0 || gst_nn_stats_get_count (self->stats, COUNT_WITH_RESULTS) > 0)
+    return;
+  GST_OBJECT_LOCK (self);
+  threshold = self->threshold;
+  GST_OBJECT_UNLOCK (self);
+  GST_ELEMENT_WARNING (self, STREAM, DECODE,
+                       (_ ("nothing reached threshold %g in %" G_GUINT64_FORMAT
+                           " frames, decoded as %s: lower it, or see whether nninfer's color, "
+                           "resize, mean and scale are those of the model"),
+                        threshold, n, self->choice.decoder ? self->choice.decoder->name : "?"),
+                       (NULL));
 }
 
 /* What was seen before a seek is not what is there after it. */
@@ -193,7 +334,9 @@ static gboolean
 gst_nn_decode_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
-    gst_clear_buffer (&((GstNnDecode *)base)->held);
+    forget_results ((GstNnDecode *)base);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS)
+    warn_if_nothing_was_found ((GstNnDecode *)base);
   return GST_BASE_TRANSFORM_CLASS (gst_nn_decode_parent_class)->sink_event (base, event);
 }
 
@@ -202,6 +345,7 @@ gst_nn_decode_start (GstBaseTransform *base)
 {
   GstNnDecode *self = (GstNnDecode *)base;
   g_autoptr (GError) error = NULL;
+  gst_nn_stats_reset (self->stats);
   self->override = gst_nn_model_props_describe (&self->props, NULL, NULL, &error);
   if (self->override != NULL && self->override->decoder != NULL &&
       gst_nn_decoder_find (self->override->decoder) == NULL) {
@@ -222,7 +366,8 @@ gst_nn_decode_stop (GstBaseTransform *base)
   GstNnDecode *self = (GstNnDecode *)base;
   g_clear_pointer (&self->override, gst_nn_description_unref);
   gst_nn_decoder_choice_clear (&self->choice);
-  gst_clear_buffer (&self->held);
+  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
+  forget_results (self);
   return TRUE;
 }
 
@@ -275,6 +420,9 @@ gst_nn_decode_get_property (GObject *object, guint id, GValue *value, GParamSpec
   case PROP_HOLD_TIME:
     g_value_set_uint64 (value, self->hold_time);
     break;
+  case PROP_STATS:
+    g_value_take_boxed (value, gst_nn_stats_get (self->stats));
+    break;
   default:
     if (!gst_nn_model_props_get (&self->props, id, value))
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -287,7 +435,11 @@ gst_nn_decode_finalize (GObject *object)
 {
   GstNnDecode *self = (GstNnDecode *)object;
   gst_nn_model_props_clear (&self->props);
+  gst_nn_stats_free (self->stats);
   g_array_unref (self->candidates);
+  g_ptr_array_unref (self->parts);
+  g_array_unref (self->tiles);
+  gst_nn_track_memory_free (self->memory);
   G_OBJECT_CLASS (gst_nn_decode_parent_class)->finalize (object);
 }
 
@@ -326,7 +478,12 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
                            _ ("How long frames that were not inferred show the last results, "
                               "nanoseconds; 0: never"),
                            0, G_MAXUINT64, GST_SECOND, playing));
-  gst_nn_model_props_install (object_class);
+  g_object_class_install_property (
+      object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+                          _ ("Frames, and percentiles of decoding the last 256 of them"),
+                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_nn_model_props_install (object_class, GST_NN_MODEL_RESULTS, GST_PARAM_MUTABLE_READY);
   base->sink_event = gst_nn_decode_sink_event;
   base->set_caps = gst_nn_decode_set_caps;
   base->transform_ip = gst_nn_decode_transform_ip;
@@ -344,10 +501,14 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
 static void
 gst_nn_decode_init (GstNnDecode *self)
 {
+  self->stats = gst_nn_stats_new ("nndecode-stats", counts, times);
   self->threshold = 0.5;
   self->iou_threshold = 0.45;
   self->max_objects = 100;
   self->hold_time = GST_SECOND;
+  self->memory = gst_nn_track_memory_new ();
+  self->parts = g_ptr_array_new ();
+  self->tiles = g_array_new (FALSE, TRUE, sizeof (GstNnTile));
   self->candidates = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
   gst_nn_model_props_init (&self->props);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);

@@ -198,6 +198,8 @@ gst_nn_overlay_transform_frame_ip (GstVideoFilter *filter, GstVideoFrame *frame)
   const GstNnObject *whole;
   Style style;
   guint n;
+  if (meta == NULL)
+    gst_nn_warn_if_undecoded (GST_ELEMENT (self), frame->buffer);
   if (meta == NULL || gst_nn_result_meta_is_empty (meta))
     return GST_FLOW_OK;
   n = gst_nn_result_meta_get_n_objects (meta);

@@ -112,6 +112,8 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GST_OBJECT_LOCK (self);
   empty = self->empty;
   GST_OBJECT_UNLOCK (self);
+  if (meta == NULL)
+    gst_nn_warn_if_undecoded (GST_ELEMENT (self), buffer);
   if (meta == NULL || (!empty && gst_nn_result_meta_is_empty (meta)))
     return GST_FLOW_OK;
   GST_LOG_OBJECT (self, "writes %u objects", gst_nn_result_meta_get_n_objects (meta));
