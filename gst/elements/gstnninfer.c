@@ -212,6 +212,7 @@ gst_nn_infer_change_state (GstElement *element, GstStateChange transition)
     gst_nn_infer_stop_compile (self);
     gst_nn_infer_forget_compiled (self);
     gst_caps_replace (&self->caps, NULL);
+    gst_caps_replace (&self->refused, NULL);
   }
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     gst_nn_infer_close (self);

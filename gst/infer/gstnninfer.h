@@ -81,6 +81,7 @@ struct _GstNnInfer {
   GstVideoInfo video;
   gint64 stats_told; /* task: when the last message was posted */
   /* streaming thread only */
+  GstCaps *refused; /* the last caps, if an error was posted about them */
   GstSegment segment;
   guint64 frame_count;
 };

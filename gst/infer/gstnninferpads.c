@@ -30,41 +30,46 @@ queue_query (GstNnInfer *self, GstQuery *query)
   return gst_nn_infer_queue_ask (self->queue, slot);
 }
 
-static gboolean
+/* Both: the caps that leave; NULL after an error was posted. */
+static GstCaps *
 set_video (GstNnInfer *self, GstCaps *caps)
 {
   GstVideoInfo info;
   if (!gst_nn_takes_caps (GST_ELEMENT (self), self->sinkpad, caps) ||
       !gst_video_info_from_caps (&info, caps))
-    return FALSE;
-  gst_nn_infer_queue_wait_empty (self->queue); /* frames in flight are bound with the old caps */
+    return NULL;
   self->video = info;
-  return gst_nn_infer_set_stream (self, TRUE, caps) &&
-         queue_event (self, gst_event_new_caps (caps));
+  return gst_nn_infer_set_stream (self, TRUE, caps) ? gst_caps_ref (caps) : NULL;
 }
 
-static gboolean
+static GstCaps *
 set_tensors (GstNnInfer *self, GstCaps *caps)
 {
-  g_autoptr (GstCaps) out = NULL;
+  GstCaps *out;
   gint num, den;
-  gst_nn_infer_queue_wait_empty (self->queue);
   if (!gst_nn_infer_set_stream (self, FALSE, caps))
-    return FALSE;
+    return NULL;
   out = gst_nn_infer_model_get_caps (self->prepared, TRUE);
   if (gst_structure_get_fraction (gst_caps_get_structure (caps, 0), "framerate", &num, &den))
     gst_caps_set_simple (out, "framerate", GST_TYPE_FRACTION, num, den, NULL);
-  return queue_event (self, gst_event_new_caps (out));
+  return out;
 }
 
-/* Output caps follow the input's: video stays as it is, tensors become the model's outputs. */
+/* Output caps follow the input's: video stays as it is, tensors become the model's outputs. What
+ * was refused comes again with the next event, and was said. */
 static gboolean
 set_caps (GstNnInfer *self, GstCaps *caps)
 {
+  g_autoptr (GstCaps) out = NULL;
   GST_DEBUG_OBJECT (self, "caps %" GST_PTR_FORMAT, caps);
-  return gst_structure_has_name (gst_caps_get_structure (caps, 0), "other/tensors")
-             ? set_tensors (self, caps)
-             : set_video (self, caps);
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
+    return FALSE;
+  gst_nn_infer_queue_wait_empty (self->queue); /* frames in flight are bound with the old caps */
+  out = gst_structure_has_name (gst_caps_get_structure (caps, 0), "other/tensors")
+            ? set_tensors (self, caps)
+            : set_video (self, caps);
+  gst_caps_replace (&self->refused, out ? NULL : caps);
+  return out != NULL && queue_event (self, gst_event_new_caps (out));
 }
 
 static gboolean
