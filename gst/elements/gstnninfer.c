@@ -52,7 +52,8 @@ static GType
 gst_nn_drop_policy_get_type (void)
 {
   static const GEnumValue values[] = {
-    { GST_NN_DROP_AUTO, N_ ("Newest where the source is live, else none"), "auto" },
+    { GST_NN_DROP_AUTO,
+      N_ ("Newest where the source is live, else all but what sinks call too late"), "auto" },
     { GST_NN_DROP_NONE, N_ ("Every frame is inferred, however long it waits"), "none" },
     { GST_NN_DROP_NEWEST, N_ ("No frame waits for longer than a frame lasts"), "newest" },
     { 0, NULL, NULL }
