@@ -150,3 +150,9 @@ axon_scratch_free (gpointer memory)
   axon_budget_give (head.budget, head.n_bytes);
   axon_budget_unref (head.budget);
 }
+
+void
+axon_scratch_clear (gpointer place)
+{
+  axon_scratch_free (*(gpointer *)place);
+}

@@ -76,9 +76,7 @@ axon_eval_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
 static gboolean
 infer_split (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
-  AXON_AUTO_SCRATCH gint64 *sizes = axon_scratch_new0 (node->n_outputs + 1, sizeof (gint64), error);
-  if (*error != NULL)
-    return FALSE;
+  g_autofree gint64 *sizes = g_new0 (gint64, node->n_outputs + 1);
   const gint64 *attr;
   gint64 total = 0;
   gint axis;

@@ -156,11 +156,15 @@ AXON_API gpointer axon_scratch_new0 (gsize n, gsize size, GError **error);
  */
 AXON_API void axon_scratch_free (gpointer memory);
 
-static inline void
-axon_scratch_clear (gpointer place)
-{
-  axon_scratch_free (*(gpointer *)place);
-}
+/**
+ * axon_scratch_clear: (skip)
+ * @place: address of a pointer to scratch memory
+ *
+ * For `AXON_AUTO_SCRATCH`.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_scratch_clear (gpointer place);
 
 /* In front of a pointer to scratch memory: freed where the variable goes out of scope. */
 #define AXON_AUTO_SCRATCH __attribute__ ((cleanup (axon_scratch_clear)))
