@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define ALIGNMENT 64
+#define AROUND 512 /* bytes: what stands around a block, such as a tensor; many small ones are large */
 
 struct _AxonBudget {
   gatomicrefcount ref_count;
@@ -99,20 +100,21 @@ typedef struct {
 
 G_STATIC_ASSERT (sizeof (Head) <= ALIGNMENT);
 
+/* @n_bytes: what was taken of the budget */
 static gpointer
 allocate (gsize n, gsize size, gsize *n_bytes, GError **error)
 {
   AxonBudget *budget = axon_work_get_budget ();
   gpointer block = NULL;
   if (!g_size_checked_mul (n_bytes, n, size) ||
-      !g_size_checked_add (n_bytes, *n_bytes, 2 * ALIGNMENT)) {
+      !g_size_checked_add (n_bytes, *n_bytes, AROUND)) {
     *n_bytes = G_MAXSIZE;
     set_error (budget, G_MAXSIZE, error);
     return NULL;
   }
   if (!axon_budget_take (budget, *n_bytes, error))
     return NULL;
-  if (posix_memalign (&block, ALIGNMENT, *n_bytes) != 0) {
+  if (posix_memalign (&block, ALIGNMENT, *n_bytes - AROUND + 2 * ALIGNMENT) != 0) {
     axon_budget_give (budget, *n_bytes);
     if (error != NULL && *error == NULL)
       g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
@@ -135,7 +137,7 @@ axon_scratch_new0 (gsize n, gsize size, GError **error)
 {
   gsize n_bytes;
   gpointer memory = allocate (n, size, &n_bytes, error);
-  return memory ? memset (memory, 0, n_bytes - ALIGNMENT) : NULL;
+  return memory ? memset (memory, 0, n_bytes - AROUND + ALIGNMENT) : NULL;
 }
 
 void

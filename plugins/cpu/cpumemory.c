@@ -46,39 +46,54 @@ cpu_plan_reserve (CpuPlan *plan, const AxonNode *node, GError **error)
   return FALSE;
 }
 
-/* The buffer that is the largest while the most is alive stands for all of them. */
+static gboolean
+is_made_by_runs (const CpuBuffer *b)
+{
+  return (b->place == CPU_ARENA || b->place == CPU_OUTPUT) && b->first != G_MAXUINT;
+}
+
 static const CpuBuffer *
 largest_buffer (const CpuPlan *plan)
 {
   const CpuBuffer *largest = NULL;
   for (guint i = 0; i < plan->buffers->len; i++) {
     const CpuBuffer *b = g_ptr_array_index (plan->buffers, i);
-    if (b->place == CPU_ARENA && b->first != G_MAXUINT &&
-        (largest == NULL || b->n_bytes > largest->n_bytes))
+    if (is_made_by_runs (b) && (largest == NULL || b->n_bytes > largest->n_bytes))
       largest = b;
   }
   return largest;
 }
 
-gboolean
-cpu_plan_check_arena (const CpuPlan *plan, GError **error)
+/* What a run takes: the arena and the outputs; G_MAXSIZE where that is no number of bytes any
+ * more, or where the arena's size is a sum that wrapped. */
+static gsize
+bytes_of_run (const CpuPlan *plan)
 {
-  const CpuBuffer *largest = largest_buffer (plan);
-  gsize sum = plan->arena_size;
+  gsize outputs = 0, all = 0;
   for (guint i = 0; i < plan->buffers->len; i++) {
     const CpuBuffer *b = g_ptr_array_index (plan->buffers, i);
-    if (b->place == CPU_ARENA && !g_size_checked_add (&sum, sum, b->n_bytes))
-      sum = G_MAXSIZE;
+    if (!is_made_by_runs (b))
+      continue;
+    if (!g_size_checked_add (&all, all, b->n_bytes))
+      return G_MAXSIZE;
+    outputs += b->place == CPU_OUTPUT ? b->n_bytes : 0;
   }
-  /* @sum only shows that the arena's size is no sum that wrapped */
-  if (axon_budget_take (plan->budget, sum == G_MAXSIZE ? sum : plan->arena_size, error)) {
-    axon_budget_give (plan->budget, plan->arena_size);
+  return g_size_checked_add (&all, plan->arena_size, outputs) ? all : G_MAXSIZE;
+}
+
+gboolean
+cpu_plan_check_memory (const CpuPlan *plan, GError **error)
+{
+  const CpuBuffer *largest = largest_buffer (plan);
+  const AxonProfilingInfo *info = (const AxonProfilingInfo *)(gconstpointer)plan->info->data;
+  gsize n_bytes = bytes_of_run (plan);
+  if (axon_budget_take (plan->budget, n_bytes, error)) {
+    axon_budget_give (plan->budget, n_bytes);
     return TRUE;
   }
   if (largest != NULL && largest->first < plan->info->len)
     g_prefix_error (error, "%s \"%s\" (%" G_GSIZE_FORMAT " bytes, the most of all): ",
-                    g_array_index (plan->info, AxonProfilingInfo, largest->first).node_type,
-                    g_array_index (plan->info, AxonProfilingInfo, largest->first).node_name,
+                    info[largest->first].node_type, info[largest->first].node_name,
                     largest->n_bytes);
   return FALSE;
 }

@@ -469,7 +469,7 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   }
   add_outputs (plan);
   plan_memory (plan);
-  if (!cpu_plan_check_arena (plan, error)) {
+  if (!cpu_plan_check_memory (plan, error)) {
     cpu_plan_free (plan);
     return NULL;
   }

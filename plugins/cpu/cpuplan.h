@@ -178,7 +178,7 @@ void cpu_plan_free (CpuPlan *plan);
 
 /* cpumemory.c */
 gboolean cpu_plan_reserve (CpuPlan *plan, const AxonNode *node, GError **error);
-gboolean cpu_plan_check_arena (const CpuPlan *plan, GError **error);
+gboolean cpu_plan_check_memory (const CpuPlan *plan, GError **error);
 /* FALSE: whatever the operator, only the reference kernel computes the row. */
 gboolean cpu_knows_form (const AxonOp *op);
 CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);
