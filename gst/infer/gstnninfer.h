@@ -49,6 +49,7 @@ struct _GstNnInfer {
   AxonModel *model;  /* object lock, for queries */
   gboolean is_stale; /* object lock: properties say another one by now */
   GstNnDescription *description;
+  gboolean is_doubted; /* and what is not certain of it was said */
 
   GstNnInferQueue *queue;
   GstNnInferStats *stats;

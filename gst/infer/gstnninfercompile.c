@@ -48,14 +48,7 @@ open_model (GstNnInfer *self, GError **error)
       gst_nn_model_props_describe (&self->props, self->model_path, self->model, error);
   if (self->description == NULL)
     return FALSE;
-  if (self->description->origin->len == 0)
-    GST_WARNING_OBJECT (self,
-                        "nothing describes %s, no property, no file beside it, no metadata: frames "
-                        "become RGB from 0 to 255, stretched",
-                        self->model_path);
-  else
-    GST_DEBUG_OBJECT (self, "%s is described by%s", self->model_path,
-                      self->description->origin->str);
+  GST_DEBUG_OBJECT (self, "%s is described by%s", self->model_path, self->description->origin->str);
   return TRUE;
 }
 
@@ -96,6 +89,7 @@ gst_nn_infer_close (GstNnInfer *self)
   gst_nn_infer_forget_compiled (self);
   set_model (self, NULL);
   g_clear_pointer (&self->description, gst_nn_description_unref);
+  self->is_doubted = FALSE;
 }
 
 gboolean
@@ -266,6 +260,26 @@ compile_main (gpointer data)
   return NULL;
 }
 
+/* What stays a guess is said once for each model, with the properties that settle it. */
+static void
+warn_of_doubts (GstNnInfer *self)
+{
+  g_autofree gchar *doubts = gst_nn_description_get_doubts (self->description);
+  const gchar *preset = self->description->preset;
+  g_autofree gchar *guessed =
+      preset ? g_strdup_printf (
+                   _ ("; it looks like preset=%s, which settles it where that is right"), preset)
+             : g_strdup ("");
+  if (doubts == NULL || self->is_doubted)
+    return;
+  self->is_doubted = TRUE;
+  GST_ELEMENT_WARNING (self, STREAM, DECODE,
+                       (_ ("%s does not say all that its pictures need. Assumed, and settled by "
+                           "properties of these names: %s%s"),
+                        self->description->model_name, doubts, guessed),
+                       (NULL));
+}
+
 /* @width, @height: for models that leave their size free; 0 where they do not. */
 gboolean
 gst_nn_infer_start_compile (GstNnInfer *self, gboolean video, gint width, gint height)
@@ -281,6 +295,7 @@ gst_nn_infer_start_compile (GstNnInfer *self, gboolean video, gint width, gint h
     model = NULL;
   } else if (video) {
     g_autoptr (AxonPreprocess) pp = gst_nn_preprocess_new (self->description);
+    warn_of_doubts (self);
     if (width > 0)
       axon_preprocess_set_size (pp, width, height);
     model = axon_preprocess_build (pp, self->model, 0, &error);

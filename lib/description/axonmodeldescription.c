@@ -256,9 +256,8 @@ axon_model_description_get_doubts (const AxonModelDescription *description)
     if ((said != NULL && !is_guess) || value == NULL)
       continue;
     if (matters[i].field == AXON_FIELD_LABELS)
-      g_string_append_printf (s, "%s%s=%s,...", s->len > 0 ? " " : "", key, description->labels[0]);
-    else
-      g_string_append_printf (s, "%s%s=%s", s->len > 0 ? " " : "", key, value);
+      value = _ ("those of the preset");
+    g_string_append_printf (s, "%s%s=%s", s->len > 0 ? " " : "", key, value);
   }
   return s->len > 0 ? g_string_free (g_steal_pointer (&s), FALSE) : NULL;
 }

@@ -10,9 +10,10 @@
 G_BEGIN_DECLS
 
 /**
- * GstNnDescription:
+ * GstNnDescription: (skip)
  *
- * What a model file does not say about itself; travels with its outputs.
+ * What a model file does not say about itself; travels with its outputs. Bindings know it as
+ * #AxonModelDescription.
  *
  * Since: 1.0
  */
@@ -23,8 +24,10 @@ typedef AxonModelDescription GstNnDescription;
 #define gst_nn_description_ref axon_model_description_ref
 #define gst_nn_description_unref axon_model_description_unref
 #define gst_nn_description_set axon_model_description_set
+#define gst_nn_description_get axon_model_description_get
 #define gst_nn_description_get_key axon_model_description_get_key
 #define gst_nn_description_load axon_model_description_load
+#define gst_nn_description_get_doubts axon_model_description_get_doubts
 #define gst_nn_description_get_label axon_model_description_get_label
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstNnDescription, axon_model_description_unref)
