@@ -26,7 +26,7 @@ fits (const GstNnDecodeInput *in)
 
 /* Corners in 0..1; class 0 is the background where there are several classes. */
 static void
-decode (const GstNnDecodeInput *in, GArray *objects, G_GNUC_UNUSED GArray *classes)
+decode (const GstNnDecodeInput *in, GArray *objects)
 {
   const gfloat *b, *s;
   gint64 n = 0, c = 0;

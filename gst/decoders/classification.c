@@ -31,29 +31,37 @@ is_distribution (const gfloat *v, gint64 n)
   return fabs (sum - 1) < 0.01;
 }
 
-/* The five best, softmax of logits. */
+/* Softmax of logits; what is a distribution stays. */
 static void
-decode (const GstNnDecodeInput *in, G_GNUC_UNUSED GArray *objects, GArray *classes)
+as_scores (const gfloat *v, gint64 n, gdouble *scores)
+{
+  gboolean done = is_distribution (v, n);
+  gdouble top = (gdouble)v[gst_nn_best_class (v, n, 1)], sum = 0;
+  for (gint64 i = 0; i < n; i++) {
+    scores[i] = done ? (gdouble)v[i] : exp ((gdouble)v[i] - top);
+    sum += scores[i];
+  }
+  for (gint64 i = 0; !done && i < n; i++)
+    scores[i] /= sum;
+}
+
+/* The five best. */
+static void
+whole (const GstNnDecodeInput *in, GstNnObject *target)
 {
   const gfloat *v = axon_tensor_get_data (gst_nn_tensor_at (in, 0));
   gint64 n = axon_shape_get_numel (gst_nn_shape_at (in, 0));
-  gboolean done = is_distribution (v, n);
-  gdouble top = (gdouble)v[gst_nn_best_class (v, n, 1)], sum = 0;
-  for (gint64 i = 0; !done && i < n; i++)
-    sum += exp ((gdouble)v[i] - top);
-  for (guint rank = 0; rank < 5 && rank < (guint)n; rank++) {
-    GstNnScore best = { .class_id = -1 };
-    for (gint64 i = 0; i < n; i++) {
-      gdouble score = done ? (gdouble)v[i] : exp ((gdouble)v[i] - top) / sum;
-      gboolean taken = FALSE;
-      for (guint k = 0; k < classes->len; k++)
-        taken = taken || g_array_index (classes, GstNnScore, k).class_id == i;
-      if (!taken && (best.class_id < 0 || score > best.score))
-        best = (GstNnScore){ score, (gint)i };
-    }
-    if (best.class_id < 0 || !(best.score >= in->threshold)) /* NaN, too */
+  g_autofree gdouble *scores = g_new (gdouble, n);
+  as_scores (v, n, scores);
+  for (guint rank = 0; rank < MIN (5, n); rank++) {
+    gint64 best = 0;
+    for (gint64 i = 1; i < n; i++)
+      if (scores[i] > scores[best])
+        best = i;
+    if (!(scores[best] >= in->threshold)) /* NaN, too */
       return;
-    g_array_append_val (classes, best);
+    gst_nn_say_class (in, target, "classification", (gint)best, NULL, scores[best]);
+    scores[best] = -1;
   }
 }
 
@@ -61,5 +69,5 @@ const GstNnDecoder gst_nn_decoder_classification = {
   .name = "classification",
   .blurb = N_ ("one score per class"),
   .fits = fits,
-  .decode = decode,
+  .whole = whole,
 };

@@ -79,16 +79,18 @@ gst_nn_count_cells (gint width, gint height)
   return n;
 }
 
-void
+GstNnDetection *
 gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width, gdouble height,
                    gdouble score, gint class_id)
 {
   GstNnDetection object = {
     .x = x, .y = y, .width = width, .height = height, .score = score, .class_id = class_id
   };
-  if (isfinite (x) && isfinite (y) && width > 0 && height > 0 && isfinite (width + height) &&
-      isfinite (score))
-    g_array_append_val (objects, object);
+  if (!isfinite (x) || !isfinite (y) || !(width > 0) || !(height > 0) ||
+      !isfinite (width + height) || !isfinite (score))
+    return NULL;
+  g_array_append_val (objects, object);
+  return &g_array_index (objects, GstNnDetection, objects->len - 1);
 }
 
 static gint

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Decoders turn raw outputs into objects and classes, in pixels of the model's input; the element
- * undoes the letterbox and suppresses overlaps. A decoder is a file that defines
+/* Decoders turn raw outputs into what they mean. Candidates for objects are boxes in pixels of the
+ * model's input, whose overlaps are suppressed; what is said of those that remain, and of the whole
+ * picture, is written into the tree, in pixels of the frame. A decoder is a file that defines
  * gst_nn_decoder_NAME, and a row of the list in gst/meson.build. */
 #pragma once
 
@@ -8,31 +9,40 @@
 #include <gst/nn/nn.h>
 
 typedef struct {
-  GPtrArray *tensors; /* AxonTensor, f32 */
-  guint n_labels;     /* that the model's description has; 0: not known */
-  gint width, height; /* of the model's input; 0: not known */
+  GPtrArray *tensors;         /* AxonTensor, f32 */
+  const gchar *const *names;  /* of the outputs; NULL: not known */
+  const gchar *const *labels; /* of the classes; NULL: not known */
+  guint n_labels;             /* 0: not known */
+  const gchar *model_name;    /* or NULL */
+  gint width, height;         /* of the model's input; 0: not known */
   gdouble threshold;
+  gdouble to_frame[6]; /* pixel (x, y) of the input lies at (ax + by + c, dx + ey + f) */
+  const GstNnDescription *description; /* of the model, or NULL */
 } GstNnDecodeInput;
 
+/* A candidate, in pixels of the input. */
 typedef struct {
-  gdouble x, y, width, height;
+  gdouble x, y, width, height; /* the upright box, also of what is rotated */
   gdouble score;
   gint class_id;
+  gint64 row; /* where a decoder finds again what else belongs to it */
+  gboolean is_rotated;
+  gdouble rotated_width, rotated_height, angle; /* about the box's centre, radians, clockwise */
 } GstNnDetection;
-
-/* A class of the whole picture. */
-typedef struct {
-  gdouble score;
-  gint class_id;
-} GstNnScore;
 
 typedef struct {
   const gchar *name;
   const gchar *blurb;
   /* TRUE if it can decode outputs of such shapes. Asked when the shapes change. */
   gboolean (*fits) (const GstNnDecodeInput *in);
-  /* Adds GstNnDetection and GstNnScore. Every frame; the shapes fit. */
-  void (*decode) (const GstNnDecodeInput *in, GArray *objects, GArray *classes);
+  /* Adds GstNnDetection. Every frame; the shapes fit. NULL: finds no objects. */
+  void (*decode) (const GstNnDecodeInput *in, GArray *objects);
+  /* Says more of an object that remained: keypoints, a mask. Or NULL. */
+  void (*detail) (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object);
+  /* Says what the model says of the whole picture: of the frame, or of the object that the picture
+   * was cut out for. Or NULL. */
+  void (*whole) (const GstNnDecodeInput *in, GstNnObject *target);
+  gboolean is_final; /* the model suppressed overlaps itself */
 } GstNnDecoder;
 
 const GstNnDecoder *gst_nn_decoder_find (const gchar *name);
@@ -53,6 +63,20 @@ gboolean gst_nn_is_table (const AxonShape *shape, gint64 *rows, gint64 *columns)
 gint64 gst_nn_best_class (const gfloat *scores, gint64 n, gint64 stride);
 /* Cells of the grids at strides 8, 16 and 32. */
 gint64 gst_nn_count_cells (gint width, gint height);
-/* Nothing where a number is none, or the box is empty. */
-void gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width, gdouble height,
-                        gdouble score, gint class_id);
+/* Nothing where a number is none, or the box is empty; else the candidate, to say more of. It is
+ * valid until the next one is added. */
+GstNnDetection *gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width,
+                                   gdouble height, gdouble score, gint class_id);
+/* Name of a class, or NULL. */
+const gchar *gst_nn_label_at (const GstNnDecodeInput *in, gint class_id);
+/* A place in the input, on the frame. */
+void gst_nn_to_frame (const GstNnDecodeInput *in, gdouble *x, gdouble *y);
+/* Adds what lies at a place in the input; a place that is not finite is none, with score 0. */
+void gst_nn_say_keypoint (const GstNnDecodeInput *in, GstNnObject *object, gdouble x, gdouble y,
+                          gdouble score);
+/* @values are @columns x @rows bytes (transfer full) over that part of the input. */
+void gst_nn_say_mask (const GstNnDecodeInput *in, GstNnObject *object, GstNnMaskKind kind,
+                      guint columns, guint rows, guint8 *values, const gdouble area[4]);
+/* Adds the attribute @name with the label of a class; @label NULL: that of the description. */
+void gst_nn_say_class (const GstNnDecodeInput *in, GstNnObject *object, const gchar *name,
+                       gint class_id, const gchar *label, gdouble score);

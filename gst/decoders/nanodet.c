@@ -30,7 +30,7 @@ expected_distance (const gfloat *bins)
 }
 
 static void
-decode (const GstNnDecodeInput *in, GArray *objects, G_GNUC_UNUSED GArray *unused)
+decode (const GstNnDecodeInput *in, GArray *objects)
 {
   const gfloat *p = axon_tensor_get_data (gst_nn_tensor_at (in, 0));
   gint64 n = 0, c = 0, classes;

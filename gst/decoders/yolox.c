@@ -15,7 +15,7 @@ fits (const GstNnDecodeInput *in)
 
 /* Centre = (p + cell) * stride, size = exp (p) * stride. */
 static void
-decode (const GstNnDecodeInput *in, GArray *objects, G_GNUC_UNUSED GArray *classes)
+decode (const GstNnDecodeInput *in, GArray *objects)
 {
   const gfloat *p = axon_tensor_get_data (gst_nn_tensor_at (in, 0));
   gint64 n = 0, c = 0;

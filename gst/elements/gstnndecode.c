@@ -13,6 +13,7 @@
  */
 #include "caps/gstnncaps.h"
 #include "decoders/gstnnchoice.h"
+#include "decoders/gstnnresults.h"
 #include "gstnnelement.h"
 #include "gstnnmodelprops.h"
 
@@ -29,9 +30,9 @@ struct _GstNnDecode {
   GstNnModelProps props;            /* object lock */
   GstNnDescription *override;       /* what the properties say */
   GstNnDecoderChoice choice;
-  GArray *objects, *classes; /* scratch */
-  GstClockTime hold_time;    /* object lock */
-  GstBuffer *held;           /* without data: the last results, as they were attached */
+  GArray *candidates;     /* scratch */
+  GstClockTime hold_time; /* object lock */
+  GstBuffer *held;        /* without data: the last results, as they were attached */
 };
 
 G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransform)
@@ -105,133 +106,36 @@ as_floats (GPtrArray *tensors)
   return list;
 }
 
-/* Input pixels to frame pixels, clipped to the frame. */
+/* Labels that the properties say, else those of the description. */
 static void
-to_frame (GstNnDetection *o, const GstNnTensorMeta *meta)
+describe_labels (GstNnDecode *self, GstNnDecodeInput *in)
 {
-  const AxonImageGeometry *g = &meta->geometry;
-  gdouble x0 = (o->x - g->dst_x) * g->scale_x + g->x;
-  gdouble y0 = (o->y - g->dst_y) * g->scale_y + g->y;
-  gdouble x1 = x0 + o->width * g->scale_x, y1 = y0 + o->height * g->scale_y;
-  x0 = CLAMP (x0, 0, meta->width);
-  y0 = CLAMP (y0, 0, meta->height);
-  o->x = x0;
-  o->y = y0;
-  o->width = CLAMP (x1, 0, meta->width) - x0;
-  o->height = CLAMP (y1, 0, meta->height) - y0;
+  gchar **labels = self->override->labels;
+  if (labels == NULL && in->description != NULL)
+    labels = in->description->labels;
+  in->labels = (const gchar *const *)labels;
+  in->n_labels = labels != NULL ? g_strv_length (labels) : 0;
 }
 
-static const gchar *
-label_of (GstNnDecode *self, const GstNnTensorMeta *meta, gint class_id)
-{
-  const gchar *label = gst_nn_description_get_label (self->override, class_id);
-  return label ? label : gst_nn_description_get_label (meta->description, class_id);
-}
-
-/* For others: the region meta with DL Streamer's parameters. */
+/* Results stay, for frames that were not inferred. */
 static void
-add_region (GstBuffer *buffer, const GstNnObject *o, const GstNnResultMeta *result)
+decode (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
+        const GstNnDecodeInput *in)
 {
-  const gchar *label = gst_nn_object_get_label (o), *model = gst_nn_object_get_model_name (o);
-  gdouble x, y, width, height, w = MAX (result->width, 1), h = MAX (result->height, 1);
-  GstVideoRegionOfInterestMeta *roi;
-  gst_nn_object_get_box (o, &x, &y, &width, &height);
-  roi = gst_buffer_add_video_region_of_interest_meta (buffer, label ? label : "object",
-                                                      (guint)(x + 0.5), (guint)(y + 0.5),
-                                                      (guint)(width + 0.5), (guint)(height + 0.5));
-  roi->id = (gint)gst_nn_object_get_id (o);
-  roi->parent_id = (gint)gst_nn_object_get_parent_id (o);
-  gst_video_region_of_interest_meta_add_param (
-      roi, gst_structure_new (
-               "detection", "x_min", G_TYPE_DOUBLE, x / w, "x_max", G_TYPE_DOUBLE, (x + width) / w,
-               "y_min", G_TYPE_DOUBLE, y / h, "y_max", G_TYPE_DOUBLE, (y + height) / h,
-               "confidence", G_TYPE_DOUBLE, gst_nn_object_get_score (o), "label_id", G_TYPE_INT,
-               gst_nn_object_get_class_id (o), "label", G_TYPE_STRING, label ? label : "object",
-               "model_name", G_TYPE_STRING, model ? model : "", NULL));
-}
-
-/* The frame may have another size by now than it had when the model saw it. */
-static void
-attach_objects (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
-                GstNnResultMeta *result, const gchar *model)
-{
-  gdouble sx = meta->width > 0 ? (gdouble)result->width / meta->width : 1;
-  gdouble sy = meta->height > 0 ? (gdouble)result->height / meta->height : 1;
-  for (guint i = 0; i < self->objects->len; i++) {
-    GstNnDetection d = g_array_index (self->objects, GstNnDetection, i);
-    GstNnObject *o;
-    to_frame (&d, meta);
-    if (d.width <= 0 || d.height <= 0)
-      continue;
-    o = gst_nn_result_meta_add_object (result, 0);
-    gst_nn_object_set_box (o, d.x * sx, d.y * sy, d.width * sx, d.height * sy);
-    gst_nn_object_set_class (o, d.class_id, label_of (self, meta, d.class_id), d.score);
-    gst_nn_object_set_origin (
-        o, model, GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer));
-    add_region (buffer, o, result);
-  }
-}
-
-static void
-attach_classes (GstNnDecode *self, GstNnResultMeta *result, const GstNnTensorMeta *meta)
-{
-  const gchar *model = meta->description ? meta->description->model_name : NULL;
-  for (guint i = 0; i < self->classes->len; i++) {
-    const GstNnScore *c = &g_array_index (self->classes, GstNnScore, i);
-    g_autoptr (GstNnAttribute) attribute = gst_nn_attribute_new (
-        "classification", label_of (self, meta, c->class_id), c->class_id, c->score, model);
-    gst_nn_object_add_attribute (gst_nn_result_meta_get_frame (result), attribute);
-  }
-}
-
-static guint
-count_labels (GstNnDecode *self, const GstNnDescription *described)
-{
-  if (self->override->labels != NULL)
-    return g_strv_length (self->override->labels);
-  return described != NULL && described->labels != NULL ? g_strv_length (described->labels) : 0;
-}
-
-static void
-decode (GstNnDecode *self, const GstNnDecodeInput *in)
-{
+  GstClockTime pts = GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer);
   gdouble iou;
   guint max;
   GST_OBJECT_LOCK (self);
   iou = self->iou_threshold;
   max = self->max_objects;
   GST_OBJECT_UNLOCK (self);
-  g_array_set_size (self->objects, 0);
-  g_array_set_size (self->classes, 0);
-  self->choice.decoder->decode (in, self->objects, self->classes);
-  gst_nn_suppress (self->objects, iou, max);
-}
-
-/* Results stay for frames that were not inferred. */
-static void
-hold_results (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta, guint first)
-{
-  GstNnResultMeta *result = gst_buffer_get_nn_result_meta (buffer), *kept;
-  GstNnObject *o;
   gst_clear_buffer (&self->held);
   self->held = gst_buffer_new ();
-  GST_BUFFER_PTS (self->held) =
-      GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer);
-  kept = gst_buffer_add_nn_result_meta (self->held, result->width, result->height);
-  for (guint i = first; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++)
-    gst_nn_result_meta_add_copy (kept, 0, o);
-  attach_classes (self, kept, meta);
-}
-
-static void
-attach_results (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta)
-{
-  GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, meta->width, meta->height);
-  guint first = gst_nn_result_meta_get_n_objects (result);
-  attach_objects (self, buffer, meta, result,
-                  meta->description ? meta->description->model_name : NULL);
-  attach_classes (self, result, meta);
-  hold_results (self, buffer, meta, first);
+  GST_BUFFER_PTS (self->held) = pts;
+  gst_nn_decode_into (gst_buffer_add_nn_result_meta (self->held, meta->width, meta->height),
+                      self->choice.decoder, in, iou, max, pts, self->candidates);
+  gst_nn_results_attach (buffer, self->held);
+  GST_LOG_OBJECT (self, "%u candidates on %" GST_PTR_FORMAT, self->candidates->len, buffer);
 }
 
 static gboolean
@@ -248,20 +152,6 @@ is_fresh (GstNnDecode *self, GstBuffer *buffer)
          now - then <= most;
 }
 
-static void
-reuse_results (GstNnDecode *self, GstBuffer *buffer)
-{
-  GstNnResultMeta *kept = gst_buffer_get_nn_result_meta (self->held);
-  GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, kept->width, kept->height);
-  GstNnAttribute *attribute;
-  GstNnObject *o;
-  for (guint i = 0; (o = gst_nn_result_meta_get_object (kept, i)) != NULL; i++)
-    add_region (buffer, gst_nn_result_meta_add_copy (result, 0, o), result);
-  o = gst_nn_result_meta_get_frame (kept);
-  for (guint i = 0; (attribute = gst_nn_object_get_attribute (o, i)) != NULL; i++)
-    gst_nn_object_add_attribute (gst_nn_result_meta_get_frame (result), attribute);
-}
-
 static GstFlowReturn
 gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -272,7 +162,7 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   gboolean keep;
   if (meta == NULL || meta->tensors->len == 0) {
     if (is_fresh (self, buffer))
-      reuse_results (self, buffer);
+      gst_nn_results_attach (buffer, self->held);
     return GST_FLOW_OK; /* a frame that was not inferred */
   }
   floats = as_floats (meta->tensors);
@@ -281,18 +171,16 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   keep = self->keep_tensors;
   GST_OBJECT_UNLOCK (self);
   in.tensors = floats;
-  in.n_labels = count_labels (self, meta->description);
-  in.width = meta->geometry.width;
-  in.height = meta->geometry.height;
+  in.names = (const gchar *const *)meta->names;
+  in.description = meta->description;
+  in.model_name = meta->description ? meta->description->model_name : NULL;
+  describe_labels (self, &in);
+  gst_nn_decode_input_place (&in, meta);
   if (!gst_nn_decoder_choice_holds (&self->choice, &in) &&
       !choose_decoder (self, &in, meta->description))
     return GST_FLOW_ERROR;
-  if (self->choice.decoder != NULL) {
-    decode (self, &in);
-    attach_results (self, buffer, meta);
-    GST_LOG_OBJECT (self, "%u objects, %u classes on %" GST_PTR_FORMAT, self->objects->len,
-                    self->classes->len, buffer);
-  }
+  if (self->choice.decoder != NULL)
+    decode (self, buffer, meta, &in);
   if (!keep)
     gst_buffer_remove_meta (buffer, (GstMeta *)meta);
   return GST_FLOW_OK;
@@ -407,8 +295,7 @@ gst_nn_decode_finalize (GObject *object)
 {
   GstNnDecode *self = (GstNnDecode *)object;
   gst_nn_model_props_clear (&self->props);
-  g_array_unref (self->objects);
-  g_array_unref (self->classes);
+  g_array_unref (self->candidates);
   G_OBJECT_CLASS (gst_nn_decode_parent_class)->finalize (object);
 }
 
@@ -469,8 +356,7 @@ gst_nn_decode_init (GstNnDecode *self)
   self->iou_threshold = 0.45;
   self->max_objects = 100;
   self->hold_time = GST_SECOND;
-  self->objects = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
-  self->classes = g_array_new (FALSE, TRUE, sizeof (GstNnScore));
+  self->candidates = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
   gst_nn_model_props_init (&self->props);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -36,4 +36,6 @@ typedef struct {
 
 GstNnObject *gst_nn_object_new (guint id, guint parent_id);
 GstNnObject *gst_nn_object_copy_moved (const GstNnObject *object, const GstNnMove *move);
+/* What @from says and @object does not yet; attributes of both. @from is used up. */
+void gst_nn_object_adopt (GstNnObject *object, GstNnObject *from);
 GstNnMask *gst_nn_mask_moved (GstNnMask *mask, const GstNnMove *move);

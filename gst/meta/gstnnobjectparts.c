@@ -319,3 +319,23 @@ gst_nn_object_get_track_age (const GstNnObject *object)
 {
   return object->track_age;
 }
+
+void
+gst_nn_object_adopt (GstNnObject *object, GstNnObject *from)
+{
+  GstNnAttribute *attribute;
+  for (guint i = 0; (attribute = gst_nn_object_get_attribute (from, i)) != NULL; i++)
+    gst_nn_object_add_attribute (object, attribute);
+  if (object->mask == NULL)
+    object->mask = g_steal_pointer (&from->mask);
+  if (object->embedding == NULL)
+    object->embedding = g_steal_pointer (&from->embedding);
+  if (object->text == NULL) {
+    object->text = g_steal_pointer (&from->text);
+    object->text_score = from->text_score;
+  }
+  if (object->keypoints == NULL) {
+    object->keypoints = g_steal_pointer (&from->keypoints);
+    gst_nn_object_set_skeleton (object, from->skeleton);
+  }
+}

@@ -64,18 +64,12 @@ nothing_is_said_of (const GstNnObject *o)
          o->keypoints == NULL;
 }
 
+/* What only one can say was said by the first. */
 static void
 append_frame (GstNnResultMeta *to, const GstNnResultMeta *from, const GstNnMove *move)
 {
-  GstNnAttribute *attribute;
-  if (nothing_is_said_of (to->frame)) {
-    GstNnObject *old = to->frame;
-    to->frame = gst_nn_object_copy_moved (from->frame, move);
-    gst_nn_object_unref (old);
-    return;
-  }
-  for (guint i = 0; (attribute = gst_nn_object_get_attribute (from->frame, i)) != NULL; i++)
-    gst_nn_object_add_attribute (to->frame, attribute);
+  g_autoptr (GstNnObject) said = gst_nn_object_copy_moved (from->frame, move);
+  gst_nn_object_adopt (to->frame, said);
 }
 
 static gboolean
@@ -83,7 +77,6 @@ result_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *fr
                        gpointer data)
 {
   GstNnResultMeta *m = (GstNnResultMeta *)meta, *copy;
-  GstNnMove move = { 1, 1, 0, 0 };
   gint width = m->width, height = m->height;
   if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
     GstVideoMetaTransform *scale = data;
@@ -95,13 +88,7 @@ result_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *fr
   copy = gst_buffer_add_nn_result_meta (to, width, height);
   if (copy == NULL)
     return FALSE;
-  if (m->width > 0 && m->height > 0) {
-    move.scale_x = (gdouble)copy->width / m->width;
-    move.scale_y = (gdouble)copy->height / m->height;
-  }
-  append_moved (copy, m, &move);
-  append_frame (copy, m, &move);
-  gst_nn_object_set_box (copy->frame, 0, 0, copy->width, copy->height);
+  gst_nn_result_meta_append (copy, m);
   return TRUE;
 }
 
@@ -165,6 +152,29 @@ GstNnResultMeta *
 gst_buffer_get_nn_result_meta (GstBuffer *buffer)
 {
   return (GstNnResultMeta *)gst_buffer_get_meta (buffer, GST_NN_RESULT_META_API_TYPE);
+}
+
+/**
+ * gst_nn_result_meta_append:
+ * @meta: a result meta of a writable buffer
+ * @other: results of the same picture, perhaps in another size
+ *
+ * Adds all that @other says, in pixels of @meta's frame. Objects get numbers behind those that are
+ * there; attributes of the frame are added; its mask, text, embedding and keypoints are those that
+ * were said first.
+ *
+ * Since: 1.0
+ */
+void
+gst_nn_result_meta_append (GstNnResultMeta *meta, const GstNnResultMeta *other)
+{
+  GstNnMove move = { 1, 1, 0, 0 };
+  if (other->width > 0 && other->height > 0) {
+    move.scale_x = (gdouble)meta->width / other->width;
+    move.scale_y = (gdouble)meta->height / other->height;
+  }
+  append_moved (meta, other, &move);
+  append_frame (meta, other, &move);
 }
 
 /**

@@ -126,11 +126,10 @@ static void
 a_record_has_all_that_was_said (void)
 {
   static const gchar *const fields[] = {
-    "\"colour/"
-    "colours\":{\"confidence\":0.5,\"label\":\"red\",\"label_id\":3,\"model\":{\"name\":"
-    "\"colours\"}}",
-    "\"rotated_box\":{\"angle\":0.5,\"center_x\":80.0,\"center_y\":110.0,\"height\":60.0,\"width\":"
-    "60.0}",
+    "\"colour/colours\":{\"confidence\":0.5,\"label\":\"red\",\"label_id\":3,",
+    "\"model\":{\"name\":\"colours\"}}",
+    "\"rotated_box\":{\"angle\":0.5,\"center_x\":80.0,\"center_y\":110.0,",
+    "\"height\":60.0,\"width\":60.0}",
     "\"keypoints\":[{\"confidence\":0.25,\"name\":\"handle\",\"x\":50.0,\"y\":70.0}]",
     "\"text\":{\"confidence\":0.125,\"label\":\"AX\"}",
     "\"embedding\":[0.5,-1.0]",

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstnnresults.h"
+
+#include <gst/video/video.h>
+#include <math.h>
+
+void
+gst_nn_decode_input_place (GstNnDecodeInput *in, const GstNnTensorMeta *meta)
+{
+  static const gdouble same[6] = { 1, 0, 0, 0, 1, 0 };
+  const AxonImageGeometry *g = &meta->geometry;
+  in->width = g->width;
+  in->height = g->height;
+  memcpy (in->to_frame, same, sizeof same);
+  if (g->width == 0)
+    return;
+  in->to_frame[0] = g->scale_x;
+  in->to_frame[2] = g->x - g->dst_x * g->scale_x;
+  in->to_frame[4] = g->scale_y;
+  in->to_frame[5] = g->y - g->dst_y * g->scale_y;
+}
+
+void
+gst_nn_to_frame (const GstNnDecodeInput *in, gdouble *x, gdouble *y)
+{
+  const gdouble *m = in->to_frame, ix = *x, iy = *y;
+  *x = m[0] * ix + m[1] * iy + m[2];
+  *y = m[3] * ix + m[4] * iy + m[5];
+}
+
+const gchar *
+gst_nn_label_at (const GstNnDecodeInput *in, gint class_id)
+{
+  return class_id >= 0 && (guint)class_id < in->n_labels ? in->labels[class_id] : NULL;
+}
+
+void
+gst_nn_say_keypoint (const GstNnDecodeInput *in, GstNnObject *object, gdouble x, gdouble y,
+                     gdouble score)
+{
+  gst_nn_to_frame (in, &x, &y);
+  if (!isfinite (x) || !isfinite (y) || !isfinite (score))
+    x = y = score = 0;
+  gst_nn_object_add_keypoint (object, x, y, score);
+}
+
+/* The upright box around a part of the input, on the frame. */
+static void
+area_to_frame (const GstNnDecodeInput *in, const gdouble area[4], gdouble box[4])
+{
+  gdouble x1 = -G_MAXDOUBLE, y1 = -G_MAXDOUBLE;
+  box[0] = box[1] = G_MAXDOUBLE;
+  for (gint corner = 0; corner < 4; corner++) {
+    gdouble x = area[0] + (corner & 1 ? area[2] : 0), y = area[1] + (corner & 2 ? area[3] : 0);
+    gst_nn_to_frame (in, &x, &y);
+    box[0] = MIN (box[0], x);
+    box[1] = MIN (box[1], y);
+    x1 = MAX (x1, x);
+    y1 = MAX (y1, y);
+  }
+  box[2] = x1 - box[0];
+  box[3] = y1 - box[1];
+}
+
+void
+gst_nn_say_mask (const GstNnDecodeInput *in, GstNnObject *object, GstNnMaskKind kind, guint columns,
+                 guint rows, guint8 *values, const gdouble area[4])
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_take (values, (gsize)columns * rows);
+  g_autoptr (GstNnMask) mask = NULL;
+  gdouble box[4];
+  area_to_frame (in, area, box);
+  mask = gst_nn_mask_new (kind, columns, rows, bytes, box[0], box[1], box[2], box[3]);
+  gst_nn_object_set_mask (object, mask);
+}
+
+void
+gst_nn_say_class (const GstNnDecodeInput *in, GstNnObject *object, const gchar *name, gint class_id,
+                  const gchar *label, gdouble score)
+{
+  g_autoptr (GstNnAttribute) attribute = gst_nn_attribute_new (
+      name, label ? label : gst_nn_label_at (in, class_id), class_id, score, in->model_name);
+  gst_nn_object_add_attribute (object, attribute);
+}
+
+/* Turned about the centre of its upright box. */
+static void
+say_rotated_box (const GstNnDecodeInput *in, const GstNnDetection *d, GstNnObject *object)
+{
+  const gdouble *m = in->to_frame;
+  gdouble cx = d->x + d->width / 2, cy = d->y + d->height / 2, c = cos (d->angle);
+  gdouble s = sin (d->angle), ux = m[0] * c + m[1] * s, uy = m[3] * c + m[4] * s;
+  gdouble vx = m[1] * c - m[0] * s, vy = m[4] * c - m[3] * s;
+  gst_nn_to_frame (in, &cx, &cy);
+  gst_nn_object_set_rotated_box (object, cx, cy, d->rotated_width * hypot (ux, uy),
+                                 d->rotated_height * hypot (vx, vy), atan2 (uy, ux));
+}
+
+/* On the frame, clipped to it; FALSE if nothing is left. */
+static gboolean
+box_on_frame (const GstNnResultMeta *result, const GstNnDecodeInput *in, const GstNnDetection *d,
+              gdouble box[4])
+{
+  const gdouble area[4] = { d->x, d->y, d->width, d->height };
+  gdouble x1, y1;
+  area_to_frame (in, area, box);
+  x1 = CLAMP (box[0] + box[2], 0, result->width);
+  y1 = CLAMP (box[1] + box[3], 0, result->height);
+  box[0] = CLAMP (box[0], 0, result->width);
+  box[1] = CLAMP (box[1], 0, result->height);
+  box[2] = x1 - box[0];
+  box[3] = y1 - box[1];
+  return box[2] > 0 && box[3] > 0;
+}
+
+static void
+add_objects (GstNnResultMeta *result, const GstNnDecoder *decoder, const GstNnDecodeInput *in,
+             GstClockTime pts, GArray *found)
+{
+  for (guint i = 0; i < found->len; i++) {
+    const GstNnDetection *d = &g_array_index (found, GstNnDetection, i);
+    GstNnObject *o;
+    gdouble box[4];
+    if (!box_on_frame (result, in, d, box))
+      continue;
+    o = gst_nn_result_meta_add_object (result, 0);
+    gst_nn_object_set_box (o, box[0], box[1], box[2], box[3]);
+    gst_nn_object_set_class (o, d->class_id, gst_nn_label_at (in, d->class_id), d->score);
+    gst_nn_object_set_origin (o, in->model_name, pts);
+    if (d->is_rotated)
+      say_rotated_box (in, d, o);
+    if (decoder->detail != NULL)
+      decoder->detail (in, d, o);
+  }
+}
+
+void
+gst_nn_decode_into (GstNnResultMeta *result, const GstNnDecoder *decoder,
+                    const GstNnDecodeInput *in, gdouble iou_threshold, guint max_objects,
+                    GstClockTime pts, GArray *candidates)
+{
+  g_array_set_size (candidates, 0);
+  if (decoder->decode != NULL)
+    decoder->decode (in, candidates);
+  gst_nn_suppress (candidates, decoder->is_final ? 1 : iou_threshold, max_objects);
+  add_objects (result, decoder, in, pts, candidates);
+  if (decoder->whole != NULL)
+    decoder->whole (in, gst_nn_result_meta_get_frame (result));
+}
+
+/* The region meta with DL Streamer's parameters. */
+static void
+add_region (GstBuffer *buffer, const GstNnObject *o, const GstNnResultMeta *result)
+{
+  const gchar *label = gst_nn_object_get_label (o), *model = gst_nn_object_get_model_name (o);
+  gdouble x, y, width, height, w = MAX (result->width, 1), h = MAX (result->height, 1);
+  GstVideoRegionOfInterestMeta *roi;
+  gst_nn_object_get_box (o, &x, &y, &width, &height);
+  roi = gst_buffer_add_video_region_of_interest_meta (buffer, label ? label : "object",
+                                                      (guint)(x + 0.5), (guint)(y + 0.5),
+                                                      (guint)(width + 0.5), (guint)(height + 0.5));
+  roi->id = (gint)gst_nn_object_get_id (o);
+  roi->parent_id = (gint)gst_nn_object_get_parent_id (o);
+  gst_video_region_of_interest_meta_add_param (
+      roi, gst_structure_new (
+               "detection", "x_min", G_TYPE_DOUBLE, x / w, "x_max", G_TYPE_DOUBLE, (x + width) / w,
+               "y_min", G_TYPE_DOUBLE, y / h, "y_max", G_TYPE_DOUBLE, (y + height) / h,
+               "confidence", G_TYPE_DOUBLE, gst_nn_object_get_score (o), "label_id", G_TYPE_INT,
+               gst_nn_object_get_class_id (o), "label", G_TYPE_STRING, label ? label : "object",
+               "model_name", G_TYPE_STRING, model ? model : "", NULL));
+}
+
+void
+gst_nn_results_attach (GstBuffer *buffer, GstBuffer *from)
+{
+  const GstNnResultMeta *kept = gst_buffer_get_nn_result_meta (from);
+  GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, kept->width, kept->height);
+  guint first = gst_nn_result_meta_get_n_objects (result);
+  GstNnObject *o;
+  gst_nn_result_meta_append (result, kept);
+  for (guint i = first; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++)
+    add_region (buffer, o, result);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From what a decoder finds to the result tree of a frame. One thread. */
+#pragma once
+
+#include "gstnndecoder.h"
+
+/* Fills @in->to_frame: where the picture lay in the model's input. Without a geometry the input is
+ * the frame. */
+void gst_nn_decode_input_place (GstNnDecodeInput *in, const GstNnTensorMeta *meta);
+/* Adds what @decoder finds to @result; @candidates is scratch. */
+void gst_nn_decode_into (GstNnResultMeta *result, const GstNnDecoder *decoder,
+                         const GstNnDecodeInput *in, gdouble iou_threshold, guint max_objects,
+                         GstClockTime pts, GArray *candidates);
+/* Adds the results on @from to @buffer, in the size that results have there, and tells others by
+ * region metas. */
+void gst_nn_results_attach (GstBuffer *buffer, GstBuffer *from);
