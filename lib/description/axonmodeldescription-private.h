@@ -33,6 +33,8 @@ typedef struct {
   gboolean guesses;       /* may be wrong, and knows it */
 } AxonSpeaker;
 
+#define AXON_SOURCE_GRAPH "graph"
+
 typedef struct {
   const gchar *key;
   AxonField field;

@@ -224,6 +224,19 @@ axon_model_description_get (const AxonModelDescription *description, const gchar
   return has ? row->get (description) : NULL;
 }
 
+/* Who says what pixels are divided by, or what is subtracted, knows what pictures must be like: the
+ * defaults of the rest are meant. A graph that normalises itself does not say its colours. */
+static gboolean
+means_defaults (const AxonModelDescription *d)
+{
+  static const AxonField fields[] = { AXON_FIELD_MEAN, AXON_FIELD_SCALE };
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (axon_model_description_has (d, fields[i]) &&
+        !g_str_equal (d->sources[fields[i]], AXON_SOURCE_GRAPH))
+      return TRUE;
+  return FALSE;
+}
+
 /**
  * axon_model_description_get_doubts:
  * @description: a description that was loaded for a model that takes pictures
@@ -240,24 +253,23 @@ gchar *
 axon_model_description_get_doubts (const AxonModelDescription *description)
 {
   static const struct {
-    AxonField field;
-    const gchar *key, *assumed;
+    const gchar *key, *by_default; /* NULL: nothing is assumed */
   } matters[] = {
-    { AXON_FIELD_COLOR, "color", "rgb" },  { AXON_FIELD_RESIZE, "resize", "stretch" },
-    { AXON_FIELD_MEAN, "mean", "0" },      { AXON_FIELD_SCALE, "scale", "1" },
-    { AXON_FIELD_LABELS, "labels", NULL }, { AXON_FIELD_DECODER, "decoder", NULL },
+    { "color", "rgb" }, { "resize", "stretch" }, { "mean", "0" },
+    { "scale", "1" },   { "labels", NULL },      { "decoder", NULL },
   };
   g_autoptr (GString) s = g_string_new (NULL);
+  gboolean trusted = means_defaults (description);
   for (guint i = 0; i < G_N_ELEMENTS (matters); i++) {
-    const gchar *key = matters[i].key;
     gboolean is_guess;
-    g_autofree gchar *said = axon_model_description_get (description, key, NULL, &is_guess);
-    const gchar *value = said ? said : matters[i].assumed;
-    if ((said != NULL && !is_guess) || value == NULL)
+    g_autofree gchar *said =
+        axon_model_description_get (description, matters[i].key, NULL, &is_guess);
+    const gchar *value = said ? said : matters[i].by_default;
+    if (value == NULL || (said != NULL ? !is_guess : trusted))
       continue;
-    if (matters[i].field == AXON_FIELD_LABELS)
+    if (g_str_equal (matters[i].key, "labels"))
       value = _ ("those of the preset");
-    g_string_append_printf (s, "%s%s=%s", s->len > 0 ? " " : "", key, value);
+    g_string_append_printf (s, "%s%s=%s", s->len > 0 ? " " : "", matters[i].key, value);
   }
   return s->len > 0 ? g_string_free (g_steal_pointer (&s), FALSE) : NULL;
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const AxonSpeaker speaker = { .name = "graph" };
+static const AxonSpeaker speaker = { .name = AXON_SOURCE_GRAPH };
 
 /* y = a * x + b of the first channel, so far. */
 typedef struct {

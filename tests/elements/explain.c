@@ -3,6 +3,7 @@
  * say, and small ones that show one thing each. */
 #include "axontest.h"
 
+#include <glib/gstdio.h>
 #include <gst/nn/nn.h>
 #include <string.h>
 
@@ -159,6 +160,75 @@ a_model_that_nobody_knows_is_doubted (void)
   g_assert_cmpstr (doubts, ==, "color=rgb resize=stretch mean=0 scale=1");
 }
 
+static void
+who_says_how_pixels_are_scaled_means_the_other_defaults (void)
+{
+  g_autoptr (AxonModel) plain = model_that_begins_with (AXON_DTYPE_F32, 3, "Mul 0.3");
+  g_autoptr (AxonModel) graph = model_that_begins_with (AXON_DTYPE_F32, 3, "Sub 127 Div 128");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstNnDescription) said = gst_nn_description_new ();
+  g_autoptr (GstNnDescription) seen = load (graph, "/nonexistent/small.onnx");
+  g_autofree gchar *doubts = gst_nn_description_get_doubts (seen);
+  g_assert_true (gst_nn_description_set (said, "scale", "255", &error));
+  g_assert_true (gst_nn_description_load (said, "/nonexistent/small.onnx", plain, &error));
+  g_assert_null (gst_nn_description_get_doubts (said));
+  g_assert_cmpstr (doubts, ==, "color=rgb resize=stretch");
+}
+
+/* Frames of noise through a model; what nninfer warned of on the way. */
+static GPtrArray *
+warnings_of (const gchar *path, const gchar *properties)
+{
+  GPtrArray *texts = g_ptr_array_new_with_free_func (g_free);
+  g_autofree gchar *line =
+      g_strdup_printf ("videotestsrc num-buffers=3 ! video/x-raw,width=32,height=32 ! nninfer "
+                       "model=%s device=MOCK %s "
+                       "! fakesink",
+                       path, properties);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstElement) pipeline = gst_parse_launch (line, &error);
+  g_autoptr (GstBus) bus = NULL;
+  GstMessage *message;
+  gboolean ended = FALSE;
+  g_assert_no_error (error);
+  bus = gst_element_get_bus (pipeline);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  while (!ended) {
+    message = gst_bus_timed_pop_filtered (
+        bus, 30 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+    g_assert_nonnull (message);
+    ended = GST_MESSAGE_TYPE (message) != GST_MESSAGE_WARNING;
+    g_assert_cmpint (GST_MESSAGE_TYPE (message), !=, GST_MESSAGE_ERROR);
+    if (!ended) {
+      g_autoptr (GError) warning = NULL;
+      gst_message_parse_warning (message, &warning, NULL);
+      g_ptr_array_add (texts, g_strdup (warning->message));
+    }
+    gst_message_unref (message);
+  }
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  return texts;
+}
+
+static void
+what_nobody_said_is_one_warning_that_names_its_properties (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "small.onnx", NULL);
+  g_autoptr (AxonModel) model = model_that_begins_with (AXON_DTYPE_F32, 3, "Mul 0.3");
+  g_autoptr (GPtrArray) warnings = NULL, none = NULL;
+  g_autoptr (GError) error = NULL;
+  axon_core_write_model (axon_core_get_default (), model, path, &error);
+  g_assert_no_error (error);
+  warnings = warnings_of (path, "");
+  none = warnings_of (path, "scale=255");
+  g_unlink (path);
+  g_rmdir (dir);
+  g_assert_cmpuint (warnings->len, ==, 1);
+  g_assert_nonnull (strstr (warnings->pdata[0], "color=rgb resize=stretch mean=0 scale=1"));
+  g_assert_cmpuint (none->len, ==, 0);
+}
+
 /* Each row can be named, and says nothing that a person may not say. */
 static void
 every_preset_is_a_description (void)
@@ -210,6 +280,8 @@ main (int argc, char **argv)
   ADD (a_graph_that_normalises_is_not_normalised_again);
   ADD (a_picture_of_one_channel_is_gray);
   ADD (a_model_that_nobody_knows_is_doubted);
+  ADD (who_says_how_pixels_are_scaled_means_the_other_defaults);
+  ADD (what_nobody_said_is_one_warning_that_names_its_properties);
   ADD (every_preset_is_a_description);
   ADD (a_preset_says_what_properties_leave_open);
   ADD (an_unknown_preset_or_list_is_an_error);
