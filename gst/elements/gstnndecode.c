@@ -61,19 +61,29 @@ static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
                              GST_STATIC_CAPS (GST_NN_ANY_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 
-/* A new choice is news: a named decoder that does not exist or does not fit is an error, shapes
- * that no decoder knows a warning, once for each change of shapes. */
+/* A new choice is news: a decoder that the user named and that does not exist or does not fit is an
+ * error. One that the library concluded may be newer than these elements, and a guess may be wrong:
+ * a warning, once for each change of shapes. */
 static gboolean
 choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescription *described)
 {
   const gchar *name = self->override->decoder ? self->override->decoder
                       : described             ? described->decoder
                                               : NULL;
+  gboolean is_guess = FALSE;
+  g_autofree gchar *said =
+      described ? gst_nn_description_get (described, "decoder", NULL, &is_guess) : NULL;
   g_autofree gchar *known = gst_nn_decoder_list ();
   g_autofree gchar *outputs = NULL;
   const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
   g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
   self->chosen_for = described ? gst_nn_description_ref ((GstNnDescription *)described) : NULL;
+  if (decoder == NULL && self->override->decoder == NULL && name != NULL &&
+      (is_guess || gst_nn_decoder_find (name) == NULL)) {
+    GST_INFO_OBJECT (self, "decoder %s is not used: shapes decide", name);
+    name = NULL;
+    decoder = gst_nn_decoder_choose (&self->choice, in, NULL);
+  }
   outputs = gst_nn_decoder_choice_to_string (&self->choice);
   if (decoder != NULL) {
     GST_DEBUG_OBJECT (self, "decoder %s for %s, %s", decoder->name, outputs,

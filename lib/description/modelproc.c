@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* DL Streamer's model-proc 2.x: `<model without .onnx>.json`. Any other JSON file says nothing.
  * Members that we read have the type that DL Streamer documents, or are an error. */
-#include "gstnndescription-private.h"
+#include "axonmodeldescription-private.h"
 
 #include <json-glib/json-glib.h>
-#include <string.h>
 
 #define MAX_DEPTH 64
 
@@ -109,23 +108,10 @@ get_first_object (JsonObject *root, const gchar *name, JsonObject **out, GError 
   return TRUE;
 }
 
-static gboolean
-say_numbers (GstNnDescription *d, const GstNnSpeaker *speaker, const gchar *key,
-             const gdouble *values, guint n, GError **error)
-{
-  g_autoptr (GString) s = g_string_new (NULL);
-  for (guint i = 0; i < n; i++) {
-    gchar buffer[G_ASCII_DTOSTR_BUF_SIZE];
-    g_ascii_formatd (buffer, sizeof buffer, "%.9g", values[i]);
-    g_string_append_printf (s, "%s%s", i > 0 ? "," : "", buffer);
-  }
-  return n == 0 || gst_nn_description_say (d, speaker, key, s->str, error);
-}
-
 /* DL Streamer scales 0..255 to "range", then subtracts "mean" and divides by "std", both in units
  * of the range. Ours are in units of bytes. */
 static gboolean
-say_normalisation (GstNnDescription *d, const GstNnSpeaker *speaker, JsonObject *params,
+say_normalisation (AxonModelDescription *d, const AxonSpeaker *speaker, JsonObject *params,
                    GError **error)
 {
   gdouble range[2] = { 0, 255 }, mean[4] = { 0 }, std[4] = { 1, 1, 1, 1 }, factor;
@@ -145,33 +131,92 @@ say_normalisation (GstNnDescription *d, const GstNnSpeaker *speaker, JsonObject 
     mean[i] = (mean[i] - range[0]) * factor;
     std[i] *= factor;
   }
-  return say_numbers (d, speaker, "mean", mean, n_mean, error) &&
-         say_numbers (d, speaker, "scale", std, n_std, error);
+  return axon_model_description_say_numbers (d, speaker, "mean", mean, n_mean, error) &&
+         axon_model_description_say_numbers (d, speaker, "scale", std, n_std, error);
+}
+
+/* "resize" and "crop" together say how much of the frame is seen, "padding" what is around it. */
+static gboolean
+say_geometry (AxonModelDescription *d, const AxonSpeaker *speaker, JsonObject *params,
+              GError **error)
+{
+  const gchar *resize = "no", *crop = NULL;
+  JsonNode *padding = json_object_get_member (params, "padding");
+  gdouble fill[4];
+  guint n_fill = 4;
+  if (!get_string (params, "resize", &resize, error) || !get_string (params, "crop", &crop, error))
+    return FALSE;
+  if (padding != NULL && !JSON_NODE_HOLDS_OBJECT (padding))
+    return wrong_type ("padding", _ ("an object"), error);
+  if (padding != NULL &&
+      (!get_numbers (json_node_get_object (padding), "field_value", fill, &n_fill, error) ||
+       (n_fill > 0 &&
+        !axon_model_description_say_numbers (d, speaker, "pad-value", fill, 1, error))))
+    return FALSE;
+  return axon_model_description_say (d, speaker, "resize",
+                                     g_strcmp0 (crop, "central") == 0            ? "crop"
+                                     : g_str_has_prefix (resize, "aspect-ratio") ? "letterbox"
+                                                                                 : "stretch",
+                                     error);
 }
 
 static gboolean
-say_input (GstNnDescription *d, const GstNnSpeaker *speaker, JsonObject *in, GError **error)
+say_input (AxonModelDescription *d, const AxonSpeaker *speaker, JsonObject *in, GError **error)
 {
   JsonNode *node = json_object_get_member (in, "params");
-  const gchar *resize = "no", *color = "BGR";
+  const gchar *color = "BGR";
   JsonObject *params;
   if (node == NULL)
     return TRUE;
   if (!JSON_NODE_HOLDS_OBJECT (node))
     return wrong_type ("params", _ ("an object"), error);
   params = json_node_get_object (node);
-  return get_string (params, "resize", &resize, error) &&
-         get_string (params, "color_space", &color, error) &&
-         gst_nn_description_say (d, speaker, "color", color, error) &&
-         gst_nn_description_say (
-             d, speaker, "resize",
-             g_str_has_prefix (resize, "aspect-ratio") ? "letterbox" : "stretch", error) &&
-         say_normalisation (d, speaker, params, error);
+  return get_string (params, "color_space", &color, error) &&
+         axon_model_description_say (d, speaker, "color",
+                                     g_ascii_strcasecmp (color, "GRAYSCALE") ? color : "gray",
+                                     error) &&
+         say_geometry (d, speaker, params, error) && say_normalisation (d, speaker, params, error);
+}
+
+/* Converters that do what a decoder does; others say nothing. */
+static gboolean
+say_converter (AxonModelDescription *d, const AxonSpeaker *speaker, JsonObject *out, GError **error)
+{
+  static const struct {
+    const gchar *converter, *decoder;
+  } same[] = {
+    { "label", "classification" },
+    { "keypoints_hrnet", "heatmap-pose" },
+    { "semantic_mask", "segmentation" },
+    { "yolo_v3", "yolov3" },
+    { "yolo_v5", "yolov5" },
+    { "yolo_v7", "yolov5" },
+    { "yolo_v8", "yolov8" },
+    { "yolo_v8_obb", "yolov8-obb" },
+    { "yolo_v8_seg", "yolov8-seg" },
+    { "yolo_v10", "yolov10" },
+    { "yolo_x", "yolox" },
+  };
+  const gchar *converter = "", *method = "";
+  gdouble anchors[64];
+  guint n_anchors = G_N_ELEMENTS (anchors);
+  if (!get_string (out, "converter", &converter, error) ||
+      !get_string (out, "method", &method, error) ||
+      !get_numbers (out, "anchors", anchors, &n_anchors, error) ||
+      !axon_model_description_say_numbers (d, speaker, "anchors", anchors, n_anchors, error))
+    return FALSE;
+  if (g_str_equal (method, "softmax") &&
+      !axon_model_description_say (d, speaker, "activation", "softmax", error))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (same); i++)
+    if (g_str_equal (converter, same[i].converter))
+      return axon_model_description_say (d, speaker, "decoder", same[i].decoder, error);
+  return TRUE;
 }
 
 /* A list, or the name of a file. */
 static gboolean
-say_output (GstNnDescription *d, const GstNnSpeaker *speaker, JsonObject *out, GError **error)
+say_output (AxonModelDescription *d, const AxonSpeaker *speaker, JsonObject *out, GError **error)
 {
   JsonNode *node = json_object_get_member (out, "labels");
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
@@ -179,7 +224,8 @@ say_output (GstNnDescription *d, const GstNnSpeaker *speaker, JsonObject *out, G
   if (node == NULL)
     return TRUE;
   if (is_string (node))
-    return gst_nn_description_say (d, speaker, "labels-file", json_node_get_string (node), error);
+    return axon_model_description_say (d, speaker, "labels-file", json_node_get_string (node),
+                                       error);
   if (!JSON_NODE_HOLDS_ARRAY (node))
     return wrong_type ("labels", _ ("an array of strings, or a file name"), error);
   labels = json_node_get_array (node);
@@ -190,12 +236,12 @@ say_output (GstNnDescription *d, const GstNnSpeaker *speaker, JsonObject *out, G
     g_strv_builder_add (builder, json_node_get_string (label));
   }
   if (json_array_get_length (labels) > 0)
-    gst_nn_description_say_labels (d, speaker, g_strv_builder_end (builder));
+    axon_model_description_say_labels (d, speaker, g_strv_builder_end (builder));
   return TRUE;
 }
 
 static gboolean
-say_file (GstNnDescription *d, const GstNnSpeaker *speaker, const gchar *text, gsize n,
+say_file (AxonModelDescription *d, const AxonSpeaker *speaker, const gchar *text, gsize n,
           GError **error)
 {
   g_autoptr (JsonParser) parser = json_parser_new ();
@@ -206,35 +252,28 @@ say_file (GstNnDescription *d, const GstNnSpeaker *speaker, const gchar *text, g
   node = json_parser_get_root (parser);
   root = node && JSON_NODE_HOLDS_OBJECT (node) ? json_node_get_object (node) : NULL;
   if (root == NULL || !json_object_has_member (root, "json_schema_version")) {
-    GST_DEBUG ("%s is no model-proc: no member json_schema_version", speaker->name);
+    g_debug ("%s is no model-proc: no member json_schema_version", speaker->name);
     return TRUE;
   }
   return get_first_object (root, "input_preproc", &in, error) &&
          get_first_object (root, "output_postproc", &out, error) &&
          (in == NULL || say_input (d, speaker, in, error)) &&
-         (out == NULL || say_output (d, speaker, out, error));
+         (out == NULL ||
+          (say_converter (d, speaker, out, error) && say_output (d, speaker, out, error)));
 }
 
 gboolean
-gst_nn_load_model_proc (GstNnDescription *d, const gchar *model_path,
-                        G_GNUC_UNUSED AxonModel *model, GError **error)
+axon_load_model_proc (AxonModelDescription *d, const gchar *model_path,
+                      G_GNUC_UNUSED AxonModel *model, GError **error)
 {
-  const gchar *dot = strrchr (model_path, '.');
-  g_autofree gchar *stem =
-      dot ? g_strndup (model_path, (gsize)(dot - model_path)) : g_strdup (model_path);
-  g_autofree gchar *path = g_strconcat (stem, ".json", NULL);
+  g_autofree gchar *path = axon_path_beside (model_path, ".json");
   g_autofree gchar *directory = g_path_get_dirname (model_path);
-  GstNnSpeaker speaker = { .name = path, .directory = directory, .names_files = TRUE };
-  g_autoptr (GError) problem = NULL;
+  AxonSpeaker speaker = { .name = path, .directory = directory, .names_files = TRUE };
+  g_autofree gchar *text = NULL;
   gsize n = 0;
-  g_autofree gchar *text = gst_nn_read_small_file (path, &n, &problem);
-  if (g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOENT))
-    return TRUE;
-  if (text == NULL) {
-    g_propagate_error (error, g_steal_pointer (&problem));
+  if (!axon_read_optional_file (path, &text, &n, error))
     return FALSE;
-  }
-  if (say_file (d, &speaker, text, n, error))
+  if (text == NULL || say_file (d, &speaker, text, n, error))
     return TRUE;
   g_prefix_error (error, "%s: ", path);
   return FALSE;
