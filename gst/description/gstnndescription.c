@@ -68,6 +68,7 @@ gst_nn_description_unref (GstNnDescription *description)
     return;
   g_free (description->model_name);
   g_free (description->decoder);
+  g_free (description->activation);
   g_free (description->color);
   g_strfreev (description->labels);
   g_string_free (description->origin, TRUE);
@@ -136,6 +137,16 @@ static gboolean
 set_decoder (GstNnDescription *d, const gchar *text, G_GNUC_UNUSED GError **error)
 {
   d->decoder = g_strdup (text);
+  return TRUE;
+}
+
+static gboolean
+set_activation (GstNnDescription *d, const gchar *text, GError **error)
+{
+  static const gchar *const activations[] = { "none", "sigmoid", "softmax", NULL };
+  if (!g_strv_contains (activations, text))
+    return wrong (error, _ ("none, sigmoid or softmax"), text);
+  d->activation = g_strdup (text);
   return TRUE;
 }
 
@@ -213,7 +224,7 @@ set_height (GstNnDescription *d, const gchar *text, GError **error)
 }
 
 /* What keys are about: the bits of `said`. */
-enum { LABELS, COLOR, RESIZE, PAD_VALUE, MEAN, SCALE, WIDTH, HEIGHT, DECODER };
+enum { LABELS, COLOR, RESIZE, PAD_VALUE, MEAN, SCALE, WIDTH, HEIGHT, DECODER, ACTIVATION };
 
 static const struct {
   const gchar *key;
@@ -235,6 +246,8 @@ static const struct {
   { "width", WIDTH, set_width, FALSE, N_ ("Input width where the model leaves it free") },
   { "height", HEIGHT, set_height, FALSE, N_ ("Input height where the model leaves it free") },
   { "decoder", DECODER, set_decoder, FALSE, N_ ("Decoder of the outputs; see nndecode") },
+  { "activation", ACTIVATION, set_activation, FALSE,
+    N_ ("What scores still lack: none, sigmoid or softmax") },
 };
 
 /**

@@ -25,7 +25,9 @@ GST_DEBUG_CATEGORY_STATIC (gst_nn_decode_debug);
 struct _GstNnDecode {
   GstBaseTransform parent_instance;
   gdouble threshold, iou_threshold; /* object lock */
-  guint max_objects;                /* object lock */
+  guint max_objects, top_k;         /* object lock */
+  gchar *gallery_path;              /* object lock */
+  GstNnGallery *gallery;            /* from start to stop */
   gboolean keep_tensors;            /* object lock */
   GstNnModelProps props;            /* object lock */
   GstNnDescription *override;       /* what the properties say */
@@ -39,7 +41,15 @@ G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransfo
 G_DEFINE_TYPE (GstNnDecode, gst_nn_decode, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nndecode, gst_nn_decode_get_type ())
 
-enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP, PROP_HOLD_TIME };
+enum {
+  PROP_THRESHOLD = 1,
+  PROP_IOU,
+  PROP_MAX,
+  PROP_KEEP,
+  PROP_HOLD_TIME,
+  PROP_TOP_K,
+  PROP_GALLERY
+};
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw; " GST_NN_TENSOR_TEMPLATE));
@@ -96,15 +106,17 @@ as_floats (GPtrArray *tensors)
   return list;
 }
 
-/* Labels that the properties say, else those of the description. */
+/* What the properties say, else the description. */
 static void
-describe_labels (GstNnDecode *self, GstNnDecodeInput *in)
+describe_classes (GstNnDecode *self, GstNnDecodeInput *in)
 {
-  gchar **labels = self->override->labels;
-  if (labels == NULL && in->description != NULL)
-    labels = in->description->labels;
+  const GstNnDescription *first = self->override;
+  const GstNnDescription *second = in->description ? in->description : first;
+  gchar **labels = first->labels ? first->labels : second->labels;
   in->labels = (const gchar *const *)labels;
   in->n_labels = labels != NULL ? g_strv_length (labels) : 0;
+  in->activation = first->activation ? first->activation : second->activation;
+  in->gallery = self->gallery;
 }
 
 /* Results stay, for frames that were not inferred. */
@@ -158,13 +170,14 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   floats = as_floats (meta->tensors);
   GST_OBJECT_LOCK (self);
   in.threshold = self->threshold;
+  in.top_k = self->top_k;
   keep = self->keep_tensors;
   GST_OBJECT_UNLOCK (self);
   in.tensors = floats;
   in.names = (const gchar *const *)meta->names;
   in.description = meta->description;
   in.model_name = meta->description ? meta->description->model_name : NULL;
-  describe_labels (self, &in);
+  describe_classes (self, &in);
   gst_nn_decode_input_place (&in, meta);
   if (!gst_nn_decoder_choice_holds (&self->choice, &in) &&
       !choose_decoder (self, &in, meta->description))
@@ -207,6 +220,8 @@ gst_nn_decode_start (GstBaseTransform *base)
     g_set_error (&error, AXON_ERROR, AXON_ERROR_ARGUMENT,
                  _ ("there is no decoder \"%s\"; there are %s"), self->override->decoder, known);
   }
+  if (error == NULL && self->gallery_path != NULL)
+    self->gallery = gst_nn_gallery_load (self->gallery_path, &error);
   if (error == NULL)
     return TRUE;
   gst_nn_post_error (GST_ELEMENT (self), error);
@@ -219,6 +234,7 @@ gst_nn_decode_stop (GstBaseTransform *base)
 {
   GstNnDecode *self = (GstNnDecode *)base;
   g_clear_pointer (&self->override, gst_nn_description_unref);
+  g_clear_pointer (&self->gallery, gst_nn_gallery_free);
   gst_nn_decoder_choice_clear (&self->choice);
   gst_clear_buffer (&self->held);
   return TRUE;
@@ -244,6 +260,13 @@ gst_nn_decode_set_property (GObject *object, guint id, const GValue *value, GPar
     break;
   case PROP_HOLD_TIME:
     self->hold_time = g_value_get_uint64 (value);
+    break;
+  case PROP_TOP_K:
+    self->top_k = g_value_get_uint (value);
+    break;
+  case PROP_GALLERY:
+    g_free (self->gallery_path);
+    self->gallery_path = g_value_dup_string (value);
     break;
   default:
     if (!gst_nn_model_props_set (&self->props, id, value))
@@ -273,6 +296,12 @@ gst_nn_decode_get_property (GObject *object, guint id, GValue *value, GParamSpec
   case PROP_HOLD_TIME:
     g_value_set_uint64 (value, self->hold_time);
     break;
+  case PROP_TOP_K:
+    g_value_set_uint (value, self->top_k);
+    break;
+  case PROP_GALLERY:
+    g_value_set_string (value, self->gallery_path);
+    break;
   default:
     if (!gst_nn_model_props_get (&self->props, id, value))
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -285,6 +314,7 @@ gst_nn_decode_finalize (GObject *object)
 {
   GstNnDecode *self = (GstNnDecode *)object;
   gst_nn_model_props_clear (&self->props);
+  g_free (self->gallery_path);
   g_array_unref (self->candidates);
   G_OBJECT_CLASS (gst_nn_decode_parent_class)->finalize (object);
 }
@@ -324,6 +354,17 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
                            _ ("How long frames that were not inferred show the last results, "
                               "nanoseconds; 0: never"),
                            0, G_MAXUINT64, GST_SECOND, playing));
+  g_object_class_install_property (object_class, PROP_TOP_K,
+                                   g_param_spec_uint ("top-k", "Classes",
+                                                      _ ("Most classes that are said of a picture"),
+                                                      1, 10000, 5, playing));
+  g_object_class_install_property (
+      object_class, PROP_GALLERY,
+      g_param_spec_string ("gallery", "Gallery",
+                           _ ("File of known vectors that embeddings are compared with: each line "
+                              "a name and numbers, separated by commas"),
+                           NULL,
+                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   gst_nn_model_props_install (object_class);
   base->sink_event = gst_nn_decode_sink_event;
   base->set_caps = gst_nn_decode_set_caps;
@@ -345,6 +386,7 @@ gst_nn_decode_init (GstNnDecode *self)
   self->threshold = 0.5;
   self->iou_threshold = 0.45;
   self->max_objects = 100;
+  self->top_k = 5;
   self->hold_time = GST_SECOND;
   self->candidates = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
   gst_nn_model_props_init (&self->props);

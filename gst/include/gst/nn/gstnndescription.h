@@ -12,6 +12,7 @@ G_BEGIN_DECLS
  * GstNnDescription:
  * @model_name: name for messages and JSON
  * @decoder: (nullable): name of the decoder of the outputs
+ * @activation: (nullable): what scores still lack: `none`, `sigmoid` or `softmax`
  * @labels: (nullable) (array zero-terminated=1): names of the classes
  * @color: `rgb`, `bgr` or `gray`
  * @resize: how a frame becomes the input's shape
@@ -34,6 +35,7 @@ typedef struct {
   /*< public >*/
   gchar *model_name;
   gchar *decoder;
+  gchar *activation;
   gchar **labels;
   gchar *color;
   AxonImageFit resize;
