@@ -56,6 +56,6 @@ const GstNnDecoder gst_nn_decoder_anomaly = {
   .name = "anomaly",
   .blurb = N_ ("how strange each pixel is [1,1,H,W], perhaps with a score of the picture"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .whole = whole,
 };

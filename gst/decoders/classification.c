@@ -22,7 +22,7 @@ fits (const GstNnDecodeInput *in)
 }
 
 static gboolean
-is_sure (const GstNnDecodeInput *in)
+recognises (const GstNnDecodeInput *in)
 {
   return in->tensors->len == 1;
 }
@@ -80,18 +80,26 @@ as_scores (const GstNnDecodeInput *in, const gfloat *v, gint64 n, gdouble *score
 
 /* Labels are those of the head that has as many classes, or of all heads in turn. */
 static const gchar *
-label_of (const GstNnDecodeInput *in, guint head, gint64 n, gint64 class_id)
+label_of (const GstNnDecodeInput *in, guint head, gint64 class_id)
 {
-  gint64 before = 0, all = 0;
+  gint64 n = gst_nn_count_row (in, head), before = 0, all = 0;
   for (guint i = 0; i < in->tensors->len; i++) {
     gint64 count = gst_nn_count_row (in, i);
-    before += i < head ? count : 0;
-    all += count;
+    before += i < head && count > 1 ? count : 0;
+    all += count > 1 ? count : 0;
   }
-  if (in->tensors->len > 1 && n != in->n_labels && all != in->n_labels)
-    return NULL;
-  return gst_nn_label_at (
-      in, (gint)(class_id + (n != in->n_labels && all == in->n_labels ? before : 0)));
+  if (all == n || n == in->n_labels)
+    return gst_nn_label_at (in, (gint)class_id);
+  return all == in->n_labels ? gst_nn_label_at (in, (gint)(before + class_id)) : NULL;
+}
+
+static void
+say (const GstNnDecodeInput *in, GstNnObject *target, const gchar *name, const gchar *value,
+     gint64 class_id, gdouble score)
+{
+  g_autoptr (GstNnAttribute) attribute =
+      gst_nn_attribute_new (name, value, (gint)class_id, score, in->model_name);
+  gst_nn_object_add_attribute (target, attribute);
 }
 
 static void
@@ -99,7 +107,7 @@ say_number (const GstNnDecodeInput *in, GstNnObject *target, const gchar *name, 
 {
   gchar text[G_ASCII_DTOSTR_BUF_SIZE];
   if (isfinite (number))
-    gst_nn_say_class (in, target, name, -1, g_ascii_formatd (text, sizeof text, "%.4g", number), 1);
+    say (in, target, name, g_ascii_formatd (text, sizeof text, "%.4g", number), -1, 1);
 }
 
 /* The best ones. */
@@ -123,7 +131,7 @@ say_head (const GstNnDecodeInput *in, GstNnObject *target, guint head)
         best = i;
     if (!(scores[best] >= in->threshold))
       return;
-    gst_nn_say_class (in, target, name, (gint)best, label_of (in, head, n, best), scores[best]);
+    say (in, target, name, label_of (in, head, best), best, scores[best]);
     scores[best] = -1;
   }
 }
@@ -139,6 +147,6 @@ const GstNnDecoder gst_nn_decoder_classification = {
   .name = "classification",
   .blurb = N_ ("one score per class; of several heads, each says an attribute"),
   .fits = fits,
-  .is_sure = is_sure,
+  .recognises = recognises,
   .whole = whole,
 };

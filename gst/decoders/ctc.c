@@ -117,6 +117,6 @@ const GstNnDecoder gst_nn_decoder_ctc = {
   .name = "ctc",
   .blurb = N_ ("scores of characters for each step [1,T,C]; the labels are the dictionary"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .whole = whole,
 };

@@ -32,6 +32,6 @@ const GstNnDecoder gst_nn_decoder_depth = {
   .name = "depth",
   .blurb = N_ ("how near or far each pixel is: [1,1,H,W] or [1,H,W]"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .whole = whole,
 };

@@ -36,6 +36,6 @@ const GstNnDecoder gst_nn_decoder_embedding = {
   .name = "embedding",
   .blurb = N_ ("a vector to compare with others, such as those of a gallery"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .whole = whole,
 };

@@ -35,7 +35,7 @@ fits (const GstNnDecodeInput *in)
 }
 
 static gboolean
-is_sure (const GstNnDecodeInput *in)
+recognises (const GstNnDecodeInput *in)
 {
   guint mesh;
   gint score;
@@ -69,6 +69,6 @@ const GstNnDecoder gst_nn_decoder_facemesh = {
   .blurb =
       N_ ("468 or 478 points of a face as x, y, z in pixels, and the face's score (MediaPipe)"),
   .fits = fits,
-  .is_sure = is_sure,
+  .recognises = recognises,
   .whole = whole,
 };

@@ -23,13 +23,13 @@ const GstNnDecoder *
 gst_nn_decoder_probe (const GstNnDecodeInput *in)
 {
   for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
-    if ((decoders[i]->is_sure == NULL || decoders[i]->is_sure (in)) && decoders[i]->fits (in))
+    if (decoders[i]->fits (in) && (decoders[i]->recognises == NULL || decoders[i]->recognises (in)))
       return decoders[i];
   return NULL;
 }
 
 gboolean
-gst_nn_decoder_is_never_sure (G_GNUC_UNUSED const GstNnDecodeInput *in)
+gst_nn_by_name_only (G_GNUC_UNUSED const GstNnDecodeInput *in)
 {
   return FALSE;
 }

@@ -39,8 +39,9 @@ typedef struct {
   const gchar *blurb;
   /* TRUE if it can decode outputs of such shapes. Asked when the shapes change. */
   gboolean (*fits) (const GstNnDecodeInput *in);
-  /* TRUE if shapes alone tell that it is this one. NULL: wherever it fits. */
-  gboolean (*is_sure) (const GstNnDecodeInput *in);
+  /* TRUE if nothing but this family has such shapes, where that is less than what fits. NULL: they
+   * are the same. */
+  gboolean (*recognises) (const GstNnDecodeInput *in);
   /* Adds GstNnDetection. Every frame; the shapes fit. NULL: finds no objects. */
   void (*decode) (const GstNnDecodeInput *in, GArray *objects);
   /* Says more of an object that remained: keypoints, a mask. Or NULL. */
@@ -60,8 +61,8 @@ gchar *gst_nn_decoder_list (void);
 /* Keeps the best of overlapping objects of the same class; sorts best first. */
 void gst_nn_suppress (GArray *objects, gdouble iou_threshold, guint max_objects);
 
-/* is_sure where other decoders take the same shapes: somebody must name it. */
-gboolean gst_nn_decoder_is_never_sure (const GstNnDecodeInput *in);
+/* For `recognises`: only by its name. */
+gboolean gst_nn_by_name_only (const GstNnDecodeInput *in);
 
 /* For decoders. Scores are compared with the threshold before anything else is computed. */
 const AxonTensor *gst_nn_tensor_at (const GstNnDecodeInput *in, guint index);
@@ -96,3 +97,5 @@ void gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint c
 /* Adds the attribute @name with the label of a class; @label NULL: that of the description. */
 void gst_nn_say_class (const GstNnDecodeInput *in, GstNnObject *object, const gchar *name,
                        gint class_id, const gchar *label, gdouble score);
+/* Says which of an object's keypoints belong together. */
+void gst_nn_say_skeleton (GstNnObject *object, const gchar *name);

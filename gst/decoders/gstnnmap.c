@@ -3,27 +3,24 @@
 
 #include <math.h>
 
-/* In proportion to the input, but for the rounding of strides. */
-static gboolean
-is_like_input (const GstNnDecodeInput *in, gint64 rows, gint64 columns)
+/* How far the proportions are from those of the input. */
+static gint64
+deviation (const GstNnDecodeInput *in, gint64 rows, gint64 columns)
 {
-  return in->width > 0 &&
-         ABS (rows * in->width - columns * in->height) <= MAX (in->width, in->height);
+  return ABS (rows * in->width - columns * in->height);
 }
 
 static gboolean
 has_channels_last (const GstNnDecodeInput *in, const gint64 d[3])
 {
-  gboolean first, last;
+  gboolean first = d[0] == in->n_labels, last = d[2] == in->n_labels;
+  gint64 off;
   if (d[0] == 1 || d[2] == 1)
     return d[0] != 1;
-  first = d[0] == in->n_labels;
-  last = d[2] == in->n_labels;
-  if (first == last) {
-    first = is_like_input (in, d[1], d[2]);
-    last = is_like_input (in, d[0], d[1]);
-  }
-  return first == last ? d[2] < d[0] : last;
+  if (first != last)
+    return last;
+  off = deviation (in, d[0], d[1]) - deviation (in, d[1], d[2]);
+  return off == 0 ? d[2] < d[0] : off < 0;
 }
 
 gboolean

@@ -4,7 +4,6 @@
  * estimation and tracking", 2018; HRNet, Sun et al., 2019; get_final_preds of
  * github.com/microsoft/human-pose-estimation.pytorch). */
 #include "gstnnmap.h"
-#include "gstnnskeletons.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -65,13 +64,14 @@ whole (const GstNnDecodeInput *in, GstNnObject *target)
     return;
   for (gint64 joint = 0; joint < map.channels; joint++)
     say_joint (&map, in, target, joint);
-  gst_nn_object_set_skeleton (target, gst_nn_skeleton_of_joints (map.channels));
+  if (map.channels == 17)
+    gst_nn_say_skeleton (target, "coco-17");
 }
 
 const GstNnDecoder gst_nn_decoder_heatmap_pose = {
   .name = "heatmap-pose",
   .blurb = N_ ("a map [1,K,H,W] for each joint of one person (SimplePose, HRNet)"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .whole = whole,
 };

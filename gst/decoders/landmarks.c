@@ -111,6 +111,6 @@ const GstNnDecoder gst_nn_decoder_landmarks = {
   .name = "landmarks",
   .blurb = N_ ("places of N points [1,2N], [1,N,2] or [1,2,N], as parts of the picture or pixels"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .whole = whole,
 };

@@ -54,6 +54,6 @@ const GstNnDecoder gst_nn_decoder_matte = {
   .name = "matte",
   .blurb = N_ ("how much of each pixel is the person: [1,1,H,W], or [1,2,H,W] with the background"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .whole = whole,
 };

@@ -3,7 +3,6 @@
  * box as ymin, xmin, ymax, xmax and its score; all in 0..1 of the input (model cards of
  * MoveNet.SinglePose and MoveNet.MultiPose, Google, 2021). */
 #include "gstnndecoder.h"
-#include "gstnnskeletons.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -34,7 +33,7 @@ fits (const GstNnDecodeInput *in)
 
 /* Six persons; other tables have as many columns, too. */
 static gboolean
-is_sure (const GstNnDecodeInput *in)
+recognises (const GstNnDecodeInput *in)
 {
   return is_of_one (in) ||
          (is_of_several (in) && axon_tensor_get_numel (gst_nn_tensor_at (in, 0)) == 6 * ROW);
@@ -46,7 +45,7 @@ say_joints (const GstNnDecodeInput *in, GstNnObject *object, const gfloat *v)
   for (guint i = 0; i < JOINTS; i++, v += 3)
     gst_nn_say_keypoint (in, object, (gdouble)v[1] * in->width, (gdouble)v[0] * in->height,
                          (gdouble)v[2]);
-  gst_nn_object_set_skeleton (object, gst_nn_skeleton_of_joints (JOINTS));
+  gst_nn_say_skeleton (object, "coco-17");
 }
 
 static void
@@ -87,7 +86,7 @@ const GstNnDecoder gst_nn_decoder_movenet = {
   .name = "movenet",
   .blurb = N_ ("joints of one person [1,1,17,3], or of six with their boxes [1,6,56] (MoveNet)"),
   .fits = fits,
-  .is_sure = is_sure,
+  .recognises = recognises,
   .decode = decode,
   .detail = detail,
   .whole = whole,

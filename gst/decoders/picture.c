@@ -16,5 +16,5 @@ const GstNnDecoder gst_nn_decoder_picture = {
   .name = "picture",
   .blurb = N_ ("a picture, for nntensor2video: [1,C,H,W] or [1,H,W,C] with 1, 3 or 4 channels"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
 };

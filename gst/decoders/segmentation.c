@@ -90,6 +90,6 @@ const GstNnDecoder gst_nn_decoder_segmentation = {
   .name = "segmentation",
   .blurb = N_ ("scores of classes for each pixel [1,C,H,W], or the classes [1,H,W]"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .whole = whole,
 };

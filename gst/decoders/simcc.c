@@ -4,7 +4,6 @@
  * a simple coordinate classification perspective for human pose estimation", 2022;
  * get_simcc_maximum of MMPose, as RTMPose uses it). */
 #include "gstnndecoder.h"
-#include "gstnnskeletons.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -58,7 +57,8 @@ whole (const GstNnDecodeInput *in, GstNnObject *target)
     gst_nn_say_keypoint (in, target, (gdouble)(column * in->width) / (gdouble)head.x_places,
                          (gdouble)(row * in->height) / (gdouble)head.y_places, MAX (score, 0));
   }
-  gst_nn_object_set_skeleton (target, gst_nn_skeleton_of_joints (head.joints));
+  if (head.joints == 17)
+    gst_nn_say_skeleton (target, "coco-17");
 }
 
 const GstNnDecoder gst_nn_decoder_simcc = {

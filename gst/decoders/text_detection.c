@@ -60,7 +60,7 @@ const GstNnDecoder gst_nn_decoder_text_detection = {
   .name = "text-detection",
   .blurb = N_ ("probability of text for each pixel [1,1,H,W] (DBNet, PaddleOCR)"),
   .fits = fits,
-  .is_sure = gst_nn_decoder_is_never_sure,
+  .recognises = gst_nn_by_name_only,
   .decode = decode,
   .is_final = TRUE,
 };

@@ -103,7 +103,8 @@ set_labels_file (GstNnDescription *d, const gchar *path, GError **error)
   d->labels = g_strsplit (text, "\n", -1);
   n = g_strv_length (d->labels);
   for (guint i = 0; i < n; i++)
-    g_strstrip (d->labels[i]);
+    if (!g_str_equal (d->labels[i], " ")) /* in a dictionary: the space */
+      g_strstrip (d->labels[i]);
   while (n > 0 && *d->labels[n - 1] == '\0')
     g_clear_pointer (&d->labels[--n], g_free);
   return TRUE;
