@@ -23,9 +23,15 @@ const GstNnDecoder *
 gst_nn_decoder_probe (const GstNnDecodeInput *in)
 {
   for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
-    if (decoders[i]->fits (in))
+    if (decoders[i]->fits (in) && (decoders[i]->recognises == NULL || decoders[i]->recognises (in)))
       return decoders[i];
   return NULL;
+}
+
+gboolean
+gst_nn_by_name_only (G_GNUC_UNUSED const GstNnDecodeInput *in)
+{
+  return FALSE;
 }
 
 gchar *
@@ -47,6 +53,29 @@ const AxonShape *
 gst_nn_shape_at (const GstNnDecodeInput *in, guint index)
 {
   return axon_tensor_get_shape (gst_nn_tensor_at (in, index));
+}
+
+gint64
+gst_nn_count_row (const GstNnDecodeInput *in, guint index)
+{
+  const AxonShape *s = gst_nn_shape_at (in, index);
+  gint64 n = axon_shape_get_numel (s), largest = 1;
+  for (gint i = 0; i < s->rank; i++)
+    largest = MAX (largest, s->dims[i]);
+  return largest == n ? n : 0;
+}
+
+gint
+gst_nn_longest_row (const GstNnDecodeInput *in)
+{
+  gint64 most = 0;
+  gint longest = -1;
+  for (guint i = 0; i < in->tensors->len; i++)
+    if (gst_nn_count_row (in, i) > most) {
+      most = gst_nn_count_row (in, i);
+      longest = (gint)i;
+    }
+  return longest;
 }
 
 gboolean

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "config.h"
+#include "gstnngallery.h"
 #include <gst/nn/nn.h>
 
 typedef struct {
@@ -16,7 +17,10 @@ typedef struct {
   const gchar *model_name;    /* or NULL */
   gint width, height;         /* of the model's input; 0: not known */
   gdouble threshold;
-  gdouble to_frame[6]; /* pixel (x, y) of the input lies at (ax + by + c, dx + ey + f) */
+  guint top_k;                 /* most classes of one picture */
+  const gchar *activation;     /* that scores lack: none, sigmoid, softmax; NULL: not said */
+  const GstNnGallery *gallery; /* what embeddings are compared with, or NULL */
+  gdouble to_frame[6];         /* pixel (x, y) of the input lies at (ax + by + c, dx + ey + f) */
   const GstNnDescription *description; /* of the model, or NULL */
 } GstNnDecodeInput;
 
@@ -35,6 +39,9 @@ typedef struct {
   const gchar *blurb;
   /* TRUE if it can decode outputs of such shapes. Asked when the shapes change. */
   gboolean (*fits) (const GstNnDecodeInput *in);
+  /* TRUE if nothing but this family has such shapes, where that is less than what fits. NULL: they
+   * are the same. */
+  gboolean (*recognises) (const GstNnDecodeInput *in);
   /* Adds GstNnDetection. Every frame; the shapes fit. NULL: finds no objects. */
   void (*decode) (const GstNnDecodeInput *in, GArray *objects);
   /* Says more of an object that remained: keypoints, a mask. Or NULL. */
@@ -54,9 +61,16 @@ gchar *gst_nn_decoder_list (void);
 /* Keeps the best of overlapping objects of the same class; sorts best first. */
 void gst_nn_suppress (GArray *objects, gdouble iou_threshold, guint max_objects);
 
+/* For `recognises`: only by its name. */
+gboolean gst_nn_by_name_only (const GstNnDecodeInput *in);
+
 /* For decoders. Scores are compared with the threshold before anything else is computed. */
 const AxonTensor *gst_nn_tensor_at (const GstNnDecodeInput *in, guint index);
 const AxonShape *gst_nn_shape_at (const GstNnDecodeInput *in, guint index);
+/* Numbers of an output that is a row of them: all dimensions but one are 1; 0: it is none. */
+gint64 gst_nn_count_row (const GstNnDecodeInput *in, guint index);
+/* The output that is the longest row, or -1. */
+gint gst_nn_longest_row (const GstNnDecodeInput *in);
 /* [1,rows,columns], leading ones aside. */
 gboolean gst_nn_is_table (const AxonShape *shape, gint64 *rows, gint64 *columns);
 /* Index of the largest of @n scores, @stride apart. */
@@ -77,6 +91,11 @@ void gst_nn_say_keypoint (const GstNnDecodeInput *in, GstNnObject *object, gdoub
 /* @values are @columns x @rows bytes (transfer full) over that part of the input. */
 void gst_nn_say_mask (const GstNnDecodeInput *in, GstNnObject *object, GstNnMaskKind kind,
                       guint columns, guint rows, guint8 *values, const gdouble area[4]);
+/* The same for numbers: 0 stands for @minimum, 255 for @maximum. */
+void gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint columns, guint rows,
+                        guint8 *values, const gdouble area[4], gdouble minimum, gdouble maximum);
 /* Adds the attribute @name with the label of a class; @label NULL: that of the description. */
 void gst_nn_say_class (const GstNnDecodeInput *in, GstNnObject *object, const gchar *name,
                        gint class_id, const gchar *label, gdouble score);
+/* Says which of an object's keypoints belong together. */
+void gst_nn_say_skeleton (GstNnObject *object, const gchar *name);

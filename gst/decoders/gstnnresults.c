@@ -64,6 +64,19 @@ area_to_frame (const GstNnDecodeInput *in, const gdouble area[4], gdouble box[4]
 }
 
 void
+gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint columns, guint rows,
+                   guint8 *values, const gdouble area[4], gdouble minimum, gdouble maximum)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_take (values, (gsize)columns * rows);
+  g_autoptr (GstNnMask) mask = NULL;
+  gdouble box[4];
+  area_to_frame (in, area, box);
+  mask = gst_nn_mask_new_values (columns, rows, bytes, box[0], box[1], box[2], box[3], minimum,
+                                 maximum);
+  gst_nn_object_set_mask (object, mask);
+}
+
+void
 gst_nn_say_mask (const GstNnDecodeInput *in, GstNnObject *object, GstNnMaskKind kind, guint columns,
                  guint rows, guint8 *values, const gdouble area[4])
 {

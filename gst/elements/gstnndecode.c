@@ -28,7 +28,9 @@ GST_DEBUG_CATEGORY_STATIC (gst_nn_decode_debug);
 struct _GstNnDecode {
   GstBaseTransform parent_instance;
   gdouble threshold, iou_threshold; /* object lock */
-  guint max_objects;                /* object lock */
+  guint max_objects, top_k;         /* object lock */
+  gchar *gallery_path;              /* object lock */
+  GstNnGallery *gallery;            /* from start to stop */
   gboolean keep_tensors;            /* object lock */
   GstNnModelProps props;            /* object lock */
   GstNnDescription *override;       /* what the properties say */
@@ -47,7 +49,16 @@ G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransfo
 G_DEFINE_TYPE (GstNnDecode, gst_nn_decode, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nndecode, gst_nn_decode_get_type ())
 
-enum { PROP_THRESHOLD = 1, PROP_IOU, PROP_MAX, PROP_KEEP, PROP_HOLD_TIME, PROP_STATS };
+enum {
+  PROP_THRESHOLD = 1,
+  PROP_IOU,
+  PROP_MAX,
+  PROP_KEEP,
+  PROP_HOLD_TIME,
+  PROP_STATS,
+  PROP_TOP_K,
+  PROP_GALLERY
+};
 
 enum { COUNT_DECODED, COUNT_REUSED, COUNT_WITH_RESULTS };
 static const gchar *const counts[] = { "decoded", "reused", "with-results", NULL };
@@ -123,15 +134,17 @@ as_floats (GPtrArray *tensors)
   return list;
 }
 
-/* Labels that the properties say, else those of the description. */
+/* What the properties say, else the description. */
 static void
-describe_labels (GstNnDecode *self, GstNnDecodeInput *in)
+describe_classes (GstNnDecode *self, GstNnDecodeInput *in)
 {
-  gchar **labels = self->override->labels;
-  if (labels == NULL && in->description != NULL)
-    labels = in->description->labels;
+  const GstNnDescription *first = self->override;
+  const GstNnDescription *second = in->description ? in->description : first;
+  gchar **labels = first->labels ? first->labels : second->labels;
   in->labels = (const gchar *const *)labels;
   in->n_labels = labels != NULL ? g_strv_length (labels) : 0;
+  in->activation = first->activation ? first->activation : second->activation;
+  in->gallery = self->gallery;
 }
 
 /* What the outputs mean, into @result. FALSE: an error was posted. */
@@ -144,6 +157,7 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   guint max;
   GST_OBJECT_LOCK (self);
   in.threshold = self->threshold;
+  in.top_k = self->top_k;
   iou = self->iou_threshold;
   max = self->max_objects;
   GST_OBJECT_UNLOCK (self);
@@ -151,7 +165,7 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   in.names = (const gchar *const *)meta->names;
   in.description = meta->description;
   in.model_name = meta->description ? meta->description->model_name : NULL;
-  describe_labels (self, &in);
+  describe_classes (self, &in);
   gst_nn_decode_input_place (&in, meta);
   if ((self->chosen_for != meta->description ||
        !gst_nn_decoder_choice_holds (&self->choice, &in)) &&
@@ -363,6 +377,8 @@ gst_nn_decode_start (GstBaseTransform *base)
     g_set_error (&error, AXON_ERROR, AXON_ERROR_ARGUMENT,
                  _ ("there is no decoder \"%s\"; there are %s"), self->override->decoder, known);
   }
+  if (error == NULL && self->gallery_path != NULL)
+    self->gallery = gst_nn_gallery_load (self->gallery_path, &error);
   if (error == NULL)
     return TRUE;
   gst_nn_post_error (GST_ELEMENT (self), error);
@@ -375,6 +391,7 @@ gst_nn_decode_stop (GstBaseTransform *base)
 {
   GstNnDecode *self = (GstNnDecode *)base;
   g_clear_pointer (&self->override, gst_nn_description_unref);
+  g_clear_pointer (&self->gallery, gst_nn_gallery_free);
   gst_nn_decoder_choice_clear (&self->choice);
   g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
   forget_results (self);
@@ -401,6 +418,13 @@ gst_nn_decode_set_property (GObject *object, guint id, const GValue *value, GPar
     break;
   case PROP_HOLD_TIME:
     self->hold_time = g_value_get_uint64 (value);
+    break;
+  case PROP_TOP_K:
+    self->top_k = g_value_get_uint (value);
+    break;
+  case PROP_GALLERY:
+    g_free (self->gallery_path);
+    self->gallery_path = g_value_dup_string (value);
     break;
   default:
     if (!gst_nn_model_props_set (&self->props, id, value))
@@ -433,6 +457,12 @@ gst_nn_decode_get_property (GObject *object, guint id, GValue *value, GParamSpec
   case PROP_STATS:
     g_value_take_boxed (value, gst_nn_stats_get (self->stats));
     break;
+  case PROP_TOP_K:
+    g_value_set_uint (value, self->top_k);
+    break;
+  case PROP_GALLERY:
+    g_value_set_string (value, self->gallery_path);
+    break;
   default:
     if (!gst_nn_model_props_get (&self->props, id, value))
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
@@ -446,6 +476,7 @@ gst_nn_decode_finalize (GObject *object)
   GstNnDecode *self = (GstNnDecode *)object;
   gst_nn_model_props_clear (&self->props);
   gst_nn_stats_free (self->stats);
+  g_free (self->gallery_path);
   g_array_unref (self->candidates);
   g_ptr_array_unref (self->parts);
   g_array_unref (self->tiles);
@@ -493,6 +524,17 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
       g_param_spec_boxed ("stats", "Statistics",
                           _ ("Frames, and percentiles of decoding the last 256 of them"),
                           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_TOP_K,
+                                   g_param_spec_uint ("top-k", "Classes",
+                                                      _ ("Most classes that are said of a picture"),
+                                                      1, 10000, 5, playing));
+  g_object_class_install_property (
+      object_class, PROP_GALLERY,
+      g_param_spec_string ("gallery", "Gallery",
+                           _ ("File of known vectors that embeddings are compared with: each line "
+                              "a name and numbers, separated by commas"),
+                           NULL,
+                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   gst_nn_model_props_install (object_class, GST_NN_MODEL_RESULTS, GST_PARAM_MUTABLE_READY);
   base->sink_event = gst_nn_decode_sink_event;
   base->set_caps = gst_nn_decode_set_caps;
@@ -515,6 +557,7 @@ gst_nn_decode_init (GstNnDecode *self)
   self->threshold = 0.5;
   self->iou_threshold = 0.45;
   self->max_objects = 100;
+  self->top_k = 5;
   self->hold_time = GST_SECOND;
   self->memory = gst_nn_track_memory_new ();
   self->parts = g_ptr_array_new ();

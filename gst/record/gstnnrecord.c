@@ -154,11 +154,15 @@ add_attributes (JsonBuilder *b, const GstNnObject *o)
   }
 }
 
+static const gchar *const mask_kinds[] = { [GST_NN_MASK_COVERAGE] = "coverage",
+                                           [GST_NN_MASK_CLASSES] = "classes",
+                                           [GST_NN_MASK_VALUES] = "values" };
+
 static void
 add_mask (JsonBuilder *b, const GstNnMask *mask)
 {
   gsize n;
-  gdouble x, y, width, height;
+  gdouble x, y, width, height, minimum, maximum;
   const guint8 *values = g_bytes_get_data (gst_nn_mask_get_values (mask), &n);
   g_autofree gchar *text = g_base64_encode (values, n);
   gst_nn_mask_get_area (mask, &x, &y, &width, &height);
@@ -166,7 +170,12 @@ add_mask (JsonBuilder *b, const GstNnMask *mask)
   add_int (b, "columns", gst_nn_mask_get_columns (mask));
   add_text (b, "data", text);
   add_number (b, "h", height);
-  add_text (b, "kind", gst_nn_mask_get_kind (mask) == GST_NN_MASK_CLASSES ? "classes" : "coverage");
+  add_text (b, "kind", mask_kinds[gst_nn_mask_get_kind (mask)]);
+  if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_VALUES) {
+    gst_nn_mask_get_range (mask, &minimum, &maximum);
+    add_number (b, "maximum", maximum);
+    add_number (b, "minimum", minimum);
+  }
   add_int (b, "rows", gst_nn_mask_get_rows (mask));
   add_number (b, "w", width);
   add_number (b, "x", x);

@@ -19,7 +19,8 @@ set_labels (AxonModelDescription *d, const gchar *text, G_GNUC_UNUSED GError **e
 {
   d->labels = g_strsplit (text, ",", -1);
   for (guint i = 0; d->labels[i] != NULL; i++)
-    g_strstrip (d->labels[i]);
+    if (!g_str_equal (d->labels[i], " ")) /* in a dictionary: the space */
+      g_strstrip (d->labels[i]);
   return TRUE;
 }
 
