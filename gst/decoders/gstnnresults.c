@@ -5,15 +5,21 @@
 #include <math.h>
 
 void
-gst_nn_decode_input_place (GstNnDecodeInput *in, const GstNnTensorMeta *meta)
+gst_nn_decode_input_place (GstNnDecodeInput *in, const AxonImageGeometry *g, gint frame_width,
+                           gint frame_height)
 {
-  static const gdouble same[6] = { 1, 0, 0, 0, 1, 0 };
-  const AxonImageGeometry *g = &meta->geometry;
+  const GstNnDescription *d = in->description;
+  memset (in->to_frame, 0, sizeof in->to_frame);
+  if (g->width == 0) {
+    gboolean is_said = d != NULL && d->width > 0 && d->height > 0;
+    in->width = is_said ? d->width : frame_width;
+    in->height = is_said ? d->height : frame_height;
+    in->to_frame[0] = (gdouble)frame_width / in->width;
+    in->to_frame[4] = (gdouble)frame_height / in->height;
+    return;
+  }
   in->width = g->width;
   in->height = g->height;
-  memcpy (in->to_frame, same, sizeof same);
-  if (g->width == 0)
-    return;
   in->to_frame[0] = g->scale_x;
   in->to_frame[2] = g->x - g->dst_x * g->scale_x;
   in->to_frame[4] = g->scale_y;
@@ -142,13 +148,17 @@ gst_nn_decode_into (GstNnResultMeta *result, const GstNnDecoder *decoder,
   g_array_set_size (candidates, 0);
   if (decoder->decode != NULL)
     decoder->decode (in, candidates);
-  gst_nn_suppress (candidates, decoder->is_final ? 1 : iou_threshold, max_objects);
+  if (decoder->is_final)
+    gst_nn_keep_best (candidates, max_objects);
+  else
+    gst_nn_suppress (candidates, iou_threshold, max_objects);
   add_objects (result, decoder, in, pts, candidates);
   if (decoder->whole != NULL)
     decoder->whole (in, gst_nn_result_meta_get_frame (result));
 }
 
-/* The region meta with DL Streamer's parameters. */
+/* The region meta with DL Streamer's parameters. Its box is in whole pixels: there is none where
+ * places are fractions. */
 static void
 add_region (GstBuffer *buffer, const GstNnObject *o, const GstNnResultMeta *result)
 {
@@ -178,6 +188,8 @@ gst_nn_results_attach (GstBuffer *buffer, GstBuffer *from)
   guint first = gst_nn_result_meta_get_n_objects (result);
   GstNnObject *o;
   gst_nn_result_meta_append (result, kept);
+  if (result->width <= 1 && result->height <= 1)
+    return;
   for (guint i = first; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++)
     add_region (buffer, o, result);
 }

@@ -7,7 +7,8 @@
  * pixels of the frame, as #GstNnResultMeta and #GstVideoRegionOfInterestMeta. The decoder comes
  * from the model's description, or from the shapes of the outputs: it is chosen once, and again
  * when they change. Outputs that no decoder knows are a warning, and the frames pass without
- * results.
+ * results. Where nothing says how a frame became the model's input, it was stretched to it; where
+ * not even the frame's size is known, boxes are fractions of a frame of 1x1.
  *
  * Threads: streaming thread; thresholds may change at any time.
  */
@@ -18,6 +19,7 @@
 #include "gstnnmodelprops.h"
 
 #include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_nn_decode_debug);
 #define GST_CAT_DEFAULT gst_nn_decode_debug
@@ -33,6 +35,7 @@ struct _GstNnDecode {
   GArray *candidates;     /* scratch */
   GstClockTime hold_time; /* object lock */
   GstBuffer *held;        /* without data: the last results, as they were attached */
+  gint width, height;     /* of frames, as caps say; 0: tensors */
 };
 
 G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransform)
@@ -46,30 +49,19 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS ("video/x-raw; " GST_NN_TENSOR_TEMPLATE));
 
-/* A new choice is news: a named decoder that does not exist or does not fit is an error, shapes
- * that no decoder knows a warning, once for each change of shapes. */
+/* A named decoder that does not exist or does not fit is an error, shapes that no decoder knows a
+ * warning, until there were others that one does. */
 static gboolean
-choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescription *described)
+complain (GstNnDecode *self, const gchar *name, gboolean is_new)
 {
-  const gchar *name = self->override->decoder ? self->override->decoder
-                      : described             ? described->decoder
-                                              : NULL;
   g_autofree gchar *known = gst_nn_decoder_list ();
-  g_autofree gchar *outputs = NULL;
-  const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
-  outputs = gst_nn_decoder_choice_to_string (&self->choice);
-  if (decoder != NULL) {
-    GST_DEBUG_OBJECT (self, "decoder %s for %s, %s", decoder->name, outputs,
-                      self->override->decoder ? "as the property says"
-                      : name                  ? "as the model's description says"
-                                              : "by their shapes");
-    return TRUE;
-  }
+  g_autofree gchar *outputs = gst_nn_decoder_choice_to_string (&self->choice);
   if (name == NULL) {
-    GST_ELEMENT_WARNING (
-        self, STREAM, DECODE,
-        (_ ("no decoder knows %s: frames pass without results; decoders: %s"), outputs, known),
-        (NULL));
+    if (is_new)
+      GST_ELEMENT_WARNING (
+          self, STREAM, DECODE,
+          (_ ("no decoder knows %s: frames pass without results; decoders: %s"), outputs, known),
+          (NULL));
     return TRUE;
   }
   if (gst_nn_decoder_find (name) == NULL)
@@ -83,13 +75,40 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   return FALSE;
 }
 
-/* Decoders read f32. */
+static gboolean
+choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescription *described)
+{
+  const gchar *name = self->override->decoder ? self->override->decoder
+                      : described             ? described->decoder
+                                              : NULL;
+  const GstNnDecoder *before = self->choice.decoder;
+  gboolean is_new = self->choice.shapes == NULL || before != NULL;
+  const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
+  if (decoder == NULL)
+    return complain (self, name, is_new);
+  if (decoder != before)
+    GST_DEBUG_OBJECT (self, "decoder %s for %u outputs of an input of %dx%d, %s", decoder->name,
+                      in->tensors->len, in->width, in->height,
+                      self->override->decoder ? "as the property says"
+                      : name                  ? "as the model's description says"
+                                              : "by their shapes");
+  return TRUE;
+}
+
+/* Decoders read f32, one number after another. */
+static AxonTensor *
+as_dense_floats (AxonTensor *tensor)
+{
+  g_autoptr (AxonTensor) host = axon_tensor_to_host (tensor, NULL);
+  return host != NULL ? axon_tensor_convert (host, AXON_DTYPE_F32, NULL) : NULL;
+}
+
 static GPtrArray *
 as_floats (GPtrArray *tensors)
 {
   GPtrArray *list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   for (guint i = 0; i < tensors->len; i++) {
-    AxonTensor *t = axon_tensor_convert (g_ptr_array_index (tensors, i), AXON_DTYPE_F32, NULL);
+    AxonTensor *t = as_dense_floats (g_ptr_array_index (tensors, i));
     if (t != NULL)
       g_ptr_array_add (list, t);
   }
@@ -110,7 +129,7 @@ describe_labels (GstNnDecode *self, GstNnDecodeInput *in)
 /* Results stay, for frames that were not inferred. */
 static void
 decode (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
-        const GstNnDecodeInput *in)
+        const GstNnDecodeInput *in, const gint size[2])
 {
   GstClockTime pts = GST_CLOCK_TIME_IS_VALID (meta->pts) ? meta->pts : GST_BUFFER_PTS (buffer);
   gdouble iou;
@@ -122,10 +141,21 @@ decode (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta,
   gst_clear_buffer (&self->held);
   self->held = gst_buffer_new ();
   GST_BUFFER_PTS (self->held) = pts;
-  gst_nn_decode_into (gst_buffer_add_nn_result_meta (self->held, meta->width, meta->height),
+  gst_nn_decode_into (gst_buffer_add_nn_result_meta (self->held, size[0], size[1]),
                       self->choice.decoder, in, iou, max, pts, self->candidates);
   gst_nn_results_attach (buffer, self->held);
   GST_LOG_OBJECT (self, "%u candidates on %" GST_PTR_FORMAT, self->candidates->len, buffer);
+}
+
+/* The picture's, else that of the frame; unknown, places are fractions of a frame of 1x1. */
+static void
+find_frame_size (GstNnDecode *self, GstBuffer *buffer, const GstNnTensorMeta *meta, gint size[2])
+{
+  const GstVideoMeta *video = gst_buffer_get_video_meta (buffer);
+  size[0] = meta->width > 0 ? meta->width : video != NULL ? (gint)video->width : self->width;
+  size[1] = meta->height > 0 ? meta->height : video != NULL ? (gint)video->height : self->height;
+  size[0] = MAX (size[0], 1);
+  size[1] = MAX (size[1], 1);
 }
 
 static gboolean
@@ -150,6 +180,7 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   g_autoptr (GPtrArray) floats = NULL;
   GstNnDecodeInput in = { 0 };
   gboolean keep;
+  gint size[2];
   if (meta == NULL || meta->tensors->len == 0) {
     if (is_fresh (self, buffer))
       gst_nn_results_attach (buffer, self->held);
@@ -161,16 +192,18 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   keep = self->keep_tensors;
   GST_OBJECT_UNLOCK (self);
   in.tensors = floats;
+  in.raw = floats->len == meta->tensors->len ? meta->tensors : NULL;
   in.names = (const gchar *const *)meta->names;
   in.description = meta->description;
   in.model_name = meta->description ? meta->description->model_name : NULL;
   describe_labels (self, &in);
-  gst_nn_decode_input_place (&in, meta);
+  find_frame_size (self, buffer, meta, size);
+  gst_nn_decode_input_place (&in, &meta->geometry, size[0], size[1]);
   if (!gst_nn_decoder_choice_holds (&self->choice, &in) &&
       !choose_decoder (self, &in, meta->description))
     return GST_FLOW_ERROR;
   if (self->choice.decoder != NULL)
-    decode (self, buffer, meta, &in);
+    decode (self, buffer, meta, &in, size);
   if (!keep)
     gst_buffer_remove_meta (buffer, (GstMeta *)meta);
   return GST_FLOW_OK;
@@ -178,11 +211,15 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 
 /* New caps, new news. */
 static gboolean
-gst_nn_decode_set_caps (GstBaseTransform *base, G_GNUC_UNUSED GstCaps *in,
-                        G_GNUC_UNUSED GstCaps *out)
+gst_nn_decode_set_caps (GstBaseTransform *base, GstCaps *in, G_GNUC_UNUSED GstCaps *out)
 {
-  gst_nn_decoder_choice_clear (&((GstNnDecode *)base)->choice);
-  gst_clear_buffer (&((GstNnDecode *)base)->held);
+  GstNnDecode *self = (GstNnDecode *)base;
+  const GstStructure *s = gst_caps_get_structure (in, 0);
+  gst_nn_decoder_choice_clear (&self->choice);
+  gst_clear_buffer (&self->held);
+  self->width = self->height = 0;
+  gst_structure_get_int (s, "width", &self->width);
+  gst_structure_get_int (s, "height", &self->height);
   return TRUE;
 }
 
@@ -312,8 +349,8 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
                            0.45, playing));
   g_object_class_install_property (object_class, PROP_MAX,
                                    g_param_spec_uint ("max-objects", "Objects",
-                                                      _ ("Most objects per frame"), 1, 10000, 100,
-                                                      playing));
+                                                      _ ("Most objects per frame"), 1,
+                                                      GST_NN_MAX_OBJECTS, 100, playing));
   g_object_class_install_property (object_class, PROP_KEEP,
                                    g_param_spec_boolean ("keep-tensors", "Keep tensors",
                                                          _ ("Leave the raw outputs on the buffer"),
