@@ -27,8 +27,9 @@ const GstNnDecoder *
 gst_nn_decoder_choose (GstNnDecoderChoice *choice, const GstNnDecodeInput *in, const gchar *name)
 {
   const GstNnDecoder *decoder = name ? gst_nn_decoder_find (name) : gst_nn_decoder_probe (in);
-  gst_nn_decoder_choice_clear (choice);
-  choice->shapes = g_array_new (FALSE, FALSE, sizeof (AxonShape));
+  if (choice->shapes == NULL)
+    choice->shapes = g_array_new (FALSE, FALSE, sizeof (AxonShape));
+  g_array_set_size (choice->shapes, 0);
   for (guint i = 0; i < in->tensors->len; i++)
     g_array_append_vals (choice->shapes, gst_nn_shape_at (in, i), 1);
   choice->width = in->width;

@@ -7,7 +7,8 @@
  * pixels of the frame, as #GstNnResultMeta and #GstVideoRegionOfInterestMeta. The decoder comes
  * from the model's description, or from the shapes of the outputs: it is chosen once, and again
  * when they change. Outputs that no decoder knows are a warning, and the frames pass without
- * results.
+ * results. Where nothing says how a frame became the model's input, it was stretched to it; where
+ * not even the frame's size is known, boxes are fractions of a frame of 1x1.
  *
  * Threads: streaming thread; thresholds may change at any time.
  */
@@ -21,6 +22,7 @@
 #include "gstnnstats.h"
 
 #include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_nn_decode_debug);
 #define GST_CAT_DEFAULT gst_nn_decode_debug
@@ -41,8 +43,9 @@ struct _GstNnDecode {
   GstClockTime hold_time; /* object lock */
   GstBuffer *held;        /* without data: the last results, as they were attached */
   GstNnTrackMemory *memory;
-  GPtrArray *parts; /* scratch: GstNnTensorMeta */
-  GArray *tiles;    /* scratch: GstNnTile */
+  GPtrArray *parts;   /* scratch: GstNnTensorMeta */
+  GArray *tiles;      /* scratch: GstNnTile */
+  gint width, height; /* of frames, as caps say; 0: tensors */
 };
 
 G_DECLARE_FINAL_TYPE (GstNnDecode, gst_nn_decode, GST, NN_DECODE, GstBaseTransform)
@@ -72,42 +75,19 @@ static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
                              GST_STATIC_CAPS (GST_NN_ANY_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 
-/* A new choice is news: a decoder that the user named and that does not exist or does not fit is an
- * error. One that the library concluded may be newer than these elements, and a guess may be wrong:
- * a warning, once for each change of shapes. */
+/* A decoder that the user named and that does not exist or does not fit is an error, shapes that no
+ * decoder knows a warning, until there were others that one does. */
 static gboolean
-choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescription *described)
+complain (GstNnDecode *self, const gchar *name, gboolean is_new)
 {
-  const gchar *name = self->override->decoder ? self->override->decoder
-                      : described             ? described->decoder
-                                              : NULL;
-  gboolean is_guess = FALSE;
-  g_autofree gchar *said =
-      described ? gst_nn_description_get (described, "decoder", NULL, &is_guess) : NULL;
   g_autofree gchar *known = gst_nn_decoder_list ();
-  g_autofree gchar *outputs = NULL;
-  const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
-  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
-  self->chosen_for = described ? gst_nn_description_ref ((GstNnDescription *)described) : NULL;
-  if (decoder == NULL && self->override->decoder == NULL && name != NULL &&
-      (is_guess || gst_nn_decoder_find (name) == NULL)) {
-    GST_INFO_OBJECT (self, "decoder %s is not used: shapes decide", name);
-    name = NULL;
-    decoder = gst_nn_decoder_choose (&self->choice, in, NULL);
-  }
-  outputs = gst_nn_decoder_choice_to_string (&self->choice);
-  if (decoder != NULL) {
-    GST_DEBUG_OBJECT (self, "decoder %s for %s, %s", decoder->name, outputs,
-                      self->override->decoder ? "as the property says"
-                      : name                  ? "as the model's description says"
-                                              : "by their shapes");
-    return TRUE;
-  }
+  g_autofree gchar *outputs = gst_nn_decoder_choice_to_string (&self->choice);
   if (name == NULL) {
-    GST_ELEMENT_WARNING (
-        self, STREAM, DECODE,
-        (_ ("no decoder knows %s: frames pass without results; decoders: %s"), outputs, known),
-        (NULL));
+    if (is_new)
+      GST_ELEMENT_WARNING (
+          self, STREAM, DECODE,
+          (_ ("no decoder knows %s: frames pass without results; decoders: %s"), outputs, known),
+          (NULL));
     return TRUE;
   }
   if (gst_nn_decoder_find (name) == NULL)
@@ -121,13 +101,60 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   return FALSE;
 }
 
-/* Decoders read f32. */
+/* What the library concluded may be newer than these elements, and a guess may be wrong: then
+ * shapes decide. */
+static gboolean
+may_be_wrong (GstNnDecode *self, const GstNnDescription *described, const gchar *name)
+{
+  gboolean is_guess = FALSE;
+  g_autofree gchar *said = NULL;
+  if (self->override->decoder != NULL || described == NULL || name == NULL)
+    return FALSE;
+  said = gst_nn_description_get (described, "decoder", NULL, &is_guess);
+  return is_guess || gst_nn_decoder_find (name) == NULL;
+}
+
+static gboolean
+choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescription *described)
+{
+  const gchar *name = self->override->decoder ? self->override->decoder
+                      : described             ? described->decoder
+                                              : NULL;
+  const GstNnDecoder *before = self->choice.decoder;
+  gboolean is_new = self->choice.shapes == NULL || before != NULL;
+  const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
+  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
+  self->chosen_for = described ? gst_nn_description_ref ((GstNnDescription *)described) : NULL;
+  if (decoder == NULL && may_be_wrong (self, described, name)) {
+    GST_INFO_OBJECT (self, "decoder %s is not used: shapes decide", name);
+    name = NULL;
+    decoder = gst_nn_decoder_choose (&self->choice, in, NULL);
+  }
+  if (decoder == NULL)
+    return complain (self, name, is_new);
+  if (decoder != before)
+    GST_DEBUG_OBJECT (self, "decoder %s for %u outputs of an input of %dx%d, %s", decoder->name,
+                      in->tensors->len, in->width, in->height,
+                      self->override->decoder ? "as the property says"
+                      : name                  ? "as the model's description says"
+                                              : "by their shapes");
+  return TRUE;
+}
+
+/* Decoders read f32, one number after another. */
+static AxonTensor *
+as_dense_floats (AxonTensor *tensor)
+{
+  g_autoptr (AxonTensor) host = axon_tensor_to_host (tensor, NULL);
+  return host != NULL ? axon_tensor_convert (host, AXON_DTYPE_F32, NULL) : NULL;
+}
+
 static GPtrArray *
 as_floats (GPtrArray *tensors)
 {
   GPtrArray *list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   for (guint i = 0; i < tensors->len; i++) {
-    AxonTensor *t = axon_tensor_convert (g_ptr_array_index (tensors, i), AXON_DTYPE_F32, NULL);
+    AxonTensor *t = as_dense_floats (g_ptr_array_index (tensors, i));
     if (t != NULL)
       g_ptr_array_add (list, t);
   }
@@ -136,14 +163,20 @@ as_floats (GPtrArray *tensors)
 
 /* What the properties say, else the description. */
 static void
-describe_classes (GstNnDecode *self, GstNnDecodeInput *in)
+describe_outputs (GstNnDecode *self, GstNnDecodeInput *in)
 {
   const GstNnDescription *first = self->override;
   const GstNnDescription *second = in->description ? in->description : first;
+  const GstNnDescription *anchors = first->n_anchors > 0 ? first : second;
+  const GstNnDescription *strides = first->n_strides > 0 ? first : second;
   gchar **labels = first->labels ? first->labels : second->labels;
   in->labels = (const gchar *const *)labels;
   in->n_labels = labels != NULL ? g_strv_length (labels) : 0;
   in->activation = first->activation ? first->activation : second->activation;
+  in->anchors = anchors->anchors;
+  in->n_anchors = anchors->n_anchors;
+  in->strides = strides->strides;
+  in->n_strides = strides->n_strides;
   in->gallery = self->gallery;
 }
 
@@ -162,11 +195,12 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   max = self->max_objects;
   GST_OBJECT_UNLOCK (self);
   in.tensors = floats;
+  in.raw = floats->len == meta->tensors->len ? meta->tensors : NULL;
   in.names = (const gchar *const *)meta->names;
   in.description = meta->description;
   in.model_name = meta->description ? meta->description->model_name : NULL;
-  describe_classes (self, &in);
-  gst_nn_decode_input_place (&in, meta);
+  describe_outputs (self, &in);
+  gst_nn_decode_input_place (&in, &meta->geometry, result->width, result->height);
   if ((self->chosen_for != meta->description ||
        !gst_nn_decoder_choice_holds (&self->choice, &in)) &&
       !choose_decoder (self, &in, meta->description))
@@ -176,6 +210,19 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   gst_nn_decode_into (result, self->choice.decoder, &in, iou, max, pts, self->candidates);
   gst_nn_stats_count (self->stats, COUNT_DECODED);
   return TRUE;
+}
+
+/* For results of that inference. The picture's size, else that of the frame; unknown, places are
+ * fractions of a frame of 1x1. */
+static GstNnResultMeta *
+add_results (GstNnDecode *self, GstBuffer *to, GstBuffer *frame, const GstNnTensorMeta *meta)
+{
+  const GstVideoMeta *video = gst_buffer_get_video_meta (frame);
+  gint width = meta->width > 0 ? meta->width : video != NULL ? (gint)video->width : self->width;
+  gint height = meta->height > 0 ? meta->height
+                : video != NULL  ? (gint)video->height
+                                 : self->height;
+  return gst_buffer_add_nn_result_meta (to, MAX (width, 1), MAX (height, 1));
 }
 
 static void
@@ -205,7 +252,7 @@ decode_frame (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
   gst_clear_buffer (&self->held);
   self->held = gst_buffer_new ();
   GST_BUFFER_PTS (self->held) = pts;
-  result = gst_buffer_add_nn_result_meta (self->held, first->width, first->height);
+  result = add_results (self, self->held, buffer, first);
   g_array_set_size (self->tiles, 0);
   for (guint i = 0; i < self->parts->len; i++) {
     const GstNnTensorMeta *meta = g_ptr_array_index (self->parts, i);
@@ -230,7 +277,7 @@ decode_objects (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
   for (guint i = 0; i < self->parts->len; i++) {
     const GstNnTensorMeta *meta = g_ptr_array_index (self->parts, i);
     g_autoptr (GstBuffer) said = gst_buffer_new ();
-    GstNnResultMeta *result = gst_buffer_add_nn_result_meta (said, meta->width, meta->height);
+    GstNnResultMeta *result = add_results (self, said, buffer, meta);
     if (!decode (self, meta, pts, result))
       return FALSE;
     count_results (self, result);
@@ -326,11 +373,15 @@ forget_results (GstNnDecode *self)
 
 /* New caps, new news. */
 static gboolean
-gst_nn_decode_set_caps (GstBaseTransform *base, G_GNUC_UNUSED GstCaps *in,
-                        G_GNUC_UNUSED GstCaps *out)
+gst_nn_decode_set_caps (GstBaseTransform *base, GstCaps *in, G_GNUC_UNUSED GstCaps *out)
 {
-  gst_nn_decoder_choice_clear (&((GstNnDecode *)base)->choice);
-  forget_results ((GstNnDecode *)base);
+  GstNnDecode *self = (GstNnDecode *)base;
+  const GstStructure *s = gst_caps_get_structure (in, 0);
+  gst_nn_decoder_choice_clear (&self->choice);
+  forget_results (self);
+  self->width = self->height = 0;
+  gst_structure_get_int (s, "width", &self->width);
+  gst_structure_get_int (s, "height", &self->height);
   return TRUE;
 }
 
@@ -507,8 +558,8 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
                            0.45, playing));
   g_object_class_install_property (object_class, PROP_MAX,
                                    g_param_spec_uint ("max-objects", "Objects",
-                                                      _ ("Most objects per frame"), 1, 10000, 100,
-                                                      playing));
+                                                      _ ("Most objects per frame"), 1,
+                                                      GST_NN_MAX_OBJECTS, 100, playing));
   g_object_class_install_property (object_class, PROP_KEEP,
                                    g_param_spec_boolean ("keep-tensors", "Keep tensors",
                                                          _ ("Leave the raw outputs on the buffer"),
