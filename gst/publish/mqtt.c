@@ -203,7 +203,9 @@ parse_location (Mqtt *m, gboolean *tls, GError **error)
   m->host = g_strdup (g_uri_get_host (uri));
   m->port = g_uri_get_port (uri) > 0 ? g_uri_get_port (uri) : *tls ? 8883 : 1883;
   m->topic = g_strdup (*g_uri_get_path (uri) == '/' ? g_uri_get_path (uri) + 1 : "");
-  if (m->host != NULL && *m->host != 0 && mosquitto_pub_topic_check (m->topic) == 0 && *m->topic)
+  if (m->host != NULL && *m->host != 0 && *m->topic != 0 &&
+      mosquitto_pub_topic_check (m->topic) == MOSQ_ERR_SUCCESS &&
+      g_uri_get_fragment (uri) == NULL && g_uri_get_query (uri) == NULL)
     return TRUE;
   g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
                _ ("%s: expected mqtt://HOST[:PORT]/TOPIC, a topic without + and #"), m->location);

@@ -107,8 +107,22 @@ typedef struct {
   struct mosquitto *client;
   GMutex lock;
   GString *text;
-  gint subscribed;
+  gint subscribed, stops;
+  GThread *thread;
 } Listener;
+
+/* mosquitto_loop_start()'s thread ends when TLS is interrupted. */
+static gpointer
+listen_again (gpointer data)
+{
+  Listener *l = data;
+  while (!g_atomic_int_get (&l->stops))
+    if (mosquitto_loop (l->client, 50, 1) != MOSQ_ERR_SUCCESS) {
+      g_usleep (50000);
+      mosquitto_reconnect (l->client);
+    }
+  return NULL;
+}
 
 static void
 on_connect (struct mosquitto *client, G_GNUC_UNUSED void *data, int code)
@@ -147,9 +161,9 @@ listener_new (const Broker *b)
   mosquitto_connect_callback_set (l->client, on_connect);
   mosquitto_subscribe_callback_set (l->client, on_subscribe);
   mosquitto_message_callback_set (l->client, on_message);
-  mosquitto_reconnect_delay_set (l->client, 1, 1, false);
+  mosquitto_threaded_set (l->client, true);
   g_assert_cmpint (mosquitto_connect (l->client, "127.0.0.1", b->port, 5), ==, 0);
-  g_assert_cmpint (mosquitto_loop_start (l->client), ==, 0);
+  l->thread = g_thread_new ("listener", listen_again, l);
   while (!g_atomic_int_get (&l->subscribed))
     g_usleep (1000);
   return l;
@@ -178,8 +192,8 @@ listener_wait (Listener *l, const gchar *what)
 static void
 listener_free (Listener *l)
 {
-  mosquitto_disconnect (l->client);
-  mosquitto_loop_stop (l->client, true);
+  g_atomic_int_set (&l->stops, TRUE);
+  g_thread_join (l->thread);
   mosquitto_destroy (l->client);
   g_string_free (l->text, TRUE);
   g_free (l);
