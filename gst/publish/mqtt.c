@@ -12,6 +12,7 @@
 #define WINDOW 64     /* messages that are not acknowledged */
 #define KEEPALIVE 30  /* seconds */
 #define LOOP_TIME 500 /* milliseconds; what is sent wakes it */
+#define CONNECT_TIME (10 * G_TIME_SPAN_SECOND)
 #define FIRST_DELAY (250 * G_TIME_SPAN_MILLISECOND)
 
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
   gchar *reason; /* why it is not connected */
   gint64 max_delay;
   GThread *thread;
+  GCancellable *cancellable;
   void (*ready) (gpointer data);
   gpointer data;
 } Mqtt;
@@ -45,6 +47,7 @@ on_connect (G_GNUC_UNUSED struct mosquitto *client, void *data, int code)
   m->connected = code == 0;
   if (code != 0)
     set_reason (m, mosquitto_connack_string (code));
+  g_cond_broadcast (&m->changed);
   g_mutex_unlock (&m->lock);
   if (code == 0)
     m->ready (m->data);
@@ -127,6 +130,18 @@ talk (gpointer data)
   return NULL;
 }
 
+/* The first try to connect may take its time; after that it is said why it is not. With the lock. */
+static void
+wait_for_broker (Mqtt *m)
+{
+  gint64 now = g_get_monotonic_time (), end = now + CONNECT_TIME;
+  for (; !m->connected && m->reason == NULL && now < end; now = g_get_monotonic_time ()) {
+    if (g_cancellable_is_cancelled (m->cancellable))
+      break;
+    g_cond_wait_until (&m->changed, &m->lock, now + 50 * G_TIME_SPAN_MILLISECOND);
+  }
+}
+
 static gboolean
 mqtt_send (gpointer transport, const GstNnOutgoing *record, GError **error)
 {
@@ -136,6 +151,7 @@ mqtt_send (gpointer transport, const GstNnOutgoing *record, GError **error)
   gboolean can;
   int code;
   g_mutex_lock (&m->lock);
+  wait_for_broker (m);
   can = m->connected && m->in_flight < WINDOW;
   if (!can)
     g_set_error (error, G_IO_ERROR, m->connected ? G_IO_ERROR_BUSY : G_IO_ERROR_NOT_CONNECTED,
@@ -190,6 +206,7 @@ mqtt_close (gpointer transport)
   g_free (m->host);
   g_free (m->topic);
   g_free (m->reason);
+  g_object_unref (m->cancellable);
   g_free (m);
 }
 
@@ -263,6 +280,7 @@ mqtt_open (const GstNnTransportSettings *settings, GError **error)
   g_mutex_init (&m->lock);
   g_cond_init (&m->changed);
   m->location = g_strdup (settings->location);
+  m->cancellable = g_object_ref (settings->cancellable);
   m->ready = settings->ready;
   m->data = settings->data;
   gst_structure_get (o, "qos", G_TYPE_INT, &m->qos, "retain", G_TYPE_BOOLEAN, &m->retain,

@@ -4,6 +4,8 @@
 
 #include <glib/gstdio.h>
 #include <mosquitto.h>
+#include <signal.h>
+#include <sys/prctl.h>
 
 static const gchar *broker_path;
 
@@ -34,14 +36,21 @@ write_file (const gchar *dir, const gchar *name, const gchar *text)
 }
 
 static void
+end_with_the_test (G_GNUC_UNUSED gpointer data)
+{
+  prctl (PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static void
 broker_start (Broker *b)
 {
   g_autofree gchar *config = g_build_filename (b->dir, "config", NULL);
   g_autoptr (GSocketClient) client = g_socket_client_new ();
   gint64 end = g_get_monotonic_time () + 30 * G_TIME_SPAN_SECOND;
-  b->process = g_subprocess_new (G_SUBPROCESS_FLAGS_STDOUT_SILENCE |
-                                     G_SUBPROCESS_FLAGS_STDERR_SILENCE,
-                                 NULL, broker_path, "-c", config, NULL);
+  g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (
+      G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_SILENCE);
+  g_subprocess_launcher_set_child_setup (launcher, end_with_the_test, NULL, NULL);
+  b->process = g_subprocess_launcher_spawn (launcher, NULL, broker_path, "-c", config, NULL);
   g_assert_nonnull (b->process);
   while (g_get_monotonic_time () < end) { /* until it listens */
     g_autoptr (GSocketConnection) c =
