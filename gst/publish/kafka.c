@@ -12,7 +12,7 @@
 
 typedef struct {
   rd_kafka_t *client;
-  gchar *location, *topic;
+  gchar *location, *topic, *key;
   gchar *down; /* why no broker can be reached; NULL: one can */
   void (*lost) (guint n, const gchar *why, gpointer data);
   gpointer data;
@@ -63,6 +63,7 @@ kafka_send (gpointer transport, const GstNnOutgoing *record, GError **error)
   }
   code = rd_kafka_producev (k->client, RD_KAFKA_V_TOPIC (k->topic),
                             RD_KAFKA_V_MSGFLAGS (RD_KAFKA_MSG_F_COPY),
+                            RD_KAFKA_V_KEY (k->key, strlen (k->key)),
                             RD_KAFKA_V_VALUE ((void *)data, n), RD_KAFKA_V_END);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
     return TRUE;
@@ -92,6 +93,7 @@ kafka_close (gpointer transport)
   }
   g_free (k->location);
   g_free (k->topic);
+  g_free (k->key);
   g_free (k->down);
   g_free (k);
 }
@@ -170,6 +172,7 @@ kafka_open (const GstNnTransportSettings *settings, GError **error)
   const gchar *slash = strchr (brokers, '/');
   g_autofree gchar *list = g_strndup (brokers, slash ? (gsize)(slash - brokers) : 0);
   k->location = g_strdup (settings->location);
+  k->key = g_strdup (gst_structure_get_string (settings->options, "key"));
   k->lost = settings->lost;
   k->data = settings->data;
   k->topic = g_strdup (slash ? slash + 1 : "");
@@ -183,6 +186,7 @@ kafka_open (const GstNnTransportSettings *settings, GError **error)
 }
 
 static const GstNnTransportOption kafka_options[] = {
+  { "key", G_TYPE_STRING, "nnpublish", N_ ("records of one key are in one partition, in order") },
   { "client-id", G_TYPE_STRING, NULL, N_ ("what brokers call this client") },
   { "user", G_TYPE_STRING, NULL, N_ ("name for the brokers (SASL PLAIN)") },
   { "password-file", G_TYPE_STRING, NULL, N_ ("its first line is the password") },
