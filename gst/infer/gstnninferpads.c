@@ -125,9 +125,10 @@ set_caps (GstNnInfer *self, GstCaps *caps)
   gint num, den;
   GST_DEBUG_OBJECT (self, "caps %" GST_PTR_FORMAT, caps);
   if (gst_structure_has_name (s, "video/x-raw")) {
-    GstVideoInfo info;
-    if (!gst_video_info_from_caps (&info, caps)) {
-      GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, (NULL), ("bad video caps"));
+    g_autoptr (GError) error = NULL;
+    GstVideoInfo info = self->video;
+    if (!gst_nn_video_set_caps (&info, GST_ELEMENT (self), caps, &error)) {
+      gst_nn_post_error (GST_ELEMENT (self), error);
       return FALSE;
     }
     gst_nn_infer_queue_wait_empty (self->queue); /* frames in flight are bound with the old caps */

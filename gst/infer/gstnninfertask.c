@@ -126,10 +126,8 @@ attach_tensors (GstNnInfer *self, GstNnSlot *slot, GstBuffer *buffer, GstNnTenso
   meta->description = gst_nn_description_ref (self->description);
   meta->pts = slot->pts;
   if (self->is_video) {
-    meta->width = (gint)slot->frame.info.width;
-    meta->height = (gint)slot->frame.info.height;
-    axon_image_geometry_init (&meta->geometry, &slot->frame.info, self->description->resize,
-                              self->input_width, self->input_height);
+    gst_nn_frame_describe (&slot->frame, self->description->resize, self->input_width,
+                           self->input_height, meta);
   } else if (carried != NULL) {
     meta->width = carried->width;
     meta->height = carried->height;
