@@ -23,31 +23,37 @@ mean (const GstNnPlane *p, const Grid *g, gint column, gint row)
   return (guint16)(sum / (guint64)((x1 - x0) * (y1 - y0)));
 }
 
-/* Between the middles of which two of @n squares @at lies, and how far on the way, of 256. */
-static void
-between (gint at, gint size, gint n, gint *first, gint *second, gint *way)
+/* The squares between whose middles a sample lies, and how far on the way, of 256. */
+typedef struct {
+  gint first, second, way;
+} Between;
+
+static Between
+between (gint at, gint size, gint n)
 {
   gint v = (2 * at + 1 - size) * 128 / size; /* in squares, times 256 */
-  *first = v < 0 ? 0 : MIN (v / 256, n - 1);
-  *second = MIN (*first + 1, n - 1);
-  *way = v < 0 ? 0 : v % 256;
+  gint first = v < 0 ? 0 : MIN (v / 256, n - 1);
+  return (Between){ first, MIN (first + 1, n - 1), v < 0 ? 0 : v % 256 };
 }
 
 static void
 fill_smooth (const GstNnPlane *p, const Grid *g, const guint16 *means)
 {
+  g_autofree Between *along = g_new (Between, (gsize)(g->x1 - g->x0));
+  g_autofree gint *row = g_new (gint, (gsize)g->columns);
+  for (gint x = 0; x < g->x1 - g->x0; x++)
+    along[x] = between (x, g->size_x, g->columns);
   for (gint y = g->y0; y < g->y1; y++) {
-    gint upper, lower, down;
+    Between down = between (y - g->y0, g->size_y, g->rows);
     guint8 *d = gst_nn_plane_at (p, g->x0, y);
-    between (y - g->y0, g->size_y, g->rows, &upper, &lower, &down);
-    for (gint x = g->x0; x < g->x1; x++, d += p->step) {
-      const guint16 *a = means + upper * g->columns, *b = means + lower * g->columns;
-      gint left, right, along;
-      gint64 top, bottom;
-      between (x - g->x0, g->size_x, g->columns, &left, &right, &along);
-      top = a[left] * (256 - along) + a[right] * along;
-      bottom = b[left] * (256 - along) + b[right] * along;
-      gst_nn_plane_set (p, d, (guint16)((top * (256 - down) + bottom * down) >> 16));
+    for (gint i = 0; i < g->columns; i++)
+      row[i] = (means[down.first * g->columns + i] * (256 - down.way) +
+                means[down.second * g->columns + i] * down.way) /
+               256;
+    for (gint x = 0; x < g->x1 - g->x0; x++, d += p->step) {
+      const Between *b = &along[x];
+      gst_nn_plane_set (
+          p, d, (guint16)((row[b->first] * (256 - b->way) + row[b->second] * b->way) / 256));
     }
   }
 }

@@ -5,7 +5,16 @@
 
 #include <math.h>
 
-#define BLOCK 16 /* samples that compilers take at once */
+/* Bytes that compilers take at once; holds whole groups of 1, 2, 3 and 4. */
+#define BLOCK 48
+
+/* The samples of a plane of a frame come in groups of bytes, as Y U Y V: for each byte of these the
+ * component, or -1 where there is none. Samples of two bytes are a layer for each component. */
+typedef struct {
+  GstNnPlane plane; /* of groups, or of the component */
+  gint component;   /* -1: there are groups */
+  gint8 components[BLOCK];
+} Layer;
 
 /* Part of a row of a mask, in pixels of the frame. */
 typedef struct {
@@ -35,42 +44,95 @@ sample_at (gdouble v, guint shift, gint limit)
   return (gint)fmin (fmax (ceil (v / (1 << shift) - .5), 0), limit);
 }
 
+/* What each byte of a block keeps, of 256, and gets. */
+typedef struct {
+  guint16 stay[BLOCK], add[BLOCK];
+} Mix;
+
 static void
-blend_bytes (guint8 *d, gint n, guint16 stay, guint16 add)
+prepare (Mix *mix, const Layer *layer, const GstNnPaint *paint, guint opacity)
 {
-  for (; n >= BLOCK; n -= BLOCK, d += BLOCK)
-    for (guint i = 0; i < BLOCK; i++)
-      d[i] = (guint8)((guint16)(d[i] * stay + add) >> 8);
-  for (gint i = 0; i < n; i++)
-    d[i] = (guint8)((guint16)(d[i] * stay + add) >> 8);
+  for (guint i = 0; i < BLOCK; i++) {
+    gint c = layer->components[i];
+    mix->stay[i] = (guint16)(c < 0 ? 256 : 256 - opacity);
+    mix->add[i] = (guint16)(c < 0 ? 0 : paint->color.value[c] * opacity);
+  }
 }
 
 static void
-blend (const GstNnPlane *p, guint8 *d, gint n, guint16 value, guint opacity)
+blend_bytes (guint8 *d, gint n, const Mix *mix)
+{
+  for (; n >= BLOCK; n -= BLOCK, d += BLOCK)
+    for (guint i = 0; i < BLOCK; i++)
+      d[i] = (guint8)((guint16)(d[i] * mix->stay[i] + mix->add[i]) >> 8);
+  for (gint i = 0; i < n; i++)
+    d[i] = (guint8)((guint16)(d[i] * mix->stay[i] + mix->add[i]) >> 8);
+}
+
+static void
+blend_samples (const GstNnPlane *p, guint8 *d, gint n, guint16 value, guint opacity)
 {
   guint stay = 256 - opacity, add = value * opacity;
-  if (p->bytes == 1 && p->step == 1) {
-    blend_bytes (d, n, (guint16)stay, (guint16)(add + (stay ? 128 : 0)));
-    return;
-  }
   for (gint i = 0; i < n; i++, d += p->step)
-    gst_nn_plane_set (p, d, (guint16)((gst_nn_plane_get (p, d) * stay + add + 128) >> 8));
+    gst_nn_plane_set (p, d, (guint16)((gst_nn_plane_get (p, d) * stay + add) >> 8));
 }
 
 /* @top and @bottom: of a row of the mask, in pixels of the frame */
 static void
-blend_runs (const GstNnPlane *p, guint component, const Run *runs, guint n, gdouble top,
-            gdouble bottom, guint opacity)
+blend_runs (const Layer *layer, const Run *runs, guint n, gdouble top, gdouble bottom,
+            guint opacity)
 {
+  const GstNnPlane *p = &layer->plane;
+  gint first = sample_at (top, p->y_shift, p->height);
   gint last = sample_at (bottom, p->y_shift, p->height);
-  for (gint row = sample_at (top, p->y_shift, p->height); row < last; row++)
-    for (guint i = 0; i < n; i++) {
-      gint from = sample_at (runs[i].left, p->x_shift, p->width);
-      gint to = sample_at (runs[i].right, p->x_shift, p->width);
-      if (to > from)
-        blend (p, gst_nn_plane_at (p, from, row), to - from, runs[i].paint->color.value[component],
-               opacity);
-    }
+  for (guint i = 0; i < n && last > first; i++) {
+    gint from = sample_at (runs[i].left, p->x_shift, p->width);
+    gint width = sample_at (runs[i].right, p->x_shift, p->width) - from;
+    Mix mix;
+    if (layer->component < 0)
+      prepare (&mix, layer, runs[i].paint, opacity);
+    for (gint row = first; row < last && width > 0; row++)
+      if (layer->component < 0)
+        blend_bytes (gst_nn_plane_at (p, from, row), width * p->step, &mix);
+      else
+        blend_samples (p, gst_nn_plane_at (p, from, row), width,
+                       runs[i].paint->color.value[layer->component], opacity);
+  }
+}
+
+/* The components of the frame's plane @index as one layer. */
+static Layer
+group (const GstVideoFrame *frame, guint index)
+{
+  const GstVideoFormatInfo *format = frame->info.finfo;
+  guint8 *base = GST_VIDEO_FRAME_PLANE_DATA (frame, index);
+  Layer layer = { .component = -1 };
+  memset (layer.components, -1, sizeof layer.components);
+  for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS (format); c++) {
+    GstNnPlane p = gst_nn_plane_of (frame, c);
+    if (GST_VIDEO_FORMAT_INFO_PLANE (format, c) != index)
+      continue;
+    for (gssize i = p.data - base; i < BLOCK; i += p.step)
+      layer.components[i] = (gint8)c;
+    if (p.step > layer.plane.step)
+      layer.plane = p;
+  }
+  layer.plane.data = base;
+  return layer;
+}
+
+static guint
+get_layers (const GstVideoFrame *frame, Layer *layers)
+{
+  guint n = 0;
+  if (gst_nn_plane_of (frame, 0).bytes == 1) {
+    for (; n < GST_VIDEO_FRAME_N_PLANES (frame); n++)
+      layers[n] = group (frame, n);
+    return n;
+  }
+  for (; n < GST_VIDEO_FRAME_N_COMPONENTS (frame); n++)
+    layers[n] = (Layer){ .plane = gst_nn_plane_of (frame, n), .component = (gint)n };
+  return n;
 }
 
 void
@@ -78,21 +140,19 @@ gst_nn_canvas_tint (GstVideoFrame *frame, const GstNnPaints *paints, guint opaci
                     const GstNnMask *mask)
 {
   guint columns = gst_nn_mask_get_columns (mask), rows = gst_nn_mask_get_rows (mask);
-  guint n_planes = GST_VIDEO_FRAME_N_COMPONENTS (frame);
   const guint8 *values = g_bytes_get_data (gst_nn_mask_get_values (mask), NULL);
   g_autofree Run *runs = g_new (Run, columns);
-  GstNnPlane planes[GST_VIDEO_MAX_COMPONENTS];
+  Layer layers[GST_VIDEO_MAX_COMPONENTS];
+  guint n_layers = get_layers (frame, layers);
   gdouble x, y, width, height;
   gst_nn_mask_get_area (mask, &x, &y, &width, &height);
-  for (guint c = 0; c < n_planes; c++)
-    planes[c] = gst_nn_plane_of (frame, c);
   for (guint r = 0; r < rows; r++) {
     gdouble top = y + r * height / rows, bottom = y + (r + 1) * height / rows;
     guint n;
     if (!(bottom > 0 && top < GST_VIDEO_FRAME_HEIGHT (frame)))
       continue;
     n = cut_row (runs, values + (gsize)r * columns, columns, x, width / columns, paints);
-    for (guint c = 0; c < n_planes; c++)
-      blend_runs (&planes[c], c, runs, n, top, bottom, opacity);
+    for (guint i = 0; i < n_layers; i++)
+      blend_runs (&layers[i], runs, n, top, bottom, opacity);
   }
 }
