@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which decoder was chosen, and for what: it holds until shapes, the input's size or the number of
- * labels change. One thread. */
+/* Which decoder was chosen, and for what: it holds until the model, shapes, the input's size or the
+ * number of labels change. Where the number of rows depends on the picture it stays as long as it
+ * fits. One thread. */
 #pragma once
 
 #include "gstnndecoder.h"
@@ -10,6 +11,7 @@ typedef struct {
   GArray *shapes;              /* AxonShape of each output; NULL: nothing was chosen yet */
   gint width, height;
   guint n_labels;
+  const GstNnDescription *description; /* of the model; only compared */
 } GstNnDecoderChoice;
 
 void gst_nn_decoder_choice_clear (GstNnDecoderChoice *choice);

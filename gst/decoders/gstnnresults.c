@@ -37,7 +37,8 @@ gst_nn_to_frame (const GstNnDecodeInput *in, gdouble *x, gdouble *y)
 const gchar *
 gst_nn_label_at (const GstNnDecodeInput *in, gint class_id)
 {
-  return class_id >= 0 && (guint)class_id < in->n_labels ? in->labels[class_id] : NULL;
+  gboolean is_known = in->labels != NULL && class_id >= 0 && (guint)class_id < in->n_labels;
+  return is_known ? in->labels[class_id] : NULL;
 }
 
 void
@@ -166,6 +167,10 @@ add_region (GstBuffer *buffer, const GstNnObject *o, const GstNnResultMeta *resu
   gdouble x, y, width, height, w = MAX (result->width, 1), h = MAX (result->height, 1);
   GstVideoRegionOfInterestMeta *roi;
   gst_nn_object_get_box (o, &x, &y, &width, &height);
+  width = CLAMP (x + width, 0, w) - CLAMP (x, 0, w); /* around a rotated box it may reach beyond */
+  height = CLAMP (y + height, 0, h) - CLAMP (y, 0, h);
+  x = CLAMP (x, 0, w);
+  y = CLAMP (y, 0, h);
   roi = gst_buffer_add_video_region_of_interest_meta (buffer, label ? label : "object",
                                                       (guint)(x + 0.5), (guint)(y + 0.5),
                                                       (guint)(width + 0.5), (guint)(height + 0.5));
