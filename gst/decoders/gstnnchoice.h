@@ -11,13 +11,15 @@ typedef struct {
   GArray *shapes;              /* AxonShape of each output; NULL: nothing was chosen yet */
   gint width, height;
   guint n_labels;
-  const GstNnDescription *description; /* of the model; only compared */
+  GstNnDescription *description; /* of the model, or NULL */
+  gsize gallery_length;          /* of its vectors; 0: there is none */
 } GstNnDecoderChoice;
 
 void gst_nn_decoder_choice_clear (GstNnDecoderChoice *choice);
 gboolean gst_nn_decoder_choice_holds (const GstNnDecoderChoice *choice, const GstNnDecodeInput *in);
-/* The one called @name, or with NULL the first that fits. NULL: none. */
+/* The one called @name; without a name, or where that is only a guess and does not fit, the first
+ * that does. NULL: none. */
 const GstNnDecoder *gst_nn_decoder_choose (GstNnDecoderChoice *choice, const GstNnDecodeInput *in,
-                                           const gchar *name);
+                                           const gchar *name, gboolean is_guess);
 /* What it was chosen for, for people. */
 gchar *gst_nn_decoder_choice_to_string (const GstNnDecoderChoice *choice);

@@ -69,6 +69,29 @@ gst_nn_shape_at (const GstNnDecodeInput *in, guint index)
   return axon_tensor_get_shape (gst_nn_tensor_at (in, index));
 }
 
+gint64
+gst_nn_count_row (const GstNnDecodeInput *in, guint index)
+{
+  const AxonShape *s = gst_nn_shape_at (in, index);
+  gint64 n = axon_shape_get_numel (s), largest = 1;
+  for (gint i = 0; i < s->rank; i++)
+    largest = MAX (largest, s->dims[i]);
+  return largest == n ? n : 0;
+}
+
+gint
+gst_nn_longest_row (const GstNnDecodeInput *in)
+{
+  gint64 most = 0;
+  gint longest = -1;
+  for (guint i = 0; i < in->tensors->len; i++)
+    if (gst_nn_count_row (in, i) > most) {
+      most = gst_nn_count_row (in, i);
+      longest = (gint)i;
+    }
+  return longest;
+}
+
 const gfloat *
 gst_nn_data_at (const GstNnDecodeInput *in, guint index)
 {

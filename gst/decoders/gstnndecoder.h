@@ -6,6 +6,7 @@
 #pragma once
 
 #include "config.h"
+#include "gstnngallery.h"
 #include <gst/nn/nn.h>
 
 typedef struct {
@@ -17,7 +18,9 @@ typedef struct {
   const gchar *model_name;    /* or NULL */
   gint width, height;         /* of the model's input; 1: not known, places are fractions of it */
   gdouble threshold;
-  gdouble to_frame[6]; /* pixel (x, y) of the input lies at (ax + by + c, dx + ey + f) */
+  guint top_k;                 /* most classes of one picture */
+  const GstNnGallery *gallery; /* what embeddings are compared with, or NULL */
+  gdouble to_frame[6];         /* pixel (x, y) of the input lies at (ax + by + c, dx + ey + f) */
   const GstNnDescription *description; /* of the model, or NULL */
   /* What the description says where a model has anchors: widths and heights in pixels of the input,
    * finest grid first; pixels between cells; what outputs lack: "none", "sigmoid" or "softmax". */
@@ -25,7 +28,7 @@ typedef struct {
   guint n_anchors; /* numbers; 0: the family's own */
   const guint *strides;
   guint n_strides;
-  const gchar *activation; /* NULL: the family's own */
+  const gchar *activation; /* NULL: not said, the family's own */
 } GstNnDecodeInput;
 
 /* Most objects of a frame, and most candidates that are compared: the best. */
@@ -73,9 +76,16 @@ void gst_nn_suppress (GArray *objects, gdouble iou_threshold, guint max_objects)
 /* Sorts best first and keeps so many. */
 void gst_nn_keep_best (GArray *objects, guint max_objects);
 
+/* For `recognises`: only by its name. */
+gboolean gst_nn_by_name_only (const GstNnDecodeInput *in);
+
 /* For decoders. Scores are compared with the threshold before anything else is computed. */
 const AxonTensor *gst_nn_tensor_at (const GstNnDecodeInput *in, guint index);
 const AxonShape *gst_nn_shape_at (const GstNnDecodeInput *in, guint index);
+/* Numbers of an output that is a row of them: all dimensions but one are 1; 0: it is none. */
+gint64 gst_nn_count_row (const GstNnDecodeInput *in, guint index);
+/* The output that is the longest row, or -1. */
+gint gst_nn_longest_row (const GstNnDecodeInput *in);
 const gfloat *gst_nn_data_at (const GstNnDecodeInput *in, guint index);
 /* [1,rows,columns], leading ones aside. */
 gboolean gst_nn_is_table (const AxonShape *shape, gint64 *rows, gint64 *columns);
@@ -112,6 +122,9 @@ void gst_nn_say_keypoint (const GstNnDecodeInput *in, GstNnObject *object, gdoub
 /* @values are @columns x @rows bytes (transfer full) over that part of the input. */
 void gst_nn_say_mask (const GstNnDecodeInput *in, GstNnObject *object, GstNnMaskKind kind,
                       guint columns, guint rows, guint8 *values, const gdouble area[4]);
+/* The same for numbers: 0 stands for @minimum, 255 for @maximum. */
+void gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint columns, guint rows,
+                        guint8 *values, const gdouble area[4], gdouble minimum, gdouble maximum);
 /* Adds the attribute @name with the label of a class; @label NULL: that of the description. */
 void gst_nn_say_class (const GstNnDecodeInput *in, GstNnObject *object, const gchar *name,
                        gint class_id, const gchar *label, gdouble score);

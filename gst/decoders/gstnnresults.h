@@ -12,6 +12,6 @@ void gst_nn_decode_input_place (GstNnDecodeInput *in, const AxonImageGeometry *g
 void gst_nn_decode_into (GstNnResultMeta *result, const GstNnDecoder *decoder,
                          const GstNnDecodeInput *in, gdouble iou_threshold, guint max_objects,
                          GstClockTime pts, GArray *candidates);
-/* Adds the results on @from to @buffer, in the size that results have there, and tells others by
- * region metas. */
-void gst_nn_results_attach (GstBuffer *buffer, GstBuffer *from);
+/* Adds the results on @from, of an object of @buffer or (0) of its frame, in the size that results
+ * have there, and tells others by region metas. */
+void gst_nn_results_attach (GstBuffer *buffer, guint object_id, GstBuffer *from);

@@ -6,10 +6,9 @@
 #include <string.h>
 
 gsize
-gpu_frame_get_size (const GpuFrame *frame)
+gpu_frame_get_size (void)
 {
-  return sizeof (GpuFrameParams) +
-         (gsize)(frame->target.width + frame->target.height) * sizeof (GpuFrameTap);
+  return sizeof (GpuFrameParams);
 }
 
 GpuFrameState *
@@ -17,7 +16,7 @@ gpu_frame_state_new (const GpuFrame *frame)
 {
   GpuFrameState *state = g_new0 (GpuFrameState, 1);
   state->frame = frame;
-  state->params = g_malloc0 (gpu_frame_get_size (frame));
+  state->params = g_new0 (GpuFrameParams, 1);
   return state;
 }
 
@@ -29,55 +28,64 @@ gpu_frame_state_free (GpuFrameState *state)
 }
 
 static void
-set_matrix (GpuFrameParams *to, const AxonImageInfo *info)
+set_colors (GpuFrameParams *to, const AxonImageInfo *info)
 {
-  gdouble kr = (gdouble)info->kr_1e6 / 1e6, kb = (gdouble)info->kb_1e6 / 1e6, kg = 1 - kr - kb;
-  gdouble y = info->full_range ? 1 : 255. / 219, c = info->full_range ? 1 : 255. / 224;
-  to->luma_scale = (gfloat)y;
-  to->luma_offset = (gfloat)(info->full_range ? 0 : -16 * y);
-  to->v_to_r = (gfloat)(2 * (1 - kr) * c);
-  to->u_to_g = (gfloat)(2 * kb * (1 - kb) / kg * c);
-  to->v_to_g = (gfloat)(2 * kr * (1 - kr) / kg * c);
-  to->u_to_b = (gfloat)(2 * (1 - kb) * c);
+  AxonImageColors c;
+  axon_image_colors_init (&c, info);
+  to->unit = (gfloat)c.unit;
+  to->center = (gfloat)c.center;
+  to->luma_scale = (gfloat)c.luma_scale;
+  to->luma_offset = (gfloat)c.luma_offset;
+  to->v_to_r = (gfloat)c.v_to_r;
+  to->u_to_g = (gfloat)c.u_to_g;
+  to->v_to_g = (gfloat)c.v_to_g;
+  to->u_to_b = (gfloat)c.u_to_b;
 }
 
 static void
-set_taps (GpuFrameTap *to, gint n, gint first, gint shown, gdouble start, gdouble step, gint64 size)
+set_format (GpuFrameParams *to, const AxonImageFormatInfo *f, const gint64 *stride)
 {
-  for (gint i = 0; i < n; i++) {
-    gdouble at = start + (i - first + 0.5) * step - 0.5, base = floor (at);
-    gboolean outside = i < first || i >= first + shown;
-    to[i] = (GpuFrameTap){
-      .first = outside ? -1 : (gint32)CLAMP (base, 0, (gdouble)size - 1),
-      .second = (gint32)CLAMP (base + 1, 0, (gdouble)size - 1),
-      .weight = (gfloat)(at - base),
-    };
+  to->kind = (gint32)f->kind;
+  to->sample_bytes = (gint32)f->sample_bytes;
+  to->big_endian = f->big_endian;
+  for (guint i = 0; i < G_N_ELEMENTS (f->component); i++) {
+    const AxonImageComponent *c = &f->component[i];
+    to->component[i] = (GpuFrameComponent){ .plane = c->plane,
+                                            .stride = (gint32)stride[c->plane],
+                                            .offset = c->offset,
+                                            .step = c->step,
+                                            .shift_x = c->shift_x,
+                                            .shift_y = c->shift_y };
   }
+}
+
+static GpuFixed
+to_fixed (gdouble v)
+{
+  gdouble whole = floor (v);
+  return (GpuFixed){ (gint32)whole, (gint32)(guint32)ldexp (v - whole, 32) };
 }
 
 static void
 set_params (GpuFrameState *state)
 {
-  static const gint32 rgb[] = { 0, 1, 2 }, bgr[] = { 2, 1, 0 }, gray[] = { 0, 0, 0 };
-  const AxonImageInfo *info = &state->info;
   const AxonImageTarget *t = &state->frame->target;
-  AxonImageFormat format = (AxonImageFormat)info->format;
   GpuFrameParams *to = state->params;
-  GpuFrameTap *columns = (GpuFrameTap *)(to + 1), *rows = columns + t->width;
-  AxonImageGeometry g;
-  axon_image_geometry_init (&g, info, t->fit, t->width, t->height);
-  to->kind = format == AXON_IMAGE_FORMAT_NV12 ? 0 : format == AXON_IMAGE_FORMAT_I420 ? 1 : 2;
-  to->pixel_bytes = (gint32)axon_image_format_get_pixel_stride (format);
-  memcpy (to->color_offset,
-          format == AXON_IMAGE_FORMAT_GRAY8                                     ? gray
-          : format == AXON_IMAGE_FORMAT_BGR || format == AXON_IMAGE_FORMAT_BGRX ? bgr
-                                                                                : rgb,
-          sizeof rgb);
-  for (guint p = 0; p < AXON_IMAGE_MAX_PLANES; p++)
-    to->stride[p] = (gint32)info->stride[p];
-  set_matrix (to, info);
-  set_taps (columns, t->width, g.dst_x, g.dst_width, g.x, g.scale_x, info->width);
-  set_taps (rows, t->height, g.dst_y, g.dst_height, g.y, g.scale_y, info->height);
+  AxonImageSampling s;
+  axon_image_sampling_init (&s, &state->info, t->fit, t->width, t->height);
+  set_format (to, s.format, state->info.stride);
+  set_colors (to, &state->info);
+  for (guint i = 0; i < 2; i++) {
+    to->first[i] = s.first[i];
+    to->last[i] = s.last[i];
+    to->origin[i] = to_fixed (s.origin[i]);
+    to->column_step[i] = to_fixed (s.column_step[i]);
+    to->row_step[i] = to_fixed (s.row_step[i]);
+  }
+  to->left = s.geometry.dst_x;
+  to->top = s.geometry.dst_y;
+  to->columns = s.geometry.dst_width;
+  to->rows = s.geometry.dst_height;
 }
 
 gboolean

@@ -17,10 +17,10 @@ typedef struct {
   const GpuFrame *frame;
   AxonImageInfo info; /* that numbers are of */
   gboolean known;
-  gpointer params; /* GpuFrameParams, and taps: params.h */
+  gpointer params; /* GpuFrameParams */
 } GpuFrameState;
 
-gsize gpu_frame_get_size (const GpuFrame *frame); /* bytes of the parameters */
+gsize gpu_frame_get_size (void); /* bytes of the parameters */
 GpuFrameState *gpu_frame_state_new (const GpuFrame *frame);
 void gpu_frame_state_free (GpuFrameState *state);
 /* *changed: the numbers have to be copied to the device. */

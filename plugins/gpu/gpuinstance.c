@@ -167,11 +167,10 @@ enqueue_frames (GpuInstance *self, AxonInferRequest *request, GError **error)
     gboolean changed;
     if (!gpu_frame_state_update (state, request, &changed, error))
       return FALSE;
-    if (changed &&
-        !gpu_cl_ok (gpu_cl.EnqueueWriteBuffer (
-                        self->queue, self->buffers[state->frame->numbers->id], CL_FALSE, 0,
-                        gpu_frame_get_size (state->frame), state->params, 0, NULL, NULL),
-                    "description of a frame", error))
+    if (changed && !gpu_cl_ok (gpu_cl.EnqueueWriteBuffer (
+                                   self->queue, self->buffers[state->frame->numbers->id], CL_FALSE,
+                                   0, gpu_frame_get_size (), state->params, 0, NULL, NULL),
+                               "description of a frame", error))
       return FALSE;
   }
   return TRUE;

@@ -197,91 +197,6 @@ pools_agree (gconstpointer data)
   test_compare_devices (model, input, TOLERANCE);
 }
 
-/* One frame in each format, the device against the reference kernel. */
-static void
-image_kernel_agrees (gconstpointer data)
-{
-  AxonImageFormat format = (AxonImageFormat)GPOINTER_TO_INT (data);
-  for (guint fit = 0; fit < 4; fit++) {
-    g_autoptr (AxonPreprocess) pp = axon_preprocess_new ();
-    g_autoptr (AxonModel) model = NULL;
-    g_autoptr (GError) error = NULL;
-    g_autofree guint8 *bytes = g_malloc (64 * 1024);
-    AxonImageInfo info = { .format = format,
-                           .width = 91,
-                           .height = 53,
-                           .stride = { 400, 128, 128 },
-                           .crop_x = fit == 1 ? 7 : 0,
-                           .crop_y = fit == 1 ? 3 : 0,
-                           .crop_width = fit == 1 ? 60 : 0,
-                           .crop_height = fit == 1 ? 41 : 0,
-                           .kr_1e6 = 212600,
-                           .kb_1e6 = 72200,
-                           .full_range = fit == 2 };
-    AxonTensor *outputs[2];
-    const gchar *const devices[] = { "TEMPLATE", test_device () };
-    axon_preprocess_set_size (pp, 40, 33);
-    axon_preprocess_set_fit (pp, (AxonImageFit)fit, 114);
-    axon_preprocess_set_color (pp, fit == 3 ? "gray" : fit == 1 ? "bgr" : "rgb");
-    axon_preprocess_set_layout (pp, fit == 2 ? "nhwc" : "nchw");
-    axon_preprocess_set_mean (pp, (gfloat[]){ 10 }, 1);
-    axon_preprocess_set_scale (pp, (gfloat[]){ 2 }, 1);
-    model = axon_preprocess_build (pp, NULL, 0, &error);
-    g_assert_no_error (error);
-    for (guint i = 0; i < 64 * 1024; i++)
-      bytes[i] = (guint8)(i * 2654435761u >> 13);
-    for (guint d = 0; d < 2; d++) {
-      g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-          axon_core_get_default (), model, devices[d], NULL, NULL, NULL, NULL, &error);
-      g_autoptr (AxonInferRequest) r = axon_compiled_model_create_infer_request (compiled);
-      AxonShape s = AXON_SHAPE (AXON_IMAGE_INFO_NUMEL);
-      for (guint i = 0; i < 4; i++) {
-        g_autoptr (AxonTensor) t = axon_tensor_new_wrapped (
-            i ? AXON_DTYPE_U8 : AXON_DTYPE_I64, &s, i ? bytes + 1000 * i : (gpointer)&info,
-            i ? 30000 : sizeof info, NULL, NULL, &error);
-        g_assert_no_error (error);
-        g_assert_true (axon_infer_request_set_input_tensor (r, i, t, &error));
-        s = AXON_SHAPE (30000);
-      }
-      axon_infer_request_infer (r, &error);
-      g_assert_no_error (error);
-      outputs[d] = axon_infer_request_get_output_tensor (r, 0);
-    }
-    g_assert_cmpfloat (test_largest_difference (outputs[0], outputs[1]), <=, 1e-3);
-    axon_tensor_unref (outputs[0]);
-    axon_tensor_unref (outputs[1]);
-  }
-}
-
-static void
-a_frame_that_is_too_small_for_its_description_is_an_error (void)
-{
-  g_autoptr (AxonPreprocess) pp = axon_preprocess_new ();
-  AxonImageInfo info = {
-    .format = AXON_IMAGE_FORMAT_RGB, .width = 100, .height = 100, .stride = { 300 }
-  };
-  const gchar *const devices[] = { "TEMPLATE", test_device () };
-  guint8 bytes[64] = { 0 };
-  axon_preprocess_set_size (pp, 8, 8);
-  for (guint d = 0; d < 2; d++) {
-    g_autoptr (GError) error = NULL;
-    g_autoptr (AxonModel) model = axon_preprocess_build (pp, NULL, 0, &error);
-    g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-        axon_core_get_default (), model, devices[d], NULL, NULL, NULL, NULL, &error);
-    g_autoptr (AxonInferRequest) r = axon_compiled_model_create_infer_request (compiled);
-    AxonShape s = AXON_SHAPE (AXON_IMAGE_INFO_NUMEL);
-    for (guint i = 0; i < 4; i++) {
-      g_autoptr (AxonTensor) t = axon_tensor_new_wrapped (i ? AXON_DTYPE_U8 : AXON_DTYPE_I64, &s,
-                                                          i ? bytes : (gpointer)&info,
-                                                          i ? 64 : sizeof info, NULL, NULL, &error);
-      axon_infer_request_set_input_tensor (r, i, t, NULL);
-      s = AXON_SHAPE (64);
-    }
-    g_assert_false (axon_infer_request_infer (r, &error));
-    g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
-  }
-}
-
 #define ADD_TABLE(table, func)                                                                     \
   for (guint i = 0; i < G_N_ELEMENTS (table); i++) {                                               \
     g_autofree gchar *path = g_strdup_printf ("/devices/" #func "/%u", i);                         \
@@ -303,16 +218,10 @@ main (int argc, char **argv)
     g_autofree gchar *path = g_strdup_printf ("/devices/unary_operators_agree/%s", unary[i]);
     g_test_add_data_func (path, unary[i], unary_operators_agree);
   }
-  for (gint i = 0; i <= AXON_IMAGE_FORMAT_GRAY8; i++) {
-    g_autofree gchar *path = g_strdup_printf ("/devices/image_kernel_agrees/%d", i);
-    g_test_add_data_func (path, GINT_TO_POINTER (i), image_kernel_agrees);
-  }
   g_test_add_func ("/devices/factors_of_channels_move_into_convolutions",
                    factors_of_channels_move_into_convolutions);
   g_test_add_func ("/devices/residuals_and_swish_are_fused_rightly",
                    residuals_and_swish_are_fused_rightly);
   g_test_add_func ("/devices/moves_after_a_convolution_agree", moves_after_a_convolution_agree);
-  g_test_add_func ("/devices/a_frame_that_is_too_small_for_its_description_is_an_error",
-                   a_frame_that_is_too_small_for_its_description_is_an_error);
   return g_test_run ();
 }

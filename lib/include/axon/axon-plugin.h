@@ -4,6 +4,7 @@
 
 #include <gmodule.h>
 
+#include <axon/plugin/axonwork.h>
 #include <axon/plugin/axonmemory.h>
 #include <axon/plugin/axonop.h>
 #include <axon/plugin/axonattr.h>
@@ -11,6 +12,7 @@
 #include <axon/plugin/axonopset.h>
 #include <axon/plugin/axonbuiltins.h>
 #include <axon/plugin/axonwindow.h>
+#include <axon/plugin/axonframe.h>
 #include <axon/plugin/axoneval.h>
 #include <axon/plugin/axonpass.h>
 #include <axon/plugin/axonquant.h>

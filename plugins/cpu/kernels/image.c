@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* axon.ImageToTensor, fast: two source rows are blended into floats, columns are gathered from
- * them, colours are converted and normalised, all within one row of the tensor. The frame is read
- * once. */
+/* axon.ImageToTensor, fast: two rows of each plane are blended into floats, columns of each
+ * component are gathered from them, colours are converted and normalised, all within one row of the
+ * tensor. The frame is read once. Formats differ only in their rows of AxonImageFormatInfo; a
+ * turned region takes the four pixels of each element from wherever they lie. */
 #include "kernels.h"
 #include "../cpuisa.h"
 
@@ -46,204 +47,261 @@ typedef struct {
   const CpuResize *resize;
 } ImagePlan;
 
+/* The part of a plane that the tensor shows: samples begin to end of each row. */
 typedef struct {
-  AxonImageTarget target;
-  const CpuImage *loops;
-  const CpuResize *resize;
-  const AxonImageInfo *info;
-  AxonImageGeometry g;
-  const guint8 *plane[AXON_IMAGE_MAX_PLANES];
-  gint32 *x0, *x1, *c0, *c1; /* element offsets of taps: luma or packed, chroma */
-  gfloat *fx, *row, *chroma[2], *rgb[3], *line, *words;
-  gfloat matrix[6];
-  gboolean yuv;
+  const guint8 *data;
+  gint64 stride;
+  gint begin, end, shift_y;
+  gfloat *row; /* blended */
+} Plane;
+
+typedef struct {
+  ImagePlan plan;
+  AxonImageSampling sampling;
+  CpuColors colors;
+  CpuSamples samples;
+  Plane plane[AXON_IMAGE_MAX_PLANES];
+  gint n_components; /* 1: gray */
+  CpuTurnedTaps taps;
+  gint32 *at[2][2]; /* where of a blended row: luma or packed, chroma; first and second tap */
+  gfloat *rgb[3], *line;
 } Job;
 
 static void
-set_matrix (Job *j)
+set_colors (Job *j, const AxonImageInfo *info)
 {
-  gdouble kr = (gdouble)j->info->kr_1e6 / 1e6, kb = (gdouble)j->info->kb_1e6 / 1e6;
-  gdouble kg = 1 - kr - kb, c = j->info->full_range ? 1 : 255. / 224;
-  gdouble s = j->info->full_range ? 1 : 255. / 219;
-  gdouble m[6] = { s,
-                   j->info->full_range ? 0 : -16 * s,
-                   2 * (1 - kr) * c,
-                   2 * kb * (1 - kb) / kg * c,
-                   2 * kr * (1 - kr) / kg * c,
-                   2 * (1 - kb) * c };
-  for (gint i = 0; i < 6; i++)
-    j->matrix[i] = (gfloat)m[i];
+  const AxonImageFormatInfo *f = j->sampling.format;
+  AxonImageColors c;
+  axon_image_colors_init (&c, info);
+  j->colors =
+      (CpuColors){ (gfloat)c.luma_scale, (gfloat)c.luma_offset, (gfloat)c.center, (gfloat)c.v_to_r,
+                   (gfloat)c.u_to_g,     (gfloat)c.v_to_g,      (gfloat)c.u_to_b };
+  j->samples.unit = (gfloat)c.unit;
+  j->samples.swapped = f->big_endian != (G_BYTE_ORDER == G_BIG_ENDIAN);
+  j->n_components = f->kind == AXON_IMAGE_GRAY ? 1 : 3;
+}
+
+/* The two pixels beside position @p and the weight of the second one. */
+static gfloat
+find_taps (gdouble p, gint first, gint last, gint32 *lo, gint32 *hi)
+{
+  gdouble base = floor (p);
+  *lo = (gint32)CLAMP (base, first, last);
+  *hi = (gint32)CLAMP (base + 1, first, last);
+  return (gfloat)(p - base);
+}
+
+/* Once for an upright region, for each row of a turned one. */
+static void
+set_columns (Job *j, gint row)
+{
+  const AxonImageSampling *s = &j->sampling;
+  const CpuTurnedTaps *t = &j->taps;
+  gdouble x = s->origin[0] + row * s->row_step[0], y = s->origin[1] + row * s->row_step[1];
+  for (gint i = 0; i < s->geometry.dst_width; i++)
+    t->fx[i] = find_taps (x + i * s->column_step[0], s->first[0], s->last[0], &t->x0[i], &t->x1[i]);
+  for (gint i = 0; s->is_turned && i < s->geometry.dst_width; i++)
+    t->fy[i] = find_taps (y + i * s->column_step[1], s->first[1], s->last[1], &t->y0[i], &t->y1[i]);
+}
+
+/* Which samples of each plane's rows are used, of an upright region. */
+static void
+set_planes (Job *j)
+{
+  const AxonImageSampling *s = &j->sampling;
+  gdouble right = s->origin[0] + (s->geometry.dst_width - 1) * s->column_step[0];
+  gint lo, hi, other;
+  find_taps (s->origin[0], s->first[0], s->last[0], &lo, &other);
+  find_taps (right, s->first[0], s->last[0], &other, &hi);
+  for (gint i = 0; i < j->n_components; i++) {
+    const AxonImageComponent *c = &s->format->component[i];
+    Plane *p = &j->plane[c->plane];
+    gint begin = (lo >> c->shift_x) * c->step, end = (hi >> c->shift_x) * c->step + c->offset + 1;
+    p->begin = p->end == 0 ? begin : MIN (p->begin, begin);
+    p->end = MAX (p->end, end);
+    p->shift_y = c->shift_y;
+  }
+}
+
+/* Columns become samples of a row; chroma is alike in both components. */
+static void
+set_offsets (Job *j)
+{
+  for (gint i = 0; i < MIN (j->n_components, 2); i++) {
+    const AxonImageComponent *c = &j->sampling.format->component[i];
+    for (gint x = 0; x < j->sampling.geometry.dst_width; x++) {
+      j->at[i][0][x] = (j->taps.x0[x] >> c->shift_x) * c->step;
+      j->at[i][1][x] = (j->taps.x1[x] >> c->shift_x) * c->step;
+    }
+  }
 }
 
 static void
-set_taps (Job *j, gint pixel_stride, gint chroma_stride)
+set_memory (Job *j)
 {
-  for (gint i = 0; i < j->g.dst_width; i++) {
-    gdouble x = j->g.x + (i + 0.5) * j->g.scale_x - 0.5, base = floor (x);
-    gint lo = (gint)CLAMP (base, 0, (gdouble)j->info->width - 1);
-    gint hi = (gint)CLAMP (base + 1, 0, (gdouble)j->info->width - 1);
-    j->fx[i] = (gfloat)(x - base);
-    j->x0[i] = lo * pixel_stride;
-    j->x1[i] = hi * pixel_stride;
-    j->c0[i] = lo / 2 * chroma_stride;
-    j->c1[i] = hi / 2 * chroma_stride;
+  gsize n = (gsize)j->plan.target.width + 16, size = 0;
+  gint32 **const tables[] = { &j->taps.x0,  &j->taps.x1,  &j->taps.y0,  &j->taps.y1,
+                              &j->at[0][0], &j->at[0][1], &j->at[1][0], &j->at[1][1] };
+  gfloat **const rows[] = {
+    &j->taps.fx, &j->taps.fy, &j->rgb[0], &j->rgb[1], &j->rgb[2], &j->line
+  };
+  gint32 *words;
+  for (guint p = 0; p < AXON_IMAGE_MAX_PLANES; p++)
+    size += (gsize)(j->plane[p].end - j->plane[p].begin) + 16;
+  size += (G_N_ELEMENTS (tables) + G_N_ELEMENTS (rows)) * n;
+  words = (gint32 *)(gpointer)get_scratch (size * sizeof *words);
+  for (guint i = 0; i < G_N_ELEMENTS (tables); i++, words += n)
+    *tables[i] = words;
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++, words += n)
+    *rows[i] = (gfloat *)(gpointer)words;
+  for (guint p = 0; p < AXON_IMAGE_MAX_PLANES; p++) {
+    j->plane[p].row = (gfloat *)(gpointer)words;
+    words += j->plane[p].end - j->plane[p].begin + 16;
   }
 }
 
 static gboolean
 job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
 {
-  gsize bytes[AXON_IMAGE_MAX_PLANES], w, n;
-  guint8 *p;
-  AxonTensor *info = axon_infer_request_peek_input (instance->request, step->in[0]->buffer->index);
-  j->info = axon_tensor_get_data (info);
-  for (guint i = 0; i < AXON_IMAGE_MAX_PLANES; i++) {
-    AxonTensor *t =
-        axon_infer_request_peek_input (instance->request, step->in[1 + i]->buffer->index);
-    j->plane[i] = axon_tensor_get_data (t);
-    bytes[i] = axon_tensor_get_n_bytes (t);
+  gsize bytes[AXON_IMAGE_MAX_PLANES];
+  AxonTensor *t = axon_infer_request_peek_input (instance->request, step->in[0]->buffer->index);
+  const AxonImageInfo *info = axon_tensor_get_data (t);
+  for (guint p = 0; p < AXON_IMAGE_MAX_PLANES; p++) {
+    t = axon_infer_request_peek_input (instance->request, step->in[1 + p]->buffer->index);
+    j->plane[p] = (Plane){ .data = axon_tensor_get_data (t), .stride = info->stride[p] };
+    bytes[p] = axon_tensor_get_n_bytes (t);
   }
-  if (!axon_image_info_check (j->info, bytes, instance->error))
+  if (!axon_image_info_check (info, bytes, instance->error))
     return FALSE;
-  axon_image_geometry_init (&j->g, j->info, j->target.fit, j->target.width, j->target.height);
-  j->yuv = j->info->format == AXON_IMAGE_FORMAT_NV12 || j->info->format == AXON_IMAGE_FORMAT_I420;
-  w = (gsize)j->info->width * 4 + 16;
-  n = (gsize)j->target.width + 16;
-  p = get_scratch ((2 * w + 4 * n) * sizeof (gfloat) + 9 * n * 4);
-  j->row = (gfloat *)(gpointer)p;
-  j->chroma[0] = j->row + w;
-  j->chroma[1] = j->chroma[0] + w / 2;
-  j->rgb[0] = j->row + 2 * w;
-  j->rgb[1] = j->rgb[0] + n;
-  j->rgb[2] = j->rgb[1] + n;
-  j->line = j->rgb[2] + n;
-  j->fx = j->line + n;
-  j->x0 = (gint32 *)(gpointer)(j->fx + n);
-  j->x1 = j->x0 + n;
-  j->c0 = j->x1 + n;
-  j->c1 = j->c0 + n;
-  j->words = (gfloat *)(gpointer)(j->c1 + n);
-  set_taps (j, (gint)axon_image_format_get_pixel_stride ((AxonImageFormat)j->info->format),
-            j->info->format == AXON_IMAGE_FORMAT_NV12 ? 2 : 1);
-  set_matrix (j);
+  axon_image_sampling_init (&j->sampling, info, j->plan.target.fit, j->plan.target.width,
+                            j->plan.target.height);
+  set_colors (j, info);
+  if (!j->sampling.is_turned)
+    set_planes (j);
+  set_memory (j);
+  if (!j->sampling.is_turned) {
+    set_columns (j, 0);
+    set_offsets (j);
+  }
   return TRUE;
 }
 
+/* Rows @y0 and @y1 of the picture, of each plane that is used. */
 static void
-blend_plane (Job *j, gint plane, gint64 y0, gint64 y1, gfloat f, gint n, gfloat *out)
+blend_planes (Job *j, gint y0, gint y1, gfloat f)
 {
-  j->loops->blend_bytes (out, j->plane[plane] + y0 * j->info->stride[plane],
-                         j->plane[plane] + y1 * j->info->stride[plane], n, f);
-}
-
-static void
-yuv_row (Job *j, gint64 y0, gint64 y1, gfloat f)
-{
-  gint width = (gint)j->info->width, half = (width + 1) / 2, n = j->g.dst_width;
-  gboolean nv12 = j->info->format == AXON_IMAGE_FORMAT_NV12;
-  const gfloat *u = j->chroma[0], *v = nv12 ? j->chroma[0] + 1 : j->chroma[1];
-  blend_plane (j, 0, y0, y1, f, width, j->row);
-  blend_plane (j, 1, y0 / 2, y1 / 2, f, nv12 ? 2 * half : half, j->chroma[0]);
-  if (!nv12)
-    blend_plane (j, 2, y0 / 2, y1 / 2, f, half, j->chroma[1]);
-  j->resize->blend_columns (j->rgb[0], j->row, j->x0, j->x1, j->fx, n);
-  j->resize->blend_columns (j->rgb[1], u, j->c0, j->c1, j->fx, n);
-  j->resize->blend_columns (j->rgb[2], v, j->c0, j->c1, j->fx, n);
-  j->loops->convert_yuv (j->rgb[0], j->rgb[1], j->rgb[2], n, j->matrix);
-}
-
-/* The two taps of each column as words, bytes in memory order. */
-static void
-fetch_row (guint32 *restrict lo, guint32 *restrict hi, const guint8 *row, const Job *j, gint step)
-{
-  gint last = (gint)j->info->width * step - 4; /* no read beyond the row */
-  for (gint i = 0; i < j->g.dst_width; i++) {
-    gint a = MIN (j->x0[i], last), b = MIN (j->x1[i], last);
-    guint32 wa, wb;
-    memcpy (&wa, row + a, 4);
-    memcpy (&wb, row + b, 4);
-    lo[i] = GUINT32_FROM_LE (wa) >> (8 * (j->x0[i] - a));
-    hi[i] = GUINT32_FROM_LE (wb) >> (8 * (j->x1[i] - b));
+  gint size = (gint)j->sampling.format->sample_bytes;
+  for (guint i = 0; i < j->sampling.format->n_planes; i++) {
+    const Plane *p = &j->plane[i];
+    const guint8 *a = p->data + (y0 >> p->shift_y) * p->stride + p->begin * size;
+    const guint8 *b = p->data + (y1 >> p->shift_y) * p->stride + p->begin * size;
+    if (size == 1)
+      j->plan.loops->blend_bytes (p->row, a, b, p->end - p->begin, f);
+    else
+      j->plan.loops->blend_shorts (p->row, a, b, p->end - p->begin, f, j->samples);
   }
 }
 
-/* The byte of a pixel that holds red, green or blue. */
-static gint
-channel_at (gint c, gint step, gboolean bgr)
-{
-  if (step == 1)
-    return 0;
-  return bgr ? 2 - c : c;
-}
-
 static void
-packed_row (Job *j, gint64 y0, gint64 y1, gfloat f)
+fetch_upright (Job *j, gint row)
 {
-  gint step = (gint)axon_image_format_get_pixel_stride ((AxonImageFormat)j->info->format);
-  gboolean bgr =
-      j->info->format == AXON_IMAGE_FORMAT_BGR || j->info->format == AXON_IMAGE_FORMAT_BGRX;
-  gint n = j->g.dst_width;
-  guint32 *words = (guint32 *)(gpointer)j->words;
-  if (j->info->width * step < 4) { /* too narrow for words */
-    blend_plane (j, 0, y0, y1, f, (gint)j->info->width * step, j->row);
-    for (gint c = 0; c < 3; c++)
-      j->resize->blend_columns (j->rgb[c], j->row + channel_at (c, step, bgr), j->x0, j->x1, j->fx,
-                                n);
-    return;
+  const AxonImageSampling *s = &j->sampling;
+  gint y0, y1;
+  gfloat f = find_taps (s->origin[1] + row * s->row_step[1], s->first[1], s->last[1], &y0, &y1);
+  blend_planes (j, y0, y1, f);
+  for (gint i = 0; i < j->n_components; i++) {
+    const AxonImageComponent *c = &s->format->component[i];
+    const Plane *p = &j->plane[c->plane];
+    gint32 *const *at = j->at[MIN (i, 1)];
+    j->plan.resize->blend_columns (j->rgb[i], p->row + c->offset - p->begin, at[0], at[1],
+                                   j->taps.fx, s->geometry.dst_width);
   }
-  fetch_row (words, words + n, j->plane[0] + y0 * j->info->stride[0], j, step);
-  fetch_row (words + 2 * n, words + 3 * n, j->plane[0] + y1 * j->info->stride[0], j, step);
-  for (gint c = 0; c < 3; c++)
-    j->loops->blend_words (j->rgb[c], words, words + n, words + 2 * n, words + 3 * n, j->fx, f,
-                           8 * channel_at (c, step, bgr), n);
 }
 
-/* One channel of one row, at its place in the tensor, bars included. */
 static void
-store_row (Job *j, gpointer out, gint y, gint c, const gfloat *values)
+fetch_turned (Job *j, gint row)
 {
-  const AxonImageTarget *t = &j->target;
-  gfloat pad = (t->pad - t->mean[c]) * t->scale[c];
-  gint right = j->g.dst_x + j->g.dst_width;
-  gsize at = t->nhwc ? (gsize)y * (gsize)t->width * (gsize)t->channels + (gsize)c
-                     : ((gsize)c * (gsize)t->height + (gsize)y) * (gsize)t->width;
-  gboolean direct = t->dtype == AXON_DTYPE_F32 && !t->nhwc;
-  gfloat *line = direct ? (gfloat *)out + at : j->line;
-  for (gint x = 0; x < (values ? j->g.dst_x : t->width); x++)
-    line[x] = pad;
-  for (gint x = right; values && x < t->width; x++)
-    line[x] = pad;
-  if (values != NULL)
-    j->loops->normalise (line + j->g.dst_x, values, j->g.dst_width, t->mean[c], t->scale[c]);
-  for (gint x = 0; !direct && x < t->width; x++) {
-    gdouble v = (gdouble)line[x];
-    axon_dtype_store (t->dtype, out, at + (gsize)(x * (t->nhwc ? t->channels : 1)),
-                      axon_dtype_is_float (t->dtype) ? v : floor (v + 0.5));
+  const AxonImageFormatInfo *f = j->sampling.format;
+  gint n = j->sampling.geometry.dst_width;
+  set_columns (j, row);
+  for (gint i = 0; i < j->n_components; i++) {
+    const AxonImageComponent *c = &f->component[i];
+    CpuComponent from = { j->plane[c->plane].data + c->offset * f->sample_bytes,
+                          j->plane[c->plane].stride, c->step, c->shift_x, c->shift_y };
+    if (f->sample_bytes == 1)
+      j->plan.loops->turned_bytes (j->rgb[i], &from, &j->taps, n);
+    else
+      j->plan.loops->turned_shorts (j->rgb[i], &from, &j->taps, n, j->samples);
+  }
+}
+
+/* A row as the tensor's channels: gray, or red, green and blue. */
+static void
+make_row (Job *j, gint row)
+{
+  const CpuImage *loops = j->plan.loops;
+  gint n = j->sampling.geometry.dst_width;
+  if (j->sampling.is_turned)
+    fetch_turned (j, row);
+  else
+    fetch_upright (j, row);
+  if (j->sampling.format->kind == AXON_IMAGE_YUV)
+    loops->convert_yuv (j->rgb[0], j->rgb[1], j->rgb[2], n, &j->colors);
+  else if (j->n_components == 1 || j->sampling.format->sample_bytes > 1)
+    for (gint i = 0; i < j->n_components; i++) /* of RGB: bits beyond the depth are clipped */
+      loops->convert_luma (j->rgb[i], n, &j->colors);
+  if (j->n_components == 3 && j->plan.target.channels == 1)
+    loops->to_gray (j->rgb[0], j->rgb[1], j->rgb[2], n);
+}
+
+/* One channel of one row, at its place in the tensor, bars included. NULL: bars only. */
+static void
+store_row (Job *j, gpointer out, gint y, gint channel, const gfloat *values)
+{
+  const AxonImageTarget *t = &j->plan.target;
+  const CpuImage *loops = j->plan.loops;
+  const AxonImageGeometry *g = &j->sampling.geometry;
+  gint step = t->nhwc ? t->channels : 1;
+  gfloat mean = t->mean[channel], scale = t->scale[channel];
+  gsize at = t->nhwc ? (gsize)y * (gsize)t->width * (gsize)t->channels + (gsize)channel
+                     : ((gsize)channel * (gsize)t->height + (gsize)y) * (gsize)t->width;
+  if (values == NULL || g->dst_width < t->width) {
+    for (gint x = 0; x < t->width; x++)
+      j->line[x] = t->pad;
+    if (values != NULL)
+      memcpy (j->line + g->dst_x, values, (gsize)g->dst_width * sizeof *values);
+    values = j->line;
+  }
+  if (t->dtype == AXON_DTYPE_F32) {
+    loops->normalise ((gfloat *)out + at, values, t->width, step, mean, scale);
+  } else if (t->dtype == AXON_DTYPE_U8) {
+    loops->normalise_bytes ((guint8 *)out + at, values, t->width, step, mean, scale);
+  } else {
+    for (gint x = 0; x < t->width; x++) {
+      gdouble v = (gdouble)((values[x] - mean) * scale);
+      axon_dtype_store (t->dtype, out, at + (gsize)(x * step),
+                        axon_dtype_is_float (t->dtype) ? v : floor (v + 0.5));
+    }
   }
 }
 
 static void
 run_image (const CpuStep *step, const CpuInstance *instance)
 {
-  const ImagePlan *p = step->data;
-  Job j = { .target = p->target, .loops = p->loops, .resize = p->resize };
+  Job j = { .plan = *(const ImagePlan *)step->data };
+  const AxonImageGeometry *g = &j.sampling.geometry;
   gpointer out = cpu_tensor_data (instance, step->out[0]);
   if (!job_init (&j, instance, step))
     return;
-  for (gint y = 0; y < j.target.height; y++) {
-    gint row = y - j.g.dst_y;
-    gboolean inside = row >= 0 && row < j.g.dst_height;
-    gdouble sy = j.g.y + (row + 0.5) * j.g.scale_y - 0.5, base = floor (sy);
-    gint64 y0 = (gint64)CLAMP (base, 0, (gdouble)j.info->height - 1);
-    gint64 y1 = (gint64)CLAMP (base + 1, 0, (gdouble)j.info->height - 1);
-    if (inside && j.yuv)
-      yuv_row (&j, y0, y1, (gfloat)(sy - base));
-    else if (inside)
-      packed_row (&j, y0, y1, (gfloat)(sy - base));
-    if (inside && j.target.channels == 1)
-      j.loops->to_gray (j.rgb[0], j.rgb[1], j.rgb[2], j.g.dst_width);
-    for (gint c = 0; c < j.target.channels; c++)
-      store_row (&j, out, y, c, inside ? j.rgb[j.target.bgr ? 2 - c : c] : NULL);
+  for (gint y = 0; y < j.plan.target.height; y++) {
+    gint row = y - g->dst_y;
+    gboolean inside = row >= 0 && row < g->dst_height;
+    if (inside)
+      make_row (&j, row);
+    for (gint c = 0; c < j.plan.target.channels; c++) {
+      gint from = j.n_components == 1 ? 0 : j.plan.target.bgr ? 2 - c : c;
+      store_row (&j, out, y, c, inside ? j.rgb[from] : NULL);
+    }
   }
 }
 

@@ -4,21 +4,51 @@
 
 #include <glib.h>
 
+/* Samples of 16 bits: each is value * unit, of bytes in the other order where swapped. */
+typedef struct {
+  gfloat unit;
+  gboolean swapped;
+} CpuSamples;
+
+/* A component of a frame: pixel (x, y) is sample (x >> shift_x) * step of row y >> shift_y. */
+typedef struct {
+  const guint8 *data;
+  gint64 stride; /* bytes */
+  gint step, shift_x, shift_y;
+} CpuComponent;
+
+/* Four pixels for each of a row of the tensor, and the weights of the second ones. */
+typedef struct {
+  gint32 *x0, *x1, *y0, *y1;
+  gfloat *fx, *fy;
+} CpuTurnedTaps;
+
+/* Samples become r, g, b of 0 to 255. */
+typedef struct {
+  gfloat luma_scale, luma_offset, center, v_to_r, u_to_g, v_to_g, u_to_b;
+} CpuColors;
+
 typedef struct {
   /* out = a + (b - a) * f */
   void (*blend_bytes) (gfloat *restrict out, const guint8 *restrict a, const guint8 *restrict b,
                        gint n, gfloat f);
-  /* Bilinear on byte @shift / 8 of words: a0 and a1 of the upper row, b0 and b1 of the lower. */
-  void (*blend_words) (gfloat *restrict out, const guint32 *restrict a0, const guint32 *restrict a1,
-                       const guint32 *restrict b0, const guint32 *restrict b1,
-                       const gfloat *restrict fx, gfloat fy, gint shift, gint n);
-  /* y, u, v rows become r, g, b rows, clipped. m: luma scale, luma offset, then the factors of v
-   * in r, of u and v in g, of u in b. */
+  void (*blend_shorts) (gfloat *restrict out, const guint8 *restrict a, const guint8 *restrict b,
+                        gint n, gfloat f, CpuSamples samples);
+  /* Bilinear on any four pixels. */
+  void (*turned_bytes) (gfloat *restrict out, const CpuComponent *from, const CpuTurnedTaps *taps,
+                        gint n);
+  void (*turned_shorts) (gfloat *restrict out, const CpuComponent *from, const CpuTurnedTaps *taps,
+                         gint n, CpuSamples samples);
+  /* y, u, v rows become r, g, b rows, clipped. */
   void (*convert_yuv) (gfloat *restrict y, gfloat *restrict u, gfloat *restrict v, gint n,
-                       const gfloat *restrict m);
+                       const CpuColors *colors);
+  /* The luma becomes gray of full range, clipped. */
+  void (*convert_luma) (gfloat *restrict y, gint n, const CpuColors *colors);
   /* r becomes the luma */
   void (*to_gray) (gfloat *restrict r, const gfloat *restrict g, const gfloat *restrict b, gint n);
-  /* out = (in - mean) * scale */
-  void (*normalise) (gfloat *restrict out, const gfloat *restrict in, gint n, gfloat mean,
-                     gfloat scale);
+  /* out[i * step] = (in[i] - mean) * scale; bytes are rounded and clipped. */
+  void (*normalise) (gfloat *restrict out, const gfloat *restrict in, gint n, gint step,
+                     gfloat mean, gfloat scale);
+  void (*normalise_bytes) (guint8 *restrict out, const gfloat *restrict in, gint n, gint step,
+                           gfloat mean, gfloat scale);
 } CpuImage;

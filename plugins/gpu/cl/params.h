@@ -173,16 +173,24 @@ typedef struct {
   float mean[3], scale[3];
 } GpuImageParams;
 
-/* What a run says of its frame: then a tap of every column and of every row. */
+/* whole + fraction / 2^32, the fraction by its bits */
 typedef struct {
-  int kind; /* 0 NV12, 1 I420, 2 packed */
-  int pixel_bytes, color_offset[3], stride[3];
-  float luma_scale, luma_offset;
+  int whole, fraction;
+} GpuFixed;
+
+/* Sample x >> shift_x of row y >> shift_y, as AxonImageComponent; stride: of its plane. */
+typedef struct {
+  int plane, stride, offset, step, shift_x, shift_y;
+} GpuFrameComponent;
+
+/* What a run says of its frame, as AxonImageSampling and AxonImageColors. */
+typedef struct {
+  int kind; /* 0 YUV, 1 RGB, 2 gray */
+  int sample_bytes, big_endian;
+  GpuFrameComponent component[3];
+  int first[2], last[2];
+  int left, top, columns, rows; /* of the tensor, that show the picture */
+  GpuFixed origin[2], column_step[2], row_step[2];
+  float unit, center, luma_scale, luma_offset;
   float v_to_r, u_to_g, v_to_g, u_to_b;
 } GpuFrameParams;
-
-/* Two neighbours in the source; first is -1 where there is no picture. */
-typedef struct {
-  int first, second;
-  float weight; /* of the second */
-} GpuFrameTap;

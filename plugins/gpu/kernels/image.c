@@ -49,7 +49,7 @@ build_image (GpuPlan *plan, const AxonNode *node, gchar **why)
     *why = g_strdup ("the frame is no input of the model");
     return FALSE;
   }
-  numbers = gpu_plan_frame_numbers (plan, gpu_frame_get_size (frame));
+  numbers = gpu_plan_frame_numbers (plan, gpu_frame_get_size ());
   frame->numbers = numbers->buffer;
   y = gpu_plan_output (plan, node, 0);
   value = axon_dtype_is_float (y->dtype) ? g_strdup ("value")

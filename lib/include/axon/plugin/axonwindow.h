@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Geometry that kernels of every device need, said once: sliding windows, what an axis of Resize
- * reads, and what a node says that makes a tensor of a picture. No state: any thread. */
+/* Geometry that kernels of every device need, said once: sliding windows, and what an axis of
+ * Resize reads. No state: any thread. */
 #pragma once
 
-#include <axon/axonimage.h>
 #include <axon/plugin/axongraph.h>
 
 G_BEGIN_DECLS
@@ -95,30 +94,5 @@ typedef struct {
  * Since: 1.0
  */
 AXON_API GArray *axon_resize_axes (const AxonNode *node, GError **error);
-
-/* What an axon.ImageToTensor node says, read once. */
-typedef struct {
-  gint width, height, channels;
-  gboolean nhwc, bgr;
-  AxonImageFit fit;
-  AxonDType dtype;
-  gfloat mean[4], scale[4]; /* (v - mean) * scale, per output channel */
-  gfloat pad;
-} AxonImageTarget;
-
-/**
- * axon_image_target_init:
- * @target: what is filled
- * @node: an axon.ImageToTensor
- * @error: return location
- *
- * Reads what tensor a node makes of a picture. Fails with %AXON_ERROR_ARGUMENT.
- *
- * Returns: %TRUE if it could
- *
- * Since: 1.0
- */
-AXON_API gboolean axon_image_target_init (AxonImageTarget *target, const AxonNode *node,
-                                          GError **error);
 
 G_END_DECLS
