@@ -134,23 +134,43 @@ draw_tail (const GstNnDrawing *d, const GstNnPaint *paint, const GstNnObject *o)
 }
 
 static void
-draw_object (const GstNnDrawing *d, GstNnLabels *labels, const GstNnObject *o)
+draw_object (const GstNnDrawing *d, const GstNnObject *o)
 {
   const GstNnPaint *paint = paint_of (d, o);
-  gdouble x, y, w, h;
-  gst_nn_object_get_box (o, &x, &y, &w, &h);
-  if (d->style->masks && gst_nn_object_get_mask (o) != NULL)
-    draw_mask (d, gst_nn_object_get_mask (o), paint);
   if (d->style->tail_length > 0)
     draw_tail (d, paint, o);
   if (d->style->boxes)
     draw_edges (d, paint, o);
   if (d->style->keypoints)
     draw_keypoints (d, o);
+}
+
+static void
+draw_caption (const GstNnDrawing *d, GstNnLabels *labels, const GstNnObject *o)
+{
+  gdouble x, y, h;
+  gst_nn_object_get_box (o, &x, &y, NULL, &h);
   gst_nn_labels_begin (labels);
   gst_nn_labels_add_object (labels, o);
-  gst_nn_labels_draw_beside (labels, paint, gst_nn_pixel (x) - d->thickness,
+  gst_nn_labels_draw_beside (labels, paint_of (d, o), gst_nn_pixel (x) - d->thickness,
                              gst_nn_pixel (y) - d->thickness, gst_nn_pixel (h) + 2 * d->thickness);
+}
+
+/* Masks under everything, captions over it; the best is last, so on top, but its caption has the
+ * first choice of places. */
+static void
+draw_objects (const GstNnDrawing *d, GstNnLabels *labels, GstNnResultMeta *meta)
+{
+  guint n = gst_nn_result_meta_get_n_objects (meta);
+  for (guint i = n; d->style->masks && i-- > 0;) {
+    const GstNnObject *o = gst_nn_result_meta_get_object (meta, i);
+    if (gst_nn_object_get_mask (o) != NULL)
+      draw_mask (d, gst_nn_object_get_mask (o), paint_of (d, o));
+  }
+  for (guint i = n; i-- > 0;)
+    draw_object (d, gst_nn_result_meta_get_object (meta, i));
+  for (guint i = 0; i < n; i++)
+    draw_caption (d, labels, gst_nn_result_meta_get_object (meta, i));
 }
 
 /* What was said of the frame as a whole: its classes are lines of text. */
@@ -260,8 +280,8 @@ gst_nn_drawing_run (const GstNnDrawing *d, GstNnResultMeta *meta, const GstNnSce
   for (guint i = 0; d->style->scene && scene != NULL && i < scene->shapes->len; i++)
     draw_shape (d, &labels, g_ptr_array_index (scene->shapes, i),
                 &d->palette->classes[i % GST_NN_PALETTE_CLASSES]);
-  for (guint i = meta ? gst_nn_result_meta_get_n_objects (meta) : 0; i-- > 0;)
-    draw_object (d, &labels, gst_nn_result_meta_get_object (meta, i)); /* best last, so on top */
+  if (meta != NULL)
+    draw_objects (d, &labels, meta);
   if (whole != NULL)
     draw_whole (d, &labels, whole);
   if (d->style->legend)

@@ -141,7 +141,7 @@ void
 gst_nn_labels_draw_beside (GstNnLabels *l, const GstNnPaint *paint, gint x, gint y, gint height)
 {
   gint w = get_width (l), h = gst_nn_labels_get_height (l);
-  const gint places[] = { y - h, y, y + height };
+  const gint places[] = { y - h, y + height, y, y + height - h };
   gint best = y - h >= 0 ? y - h : y;
   for (guint i = 0; i < G_N_ELEMENTS (places); i++)
     if (is_free (l, MAX (0, MIN (x, l->drawing->surface->width - w)), places[i], w, h)) {

@@ -27,7 +27,7 @@ void gst_nn_labels_add_count (GstNnLabels *labels, const gchar *label, gint clas
 gint gst_nn_labels_get_height (const GstNnLabels *labels);
 /* Moved into the frame; returns its height. */
 gint gst_nn_labels_draw (GstNnLabels *labels, const GstNnPaint *paint, gint x, gint y);
-/* Above a box of @height whose upper left corner is given, in it or below it: the first of these
+/* Above a box of @height whose upper left corner is given, below it or in it: the first of these
  * that is on the frame and on no other caption. */
 void gst_nn_labels_draw_beside (GstNnLabels *labels, const GstNnPaint *paint, gint x, gint y,
                                 gint height);

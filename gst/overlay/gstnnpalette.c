@@ -2,10 +2,10 @@
 #include "gstnnpalette.h"
 
 /* Colours that colour-blind people tell apart, too (Okabe and Ito, "Color universal design", 2008),
- * with gray for black; then the same darker, and lighter: nobody tells 24 hues apart, but those of
- * one hue differ in lightness. */
+ * with wine for black (Tol, "Colour schemes", 2021); then the same darker, and lighter: nobody
+ * tells 24 hues apart, but those of one hue differ in lightness. */
 static const guint32 hues[] = { 0x009e73, 0xd55e00, 0x56b4e9, 0xf0e442,
-                                0xcc79a7, 0xe69f00, 0x0072b2, 0x999999 };
+                                0xcc79a7, 0xe69f00, 0x0072b2, 0x882255 };
 #define N_HUES G_N_ELEMENTS (hues)
 /* Cividis, which looks the same to colour-blind people (Nunez et al., 2018). */
 static const guint32 ramp[GST_NN_PALETTE_STEPS] = { 0x00224e, 0x002c6a, 0x1e3870, 0x34456d,
