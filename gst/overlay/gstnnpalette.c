@@ -3,7 +3,8 @@
 
 /* Colours that colour-blind people tell apart, too (Okabe and Ito, "Color universal design", 2008),
  * with wine for black (Tol, "Colour schemes", 2021); then the same darker, and lighter: nobody
- * tells 24 hues apart, but those of one hue differ in lightness. */
+ * tells 24 hues apart, but those of one hue differ in lightness. They begin with other hues, so
+ * that classes whose numbers are eight apart do not look alike. */
 static const guint32 hues[] = { 0x009e73, 0xd55e00, 0x56b4e9, 0xf0e442,
                                 0xcc79a7, 0xe69f00, 0x0072b2, 0x882255 };
 #define N_HUES G_N_ELEMENTS (hues)
@@ -41,8 +42,8 @@ gst_nn_palette_init (GstNnPalette *palette, const GstVideoInfo *info)
   GstNnColor colors[G_N_ELEMENTS (rgb)];
   for (guint i = 0; i < N_HUES; i++) {
     rgb[i] = hues[i];
-    rgb[N_HUES + i] = shade (hues[i], 0);
-    rgb[2 * N_HUES + i] = shade (hues[i], 0xffffff);
+    rgb[N_HUES + i] = shade (hues[(i + 1) % N_HUES], 0);
+    rgb[2 * N_HUES + i] = shade (hues[(i + 3) % N_HUES], 0xffffff);
   }
   memcpy (rgb + GST_NN_PALETTE_CLASSES, ramp, sizeof ramp);
   rgb[n - 2] = 0;

@@ -78,7 +78,7 @@ classes_have_the_same_colours_in_every_run (void)
     const gchar *label;
     guint32 rgb;
   } cases[] = { { 0, "a", 0x009e73 },  { 1, NULL, 0xd55e00 },  { 6, "z", 0x0072b2 },
-                { 8, "b", 0x00563f },  { 16, NULL, 0x72c9b2 }, { 24, "c", 0x009e73 },
+                { 8, "b", 0x753300 },  { 16, NULL, 0xf6f097 }, { 24, "c", 0x009e73 },
                 { -1, NULL, 0x009e73 } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     GstBuffer *buffer = new_frame (FALSE);
