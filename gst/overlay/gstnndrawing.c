@@ -6,6 +6,7 @@
 #include <math.h>
 
 #define LEAST_KEYPOINT_SCORE 0.3
+#define FIRST_SCENE 3 /* colour: the first classes are drawn most often */
 
 guint
 gst_nn_style_get_thickness (const GstNnStyle *style, gint height)
@@ -279,7 +280,7 @@ gst_nn_drawing_run (const GstNnDrawing *d, GstNnResultMeta *meta, const GstNnSce
     draw_mask (d, gst_nn_object_get_mask (whole), &d->palette->classes[0]);
   for (guint i = 0; d->style->scene && scene != NULL && i < scene->shapes->len; i++)
     draw_shape (d, &labels, g_ptr_array_index (scene->shapes, i),
-                &d->palette->classes[i % GST_NN_PALETTE_CLASSES]);
+                &d->palette->classes[(i + FIRST_SCENE) % GST_NN_PALETTE_CLASSES]);
   if (meta != NULL)
     draw_objects (d, &labels, meta);
   if (whole != NULL)

@@ -8,12 +8,19 @@
 /* Bytes that compilers take at once; holds whole groups of 1, 2, 3 and 4. */
 #define BLOCK 48
 
+/* What each byte of a block keeps, of 256, and gets. */
+typedef struct {
+  guint16 stay[BLOCK], add[BLOCK];
+} Mix;
+
 /* The samples of a plane of a frame come in groups of bytes, as Y U Y V: for each byte of these the
  * component, or -1 where there is none. Samples of two bytes are a layer for each component. */
 typedef struct {
   GstNnPlane plane; /* of groups, or of the component */
   gint component;   /* -1: there are groups */
   gint8 components[BLOCK];
+  const GstNnPaint *paint; /* that the mix is of */
+  Mix mix;
 } Layer;
 
 /* Part of a row of a mask, in pixels of the frame. */
@@ -44,23 +51,22 @@ sample_at (gdouble v, guint shift, gint limit)
   return (gint)fmin (fmax (ceil (v / (1 << shift) - .5), 0), limit);
 }
 
-/* What each byte of a block keeps, of 256, and gets. */
-typedef struct {
-  guint16 stay[BLOCK], add[BLOCK];
-} Mix;
-
 static void
-prepare (Mix *mix, const Layer *layer, const GstNnPaint *paint, guint opacity)
+prepare (Layer *layer, const GstNnPaint *paint, guint opacity)
 {
+  if (layer->paint == paint)
+    return;
+  layer->paint = paint;
   for (guint i = 0; i < BLOCK; i++) {
     gint c = layer->components[i];
-    mix->stay[i] = (guint16)(c < 0 ? 256 : 256 - opacity);
-    mix->add[i] = (guint16)(c < 0 ? 0 : paint->color.value[c] * opacity);
+    layer->mix.stay[i] = (guint16)(c < 0 ? 256 : 256 - opacity);
+    layer->mix.add[i] = (guint16)(c < 0 ? 0 : paint->color.value[c] * opacity);
   }
 }
 
-static void
-blend_bytes (guint8 *d, gint n, const Mix *mix)
+/* By itself, so that compilers know that what is read is not what is written. */
+static G_NO_INLINE void
+blend_bytes (guint8 *restrict d, gint n, const Mix *restrict mix)
 {
   for (; n >= BLOCK; n -= BLOCK, d += BLOCK)
     for (guint i = 0; i < BLOCK; i++)
@@ -69,18 +75,34 @@ blend_bytes (guint8 *d, gint n, const Mix *mix)
     d[i] = (guint8)((guint16)(d[i] * mix->stay[i] + mix->add[i]) >> 8);
 }
 
-static void
-blend_samples (const GstNnPlane *p, guint8 *d, gint n, guint16 value, guint opacity)
+/* The step of a constant lets compilers take several at once. */
+static inline void
+blend_words (guint8 *d, gint n, gint step, guint value, guint opacity)
 {
   guint stay = 256 - opacity, add = value * opacity;
-  for (gint i = 0; i < n; i++, d += p->step)
-    gst_nn_plane_set (p, d, (guint16)((gst_nn_plane_get (p, d) * stay + add) >> 8));
+  for (gint i = 0; i < n; i++, d += step) {
+    guint16 v;
+    memcpy (&v, d, 2);
+    v = (guint16)((v * stay + add) >> 8);
+    memcpy (d, &v, 2);
+  }
+}
+
+static void
+blend_run (const Layer *layer, guint8 *d, gint n, const GstNnPaint *paint, guint opacity)
+{
+  guint value = layer->component < 0 ? 0 : paint->color.value[layer->component];
+  if (layer->component < 0)
+    blend_bytes (d, n * layer->plane.step, &layer->mix);
+  else if (layer->plane.step == 2)
+    blend_words (d, n, 2, value, opacity);
+  else
+    blend_words (d, n, layer->plane.step, value, opacity);
 }
 
 /* @top and @bottom: of a row of the mask, in pixels of the frame */
 static void
-blend_runs (const Layer *layer, const Run *runs, guint n, gdouble top, gdouble bottom,
-            guint opacity)
+blend_runs (Layer *layer, const Run *runs, guint n, gdouble top, gdouble bottom, guint opacity)
 {
   const GstNnPlane *p = &layer->plane;
   gint first = sample_at (top, p->y_shift, p->height);
@@ -88,15 +110,10 @@ blend_runs (const Layer *layer, const Run *runs, guint n, gdouble top, gdouble b
   for (guint i = 0; i < n && last > first; i++) {
     gint from = sample_at (runs[i].left, p->x_shift, p->width);
     gint width = sample_at (runs[i].right, p->x_shift, p->width) - from;
-    Mix mix;
     if (layer->component < 0)
-      prepare (&mix, layer, runs[i].paint, opacity);
+      prepare (layer, runs[i].paint, opacity);
     for (gint row = first; row < last && width > 0; row++)
-      if (layer->component < 0)
-        blend_bytes (gst_nn_plane_at (p, from, row), width * p->step, &mix);
-      else
-        blend_samples (p, gst_nn_plane_at (p, from, row), width,
-                       runs[i].paint->color.value[layer->component], opacity);
+      blend_run (layer, gst_nn_plane_at (p, from, row), width, runs[i].paint, opacity);
   }
 }
 

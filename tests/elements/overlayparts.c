@@ -214,10 +214,10 @@ zones_and_lines_are_drawn_with_counts (void)
   g_ptr_array_add (scene->shapes, gst_nn_shape_new ("door", TRUE, zone, 4, 3, 0));
   g_ptr_array_add (scene->shapes, gst_nn_shape_new ("gate", FALSE, line, 2, 5, 2));
   buffer = draw ("nnoverlay", buffer);
-  g_assert_cmphex (pixel_of (buffer, 16, 60), ==, 0x009e73);
-  g_assert_cmphex (pixel_of (buffer, 40, 96), ==, 0x009e73);
-  g_assert_cmphex (pixel_of (buffer, 130, 60), ==, 0xd55e00);
-  g_assert_cmphex (pixel_of (buffer, 120, 68), ==, 0xd55e00); /* to its right is down */
+  g_assert_cmphex (pixel_of (buffer, 16, 60), ==, 0xf0e442);
+  g_assert_cmphex (pixel_of (buffer, 40, 96), ==, 0xf0e442);
+  g_assert_cmphex (pixel_of (buffer, 130, 60), ==, 0xcc79a7);
+  g_assert_cmphex (pixel_of (buffer, 120, 68), ==, 0xcc79a7); /* to its right is down */
   g_assert_cmpuint (count_drawn (buffer, 16, 12, 30, 10), >, 100);
   gst_buffer_unref (buffer);
   buffer = new_frame (FALSE);
