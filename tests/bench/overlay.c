@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What nnoverlay costs on frames of 1920 x 1080: processor time of a frame, in ms, by scene and
- * format, as the table of docs/performance.md. The least of five rounds: others run, too.
+ * format, as the table of docs/performance.md. The least of three rounds: others run, too.
  * usage: meson devenv -C BUILD tests/bench-overlay */
 #include <gst/check/gstharness.h>
 #include <gst/nn/nn.h>
@@ -10,8 +10,8 @@
 
 #define WIDTH 1920
 #define HEIGHT 1080
-#define FRAMES 40
-#define ROUNDS 5
+#define FRAMES 20
+#define ROUNDS 3
 #define MASK 160
 
 typedef void (*Fill) (GstNnResultMeta *meta, guint frame);
