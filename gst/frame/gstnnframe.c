@@ -213,6 +213,12 @@ gst_nn_frame_unmap (GstNnFrame *frame)
   frame->mapped = FALSE;
 }
 
+gint
+gst_nn_frame_choose_size (gint size)
+{
+  return CLAMP ((size + 16) / 32 * 32, 32, 16384);
+}
+
 AxonPreprocess *
 gst_nn_preprocess_new (const GstNnDescription *d)
 {

@@ -36,5 +36,8 @@ void gst_nn_frame_describe (const GstNnFrame *frame, AxonImageFit fit, gint widt
                             GstNnTensorMeta *meta);
 void gst_nn_frame_unmap (GstNnFrame *frame);
 
+/* Of the input of a model that takes any size, for frames of @size: networks halve it five times.
+ */
+gint gst_nn_frame_choose_size (gint size);
 /* The steps that a description asks for. */
 AxonPreprocess *gst_nn_preprocess_new (const GstNnDescription *description);

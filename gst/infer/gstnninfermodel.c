@@ -56,13 +56,6 @@ gst_nn_infer_model_open (GstNnInferModel *m, GError **error)
   return m->description != NULL;
 }
 
-/* Multiples of 32 for networks that halve five times. */
-static gint
-round_size (gint value)
-{
-  return CLAMP ((value + 16) / 32 * 32, 32, 16384);
-}
-
 /* The model's input for frames of that size: what it fixes itself, else what its description says,
  * else what suits the frame. Its first input may be no picture: preparing it says so. */
 static void
@@ -74,10 +67,10 @@ choose_size (GstNnInferModel *m, gint width, gint height)
     return;
   m->input_width = picture.width >= 0      ? picture.width
                    : m->description->width ? m->description->width
-                                           : round_size (width);
+                                           : gst_nn_frame_choose_size (width);
   m->input_height = picture.height >= 0      ? picture.height
                     : m->description->height ? m->description->height
-                                             : round_size (height);
+                                             : gst_nn_frame_choose_size (height);
 }
 
 static gboolean

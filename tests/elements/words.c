@@ -152,6 +152,7 @@ who_is_behind_and_refuses_is_named (void)
   GstHarness *h = harness_new (NULL, 1);
   gst_element_set_bus (h->element, bus);
   gst_harness_set_sink_caps_str (h, "video/x-raw,format=BGR");
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=48,framerate=15/1");
   gst_harness_push (h, frame (h, 0));
   while ((said = pop_text (bus, GST_MESSAGE_ERROR)) == NULL)
     g_usleep (1000);
