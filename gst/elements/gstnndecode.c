@@ -17,6 +17,8 @@
 #include "decoders/gstnnresults.h"
 #include "decoders/gstnntiles.h"
 #include "decoders/gstnntrackmemory.h"
+#include "frame/gstnnrelation.h"
+#include "gstnnbehind.h"
 #include "gstnnelement.h"
 #include "gstnnmodelprops.h"
 #include "gstnnstats.h"
@@ -386,6 +388,8 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GST_OBJECT_UNLOCK (self);
   for (guint i = 0; !keep && i < self->parts->len; i++)
     gst_buffer_remove_meta (buffer, g_ptr_array_index (self->parts, i));
+  if (!keep && self->parts->len > 0)
+    gst_nn_unshare_tensors (buffer);
   return GST_FLOW_OK;
 }
 
@@ -407,6 +411,7 @@ gst_nn_decode_set_caps (GstBaseTransform *base, GstCaps *in, G_GNUC_UNUSED GstCa
   self->width = self->height = 0;
   gst_structure_get_int (s, "width", &self->width);
   gst_structure_get_int (s, "height", &self->height);
+  gst_nn_warn_if_moved_behind (GST_ELEMENT (self), base->srcpad);
   return TRUE;
 }
 

@@ -66,7 +66,8 @@ struct _GstNnInfer {
   GstClockTime latency;       /* object lock: measured, of one frame */
   GstClockTime patience; /* object lock: how long a frame waits for its result; 0: until it comes */
   GstClockTime earliest; /* object lock: running time before which sinks show nothing, or NONE */
-  gdouble proportion;    /* object lock: of the last QoS event */
+  GstClockTime last_inferred; /* running time, or NONE */
+  gdouble proportion;         /* object lock: of the last QoS event */
 
   GstNnInferQueue *queue;
   GstNnStats *stats;

@@ -56,21 +56,6 @@ gst_nn_infer_model_open (GstNnInferModel *m, GError **error)
   return m->description != NULL;
 }
 
-/* Multiples of 32 for networks that halve five times. */
-static gint
-round_size (gint value)
-{
-  return CLAMP ((value + 16) / 32 * 32, 32, 16384);
-}
-
-/* A side that is left free keeps the frame's proportions where the other one is not: lines of text
- * are as long as they are. */
-static gint
-suit_size (gint side, gint other, gint given)
-{
-  return round_size (given > 0 && other > 0 ? (gint)((gint64)side * given / other) : side);
-}
-
 /* The model's input for frames of that size: what it fixes itself, else what its description says,
  * else what suits the frame. Its first input may be no picture: preparing it says so. */
 static void
@@ -80,12 +65,14 @@ choose_size (GstNnInferModel *m, gint width, gint height)
   if (!axon_picture_shape_init (&picture, axon_model_get_input_shape (m->model, 0),
                                 m->description->color, NULL))
     return;
-  m->input_width = picture.width >= 0      ? picture.width
-                   : m->description->width ? m->description->width
-                                           : suit_size (width, height, picture.height);
-  m->input_height = picture.height >= 0      ? picture.height
-                    : m->description->height ? m->description->height
-                                             : suit_size (height, width, picture.width);
+  m->input_width = picture.width >= 0 ? picture.width
+                   : m->description->width
+                       ? m->description->width
+                       : gst_nn_frame_choose_size (width, height, picture.height);
+  m->input_height = picture.height >= 0 ? picture.height
+                    : m->description->height
+                        ? m->description->height
+                        : gst_nn_frame_choose_size (height, width, picture.width);
 }
 
 static gboolean
