@@ -138,19 +138,25 @@ static void
 gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNnInfer *self = GST_NN_INFER (object);
+  g_autoptr (GError) error = NULL;
   gpointer field = field_of (self, id);
+  gboolean runs;
   GST_OBJECT_LOCK (self);
   if (field != NULL)
     set_field (field, value);
-  else if (!gst_nn_model_props_set (&self->props, id, value) &&
-           !gst_nn_region_props_set (&self->region_props, id, value))
+  else if (gst_nn_region_props_set (&self->region_props, id, value))
+    gst_nn_region_props_check (&self->region_props, &error);
+  else if (!gst_nn_model_props_set (&self->props, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   self->is_stale |= is_of_model (id);
   self->patience_is_stale |= id == PROP_DROP_POLICY || id == PROP_MAX_LATENCY;
   self->device_is_set |= id == PROP_DEVICE;
   if (id == PROP_MAX_SIZE_BUFFERS || id == PROP_MAX_SIZE_BYTES)
     gst_nn_infer_queue_set_limits (self->queue, self->max_size_buffers, self->max_size_bytes);
+  runs = GST_STATE (self) > GST_STATE_READY;
   GST_OBJECT_UNLOCK (self);
+  if (error != NULL && runs) /* before, the change to READY fails */
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
 }
 
 static void
