@@ -13,6 +13,7 @@ static const gchar *const names[N_SETTINGS] = { "model", "device", "extensions",
 struct _GstNnInferShare {
   gchar *id;
   guint n_users; /* table lock */
+  GstNnInferTurns *turns;
   GMutex reading;
   AxonModel *model; /* reading, as all below; NULL: not read yet */
   GstNnDescription *description;
@@ -43,6 +44,7 @@ share_new (const gchar *id)
 {
   GstNnInferShare *s = g_new0 (GstNnInferShare, 1);
   s->id = g_strdup (id);
+  s->turns = gst_nn_infer_turns_new ();
   g_mutex_init (&s->reading);
   g_mutex_init (&s->lock);
   g_cond_init (&s->changed);
@@ -54,6 +56,7 @@ static void
 share_free (GstNnInferShare *s)
 {
   g_free (s->id);
+  gst_nn_infer_turns_unref (s->turns);
   g_mutex_clear (&s->reading);
   g_clear_object (&s->model);
   g_clear_pointer (&s->description, gst_nn_description_unref);
@@ -268,4 +271,10 @@ gst_nn_infer_share_compile (const GstNnInferModel *m, GCancellable *cancellable,
   compiled = compile (user_data, error);
   offer (m->share, key, compiled); /* NULL: the next one tries */
   return compiled;
+}
+
+GstNnInferTurns *
+gst_nn_infer_share_get_turns (GstNnInferShare *share)
+{
+  return share->turns;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Several nninfer with one model: it is compiled once, and streams do not wait for each other. */
+#include "infer/gstnninferturns.h"
 #include "nninfer.h"
 
 static GstHarness *
@@ -108,6 +109,55 @@ a_paused_stream_delays_nobody (void)
 }
 
 static void
+a_run_that_never_ends_delays_nobody_else (void)
+{
+  GstHarness *stalled = stream_new ("MOCK_STALL_AT=0", 1),
+             *other = stream_new ("MOCK_STALL_AT=0", 1);
+  gst_harness_push (stalled, frame (stalled, 0));
+  for (guint i = 0; i < 50; i++)
+    push_one (other, i);
+  gst_harness_teardown (stalled);
+  push_one (other, 50);
+  gst_harness_teardown (other);
+}
+
+static void
+note_wake (gpointer count)
+{
+  ++*(guint *)count;
+}
+
+static void
+elements_take_turns_in_equal_parts (void)
+{
+  GstNnInferTurns *turns = gst_nn_infer_turns_new ();
+  guint woken[2] = { 0, 0 }, n;
+  GstNnInferSeat *a = gst_nn_infer_turns_sit (turns, 4, note_wake, &woken[0]);
+  GstNnInferSeat *b = gst_nn_infer_turns_sit (turns, 4, note_wake, &woken[1]);
+  for (n = 0; gst_nn_infer_seat_take_turn (a, FALSE); n++)
+    ;
+  g_assert_cmpuint (n, ==, 4);                           /* who is alone has all */
+  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE)); /* the first is always free */
+  g_assert_false (gst_nn_infer_seat_take_turn (b, TRUE));
+  for (; n > 1; n--)
+    gst_nn_infer_seat_end_turn (a);
+  g_assert_cmpuint (woken[0], ==, 0);
+  g_assert_cmpuint (woken[1], ==, 3);
+  g_assert_true (gst_nn_infer_seat_take_turn (a, TRUE));
+  g_assert_false (gst_nn_infer_seat_take_turn (a, FALSE)); /* it has its half */
+  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE));
+  gst_nn_infer_seat_leave (a);
+  gst_nn_infer_seat_end_turn (a);
+  gst_nn_infer_seat_end_turn (a);
+  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE)); /* a is gone */
+  for (n = 3; n > 0; n--)
+    gst_nn_infer_seat_end_turn (b);
+  g_assert_cmpuint (woken[0], ==, 0);
+  gst_nn_infer_seat_leave (b);
+  gst_nn_infer_turns_unref (turns);
+}
+
+static void
 what_the_first_gives_up_compiling_the_next_one_compiles (void)
 {
   GstHarness *a = stream_new ("MOCK_COMPILE_MS=300", 1), *b = stream_new ("MOCK_COMPILE_MS=300", 1);
@@ -168,6 +218,8 @@ main (int argc, char **argv)
     TEST (elements_without_an_id_share_nothing),
     TEST (an_id_with_other_settings_is_refused_until_its_model_is_gone),
     TEST (a_paused_stream_delays_nobody),
+    TEST (a_run_that_never_ends_delays_nobody_else),
+    TEST (elements_take_turns_in_equal_parts),
     TEST (what_the_first_gives_up_compiling_the_next_one_compiles),
     TEST (a_compile_that_fails_fails_for_all),
     TEST (streams_come_and_go_in_any_order),
