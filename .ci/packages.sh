@@ -12,6 +12,7 @@ TEST_PACKAGES="make pocl-opencl-icd gstreamer1.0-libav libonnx-testdata libonnx-
 CLANG_PACKAGES="clang libclang-rt-dev"
 VALGRIND_PACKAGES="valgrind"
 ROOT_PACKAGES="debootstrap"
+CROSS_PACKAGES="gcc-aarch64-linux-gnu qemu-user-static"
 
 # What only one Debian has, or has by this name. Another system takes the table of the nearest newer Debian.
 codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")

@@ -5,13 +5,23 @@
 #include <math.h>
 
 void
-gst_nn_decode_input_place (GstNnDecodeInput *in, const GstNnTensorMeta *meta)
+gst_nn_decode_input_place (GstNnDecodeInput *in, const AxonImageGeometry *g, gint frame_width,
+                           gint frame_height)
 {
-  const AxonImageGeometry *g = &meta->geometry;
+  const GstNnDescription *d = in->description;
   gdouble x[3] = { 0, 1, 0 }, y[3] = { 0, 0, 1 }; /* the origin, a step right, a step down */
+  memset (in->to_frame, 0, sizeof in->to_frame);
+  if (g->width == 0) {
+    gboolean is_said = d != NULL && d->width > 0 && d->height > 0;
+    in->width = is_said ? d->width : frame_width;
+    in->height = is_said ? d->height : frame_height;
+    in->to_frame[0] = (gdouble)frame_width / in->width;
+    in->to_frame[4] = (gdouble)frame_height / in->height;
+    return;
+  }
   in->width = g->width;
   in->height = g->height;
-  for (guint i = 0; i < 3 && g->width > 0; i++)
+  for (guint i = 0; i < 3; i++)
     axon_image_geometry_to_picture (g, &x[i], &y[i]);
   in->to_frame[0] = x[1] - x[0];
   in->to_frame[1] = x[2] - x[0];
@@ -61,6 +71,19 @@ area_to_frame (const GstNnDecodeInput *in, const gdouble area[4], gdouble box[4]
   }
   box[2] = x1 - box[0];
   box[3] = y1 - box[1];
+}
+
+void
+gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint columns, guint rows,
+                   guint8 *values, const gdouble area[4], gdouble minimum, gdouble maximum)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_take (values, (gsize)columns * rows);
+  g_autoptr (GstNnMask) mask = NULL;
+  gdouble box[4];
+  area_to_frame (in, area, box);
+  mask = gst_nn_mask_new_values (columns, rows, bytes, box[0], box[1], box[2], box[3], minimum,
+                                 maximum);
+  gst_nn_object_set_mask (object, mask);
 }
 
 void
@@ -143,7 +166,10 @@ gst_nn_decode_into (GstNnResultMeta *result, const GstNnDecoder *decoder,
   g_array_set_size (candidates, 0);
   if (decoder->decode != NULL)
     decoder->decode (in, candidates);
-  gst_nn_suppress (candidates, decoder->is_final ? 1 : iou_threshold, max_objects);
+  if (decoder->is_final)
+    gst_nn_keep_best (candidates, max_objects);
+  else
+    gst_nn_suppress (candidates, iou_threshold, max_objects);
   add_objects (result, decoder, in, pts, candidates);
   if (decoder->whole != NULL)
     decoder->whole (in, gst_nn_result_meta_get_frame (result));
@@ -157,6 +183,8 @@ gst_nn_results_attach (GstBuffer *buffer, guint object_id, GstBuffer *from)
   guint first = gst_nn_result_meta_get_n_objects (result);
   GstNnObject *o;
   gst_nn_result_meta_append_inside (result, object_id, kept);
+  if (result->width <= 1 && result->height <= 1)
+    return;
   for (guint i = first; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++)
     gst_nn_region_add (buffer, o, result);
 }

@@ -4,9 +4,10 @@
 
 #include "gstnndecoder.h"
 
-/* Fills @in->to_frame: where the picture lay in the model's input. Without a geometry the input is
- * the frame. */
-void gst_nn_decode_input_place (GstNnDecodeInput *in, const GstNnTensorMeta *meta);
+/* Fills @in->to_frame: where the picture lay in the model's input. Without a geometry the whole
+ * frame was stretched to the input, whose size is the description's, else the frame's. */
+void gst_nn_decode_input_place (GstNnDecodeInput *in, const AxonImageGeometry *geometry,
+                                gint frame_width, gint frame_height);
 /* Adds what @decoder finds to @result; @candidates is scratch. */
 void gst_nn_decode_into (GstNnResultMeta *result, const GstNnDecoder *decoder,
                          const GstNnDecodeInput *in, gdouble iou_threshold, guint max_objects,

@@ -100,13 +100,14 @@ gst_nn_post_refused_caps (GstElement *element, GstPad *pad)
   g_autoptr (GstCaps) is = gst_pad_get_current_caps (pad),
                       takes = gst_pad_peer_query_caps (pad, NULL);
   g_autoptr (GstPad) peer = gst_pad_get_peer (pad);
+  g_autoptr (GstElement) behind = peer ? gst_pad_get_parent_element (peer) : NULL;
   g_autofree gchar *gives = is ? brief_caps (is) : g_strdup ("nothing");
   g_autofree gchar *wants = takes ? brief_caps (takes) : g_strdup ("nothing");
-  g_autofree gchar *name = peer ? gst_object_get_name (GST_OBJECT_PARENT (peer)) : NULL;
+  g_autofree gchar *name = behind ? gst_element_get_name (behind) : NULL;
   GST_ELEMENT_ERROR (element, CORE, NEGOTIATION,
                      (_ ("%s takes %s, got %s: insert videoconvert before it, or nndecode where it "
                          "gets tensors"),
-                      name ? name : "(nobody)", wants, gives),
+                      name ? name : "?", wants, gives),
                      (NULL));
 }
 

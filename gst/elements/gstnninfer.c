@@ -53,7 +53,8 @@ static GType
 gst_nn_drop_policy_get_type (void)
 {
   static const GEnumValue values[] = {
-    { GST_NN_DROP_AUTO, N_ ("Newest where the source is live, else none"), "auto" },
+    { GST_NN_DROP_AUTO,
+      N_ ("Newest where the source is live, else all but what sinks call too late"), "auto" },
     { GST_NN_DROP_NONE, N_ ("Every frame is inferred, however long it waits"), "none" },
     { GST_NN_DROP_NEWEST, N_ ("No frame waits for longer than a frame lasts"), "newest" },
     { 0, NULL, NULL }
@@ -224,6 +225,7 @@ gst_nn_infer_change_state (GstElement *element, GstStateChange transition)
     gst_nn_infer_forget_compiled (self);
     gst_nn_infer_regions_forget (&self->regions);
     gst_caps_replace (&self->caps, NULL);
+    gst_caps_replace (&self->refused, NULL);
   }
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     gst_nn_infer_close (self);

@@ -44,24 +44,35 @@ typedef struct {
   GType (*get_enum) (void);
   gboolean is_number, is_whole;
   gdouble none, max;
+  const gchar *more; /* behind the key's blurb: what to write */
 } Kind;
+
+#define EXAMPLE N_ (", such as 123.7,116.3,103.5")
+#define OR_AS_THE_FRAME N_ ("; 0: as the model's description says, else as the frame")
 
 static const Kind kinds[] = {
   { .key = "color", .use = GST_NN_MODEL_PICTURES, .get_enum = gst_nn_color_get_type },
   { .key = "resize", .use = GST_NN_MODEL_PICTURES, .get_enum = gst_nn_resize_get_type },
-  { .key = "pad-value", .use = GST_NN_MODEL_PICTURES, .is_number = TRUE, .none = -1, .max = 255 },
-  { .key = "mean", .use = GST_NN_MODEL_PICTURES },
-  { .key = "scale", .use = GST_NN_MODEL_PICTURES },
+  { .key = "pad-value",
+    .use = GST_NN_MODEL_PICTURES,
+    .is_number = TRUE,
+    .none = -1,
+    .max = 255,
+    .more = N_ ("; -1: as the model's description says") },
+  { .key = "mean", .use = GST_NN_MODEL_PICTURES, .more = EXAMPLE },
+  { .key = "scale", .use = GST_NN_MODEL_PICTURES, .more = EXAMPLE },
   { .key = "width",
     .use = GST_NN_MODEL_PICTURES,
     .is_number = TRUE,
     .is_whole = TRUE,
-    .max = 16384 },
+    .max = 16384,
+    .more = OR_AS_THE_FRAME },
   { .key = "height",
     .use = GST_NN_MODEL_PICTURES,
     .is_number = TRUE,
     .is_whole = TRUE,
-    .max = 16384 },
+    .max = 16384,
+    .more = OR_AS_THE_FRAME },
 };
 
 static const Kind *
@@ -84,20 +95,20 @@ nick_of (const gchar *key)
 }
 
 static const gchar *
-blurb_of (const gchar *key, const gchar *blurb)
+blurb_of (const gchar *key, const gchar *blurb, const Kind *kind)
 {
   g_autofree gchar *known = gst_nn_decoder_list ();
-  g_autofree gchar *text = NULL;
-  if (!g_str_equal (key, "decoder"))
-    return blurb;
-  text = g_strdup_printf (_ ("Decoder of the outputs: %s; not set: by their shapes"), known);
+  g_autofree gchar *text =
+      g_str_equal (key, "decoder")
+          ? g_strdup_printf (_ ("Decoder of the outputs: %s; not set: by their shapes"), known)
+          : g_strconcat (blurb, kind->more ? _ (kind->more) : "", NULL);
   return g_intern_string (text);
 }
 
 static GParamSpec *
 make_spec (const gchar *key, const gchar *key_blurb, const Kind *kind, GParamFlags flags)
 {
-  const gchar *nick = nick_of (key), *blurb = blurb_of (key, key_blurb);
+  const gchar *nick = nick_of (key), *blurb = blurb_of (key, key_blurb, kind);
   if (kind->get_enum != NULL)
     return g_param_spec_enum (key, nick, blurb, kind->get_enum (), 0, flags);
   if (kind->is_whole)

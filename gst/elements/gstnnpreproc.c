@@ -4,7 +4,8 @@
  * @title: nnpreproc
  *
  * Turns video frames into the tensor that a model wants: one pass for crop, scale, letterbox,
- * colour, mean and scale. Size and type come from downstream's caps, or from width and height.
+ * colour, mean and scale. Size and type come from downstream's caps, else from the model, else from
+ * width and height.
  *
  * |[
  * gst-launch-1.0 filesrc location=video.mp4 ! decodebin ! nnpreproc mean=127 scale=128 !
@@ -18,8 +19,10 @@
 #include "caps/gstnncaps.h"
 #include "frame/gstnnframe.h"
 #include "frame/gstnntensors.h"
+#include "infer/gstnnload.h"
 
 #include <gst/base/gstbasetransform.h>
+#include <string.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_nn_preproc_debug);
 #define GST_CAT_DEFAULT gst_nn_preproc_debug
@@ -29,6 +32,7 @@ struct _GstNnPreproc {
   gchar *model_path, *device; /* object lock */
   GstNnModelProps props;      /* object lock */
   GstNnDescription *description;
+  AxonModel *model; /* NULL: none was named */
   GstVideoInfo video;
   AxonInferRequest *request;
   gint width, height; /* of the tensor */
@@ -82,15 +86,39 @@ target_from_caps (GstNnPreproc *self, GstCaps *caps, Target *t, GError **error)
   return FALSE;
 }
 
-/* Type and dimensions where downstream left them open: from width and height. */
+/* The tensor that the model wants, else an RGB or gray one of floats; free sizes are -1. */
+static void
+find_model_input (GstNnPreproc *self, AxonDType *type, AxonPictureShape *picture)
+{
+  const gchar *color = self->description->color;
+  AxonShape any = AXON_SHAPE (1, -1, -1, -1);
+  *type = AXON_DTYPE_F32;
+  if (self->model == NULL) {
+    axon_picture_shape_init (picture, &any, color, NULL);
+    return;
+  }
+  *type = axon_model_get_input_dtype (self->model, 0);
+  axon_picture_shape_init (picture, axon_model_get_input_shape (self->model, 0), color, NULL);
+}
+
+static gint
+choose_size (gint of_model, gint of_description)
+{
+  return of_model > 0 ? of_model : of_description > 0 ? of_description : DEFAULT_SIZE;
+}
+
+/* Type and dimensions where downstream left them open. */
 static void
 set_own_dimensions (GstNnPreproc *self, GstStructure *s)
 {
   const GstNnDescription *d = self->description;
-  AxonDType type = AXON_DTYPE_F32;
-  AxonShape shape =
-      AXON_SHAPE (1, g_str_equal (d->color, "gray") ? 1 : 3, d->height ? d->height : DEFAULT_SIZE,
-                  d->width ? d->width : DEFAULT_SIZE);
+  AxonPictureShape p;
+  AxonDType type;
+  find_model_input (self, &type, &p);
+  p.width = choose_size (p.width, d->width);
+  p.height = choose_size (p.height, d->height);
+  AxonShape shape = p.channels_last ? AXON_SHAPE (1, p.height, p.width, p.channels)
+                                    : AXON_SHAPE (1, p.channels, p.height, p.width);
   g_autoptr (GstCaps) own = gst_nn_tensor_caps_new (1, &type, &shape);
   GstStructure *o = gst_caps_get_structure (own, 0);
   gst_structure_set (s, "num_tensors", G_TYPE_INT, 1, "types", G_TYPE_STRING,
@@ -152,12 +180,21 @@ gst_nn_preproc_set_caps (GstBaseTransform *base, GstCaps *in, GstCaps *out)
   GstNnPreproc *self = (GstNnPreproc *)base;
   g_autoptr (GError) error = NULL;
   Target target;
-  if (!gst_video_info_from_caps (&self->video, in))
-    return FALSE;
-  if (target_from_caps (self, out, &target, &error) && compile (self, &target, &error))
+  if (gst_nn_video_set_caps (&self->video, GST_ELEMENT (self), in, &error) &&
+      target_from_caps (self, out, &target, &error) && compile (self, &target, &error))
     return TRUE;
   gst_nn_post_error (GST_ELEMENT (self), error);
   return FALSE;
+}
+
+/* Frames may lie anywhere in their memory, and show less than they have. */
+static gboolean
+gst_nn_preproc_propose_allocation (GstBaseTransform *base, GstQuery *decide, GstQuery *query)
+{
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  return GST_BASE_TRANSFORM_CLASS (gst_nn_preproc_parent_class)
+      ->propose_allocation (base, decide, query);
 }
 
 /* The output tensor is the output buffer's memory. */
@@ -196,28 +233,41 @@ gst_nn_preproc_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   gst_nn_buffer_append_tensor (out, tensor);
   gst_buffer_copy_into (out, in, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   meta = gst_buffer_add_nn_tensor_meta (out);
-  meta->width = (gint)frame.info.width;
-  meta->height = (gint)frame.info.height;
-  axon_image_geometry_init (&meta->geometry, &frame.info, self->description->resize, self->width,
-                            self->height);
+  gst_nn_frame_describe (&frame, self->description->resize, self->width, self->height, meta);
   return GST_FLOW_OK;
 }
 
 static gboolean
-gst_nn_preproc_start (GstBaseTransform *base)
+check_model (GstNnPreproc *self, GError **error)
 {
-  GstNnPreproc *self = (GstNnPreproc *)base;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonModel) model = NULL;
-  if (self->model_path != NULL)
-    model = axon_core_read_model (axon_core_get_default (), self->model_path, NULL, &error);
-  if (error == NULL)
-    self->description =
-        gst_nn_model_props_describe (&self->props, model ? self->model_path : NULL, model, &error);
-  if (error == NULL)
+  AxonPictureShape picture;
+  g_autofree gchar *text = NULL;
+  if (axon_model_get_n_inputs (self->model) == 0) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s has no input"), self->model_path);
+    return FALSE;
+  }
+  text = axon_shape_to_string (axon_model_get_input_shape (self->model, 0));
+  if (axon_picture_shape_init (&picture, axon_model_get_input_shape (self->model, 0),
+                               self->description->color, NULL))
     return TRUE;
-  gst_nn_post_error (GST_ELEMENT (self), error);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+               _ ("%s: input \"%s\" has shape %s, which holds no picture of color %s"),
+               self->model_path, axon_model_get_input_name (self->model, 0), text,
+               self->description->color);
   return FALSE;
+}
+
+static gboolean
+open_model (GstNnPreproc *self, GError **error)
+{
+  if (self->model_path != NULL) {
+    self->model = gst_nn_load_model (self->model_path, error);
+    if (self->model == NULL)
+      return FALSE;
+  }
+  self->description =
+      gst_nn_model_props_describe (&self->props, self->model_path, self->model, error);
+  return self->description != NULL && (self->model == NULL || check_model (self, error));
 }
 
 static gboolean
@@ -225,8 +275,22 @@ gst_nn_preproc_stop (GstBaseTransform *base)
 {
   GstNnPreproc *self = (GstNnPreproc *)base;
   g_clear_object (&self->request);
+  g_clear_object (&self->model);
   g_clear_pointer (&self->description, gst_nn_description_unref);
+  memset (&self->video, 0, sizeof self->video);
   return TRUE;
+}
+
+static gboolean
+gst_nn_preproc_start (GstBaseTransform *base)
+{
+  GstNnPreproc *self = (GstNnPreproc *)base;
+  g_autoptr (GError) error = NULL;
+  if (open_model (self, &error))
+    return TRUE;
+  gst_nn_preproc_stop (base);
+  gst_nn_post_error (GST_ELEMENT (self), error);
+  return FALSE;
 }
 
 static void
@@ -279,7 +343,10 @@ gst_nn_preproc_class_init (GstNnPreprocClass *klass)
   object_class->finalize = gst_nn_preproc_finalize;
   g_object_class_install_property (
       object_class, PROP_MODEL,
-      g_param_spec_string ("model", "Model", _ ("Model whose description to follow"), NULL, ready));
+      g_param_spec_string (
+          "model", "Model",
+          _ ("Model whose input to make: ONNX file, or .axon file that axon-compile wrote"), NULL,
+          ready));
   g_object_class_install_property (
       object_class, PROP_DEVICE,
       g_param_spec_string ("device", "Device", _ ("Where to run"), "CPU", ready));
@@ -287,6 +354,7 @@ gst_nn_preproc_class_init (GstNnPreprocClass *klass)
   base->transform_caps = gst_nn_preproc_transform_caps;
   base->fixate_caps = gst_nn_preproc_fixate_caps;
   base->set_caps = gst_nn_preproc_set_caps;
+  base->propose_allocation = gst_nn_preproc_propose_allocation;
   base->prepare_output_buffer = gst_nn_preproc_prepare_output_buffer;
   base->transform = gst_nn_preproc_transform;
   base->start = gst_nn_preproc_start;

@@ -18,7 +18,8 @@ G_DECLARE_FINAL_TYPE (GstNnInfer, gst_nn_infer, GST, NN_INFER, GstElement)
 
 /**
  * GstNnDropPolicy:
- * @GST_NN_DROP_AUTO: as the source is: newest where it is live, else none
+ * @GST_NN_DROP_AUTO: newest where the source is live, else every frame is inferred but those that
+ *   sinks say are too late
  * @GST_NN_DROP_NONE: every frame is inferred, however long it waits
  * @GST_NN_DROP_NEWEST: no frame waits for longer than a frame lasts
  *
@@ -84,6 +85,7 @@ struct _GstNnInfer {
   GstVideoInfo video;
   gint64 stats_told; /* task: when the last message was posted */
   /* streaming thread only */
+  GstCaps *refused; /* the last caps, if an error was posted about them */
   GstSegment segment;
   guint64 frame_count;
 };

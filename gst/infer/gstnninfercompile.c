@@ -173,23 +173,26 @@ compile (gpointer user_data, GError **error)
                                   job, error);
 }
 
-/* Wrong colours or ranges are the usual reason for results that make no sense. */
+/* What stays a guess is said once for each model, with the properties that settle it: wrong colours
+ * or ranges are the usual reason for results that make no sense. */
 static void
 warn_if_assumed (GstNnInfer *self, const GstNnInferModel *m)
 {
-  static const gchar *const keys[] = { " color=", " resize=", " mean=", " scale=" };
-  for (guint i = 0; i < G_N_ELEMENTS (keys); i++)
-    if (strstr (m->description->origin->str, keys[i]) != NULL)
-      return;
-  if (!m->is_video || g_strcmp0 (self->assumed_for, m->path) == 0)
+  g_autofree gchar *doubts = gst_nn_description_get_doubts (m->description);
+  const gchar *preset = m->description->preset;
+  g_autofree gchar *guessed =
+      preset ? g_strdup_printf (
+                   _ ("; it looks like preset=%s, which settles it where that is right"), preset)
+             : g_strdup ("");
+  if (doubts == NULL || !m->is_video || g_strcmp0 (self->assumed_for, m->path) == 0)
     return;
   g_free (self->assumed_for);
   self->assumed_for = g_strdup (m->path);
-  GST_ELEMENT_WARNING (
-      self, STREAM, FORMAT,
-      (_ ("nothing says how %s wants its pictures: frames become RGB from 0 to 255, stretched"),
-       m->description->model_name),
-      (_ ("set color, resize, mean and scale, or write them into %s.modelinfo"), m->path));
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+                       (_ ("%s does not say all that its pictures need. Assumed, and settled by "
+                           "properties of these names: %s%s"),
+                        m->description->model_name, doubts, guessed),
+                       (NULL));
 }
 
 /* Frames are inferred with @m from now on. */

@@ -12,14 +12,16 @@ static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
                              GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 
-static gboolean
+/* Sticky events that are lost to a flush come again, so what is told upstream matters. */
+static GstFlowReturn
 queue_event (GstNnInfer *self, GstEvent *event)
 {
   GstNnSlot *slot = gst_nn_slot_new (GST_NN_SLOT_EVENT);
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS || GST_EVENT_TYPE (event) == GST_EVENT_GAP)
     gst_nn_infer_queue_flush_batches (self->queue);
   slot->event = event;
-  return gst_nn_infer_queue_push (self->queue, slot) != GST_FLOW_FLUSHING;
+  return gst_nn_infer_queue_push (self->queue, slot) == GST_FLOW_FLUSHING ? GST_FLOW_FLUSHING
+                                                                          : GST_FLOW_OK;
 }
 
 static gboolean
@@ -30,75 +32,84 @@ queue_query (GstNnInfer *self, GstQuery *query)
   return gst_nn_infer_queue_ask (self->queue, slot);
 }
 
-static gboolean
+/* Both: the caps that leave; NULL after an error was posted. */
+static GstCaps *
 set_video (GstNnInfer *self, GstCaps *caps)
 {
-  GstVideoInfo info;
-  if (!gst_nn_takes_caps (GST_ELEMENT (self), self->sinkpad, caps) ||
-      !gst_video_info_from_caps (&info, caps))
-    return FALSE;
-  gst_nn_infer_queue_wait_empty (self->queue); /* frames in flight are bound with the old caps */
+  g_autoptr (GError) error = NULL;
+  GstVideoInfo info = self->video;
+  if (!gst_nn_takes_caps (GST_ELEMENT (self), self->sinkpad, caps))
+    return NULL;
+  if (!gst_nn_video_set_caps (&info, GST_ELEMENT (self), caps, &error)) {
+    gst_nn_post_error (GST_ELEMENT (self), error);
+    return NULL;
+  }
   self->video = info;
-  return gst_nn_infer_set_stream (self, TRUE, caps) &&
-         queue_event (self, gst_event_new_caps (caps));
+  return gst_nn_infer_set_stream (self, TRUE, caps) ? gst_caps_ref (caps) : NULL;
 }
 
-static gboolean
+static GstCaps *
 set_tensors (GstNnInfer *self, GstCaps *caps)
 {
-  g_autoptr (GstCaps) out = NULL;
+  GstCaps *out;
   gint num, den;
-  gst_nn_infer_queue_wait_empty (self->queue);
   if (!gst_nn_infer_set_stream (self, FALSE, caps))
-    return FALSE;
+    return NULL;
   out = gst_nn_infer_model_get_caps (self->prepared, TRUE);
   if (gst_structure_get_fraction (gst_caps_get_structure (caps, 0), "framerate", &num, &den))
     gst_caps_set_simple (out, "framerate", GST_TYPE_FRACTION, num, den, NULL);
-  return queue_event (self, gst_event_new_caps (out));
+  return out;
 }
 
-/* Output caps follow the input's: video stays as it is, tensors become the model's outputs. */
-static gboolean
+/* Output caps follow the input's: video stays as it is, tensors become the model's outputs. What
+ * was refused comes again with the next event, and was said. */
+static GstFlowReturn
 set_caps (GstNnInfer *self, GstCaps *caps)
 {
+  g_autoptr (GstCaps) out = NULL;
   GST_DEBUG_OBJECT (self, "caps %" GST_PTR_FORMAT, caps);
-  return gst_structure_has_name (gst_caps_get_structure (caps, 0), "other/tensors")
-             ? set_tensors (self, caps)
-             : set_video (self, caps);
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
+    return GST_FLOW_NOT_NEGOTIATED;
+  gst_nn_infer_queue_wait_empty (self->queue); /* frames in flight are bound with the old caps */
+  out = gst_structure_has_name (gst_caps_get_structure (caps, 0), "other/tensors")
+            ? set_tensors (self, caps)
+            : set_video (self, caps);
+  gst_caps_replace (&self->refused, out ? NULL : caps);
+  return out ? queue_event (self, gst_event_new_caps (out)) : GST_FLOW_NOT_NEGOTIATED;
 }
 
-static gboolean
+static GstFlowReturn
 gst_nn_infer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   GstNnInfer *self = GST_NN_INFER (parent);
-  gboolean ok;
+  GstFlowReturn flow;
   GstCaps *caps;
   switch (GST_EVENT_TYPE (event)) {
   case GST_EVENT_CAPS:
     gst_event_parse_caps (event, &caps);
-    ok = set_caps (self, caps);
+    flow = set_caps (self, caps);
     gst_event_unref (event);
-    return ok;
+    return flow;
   case GST_EVENT_SEGMENT:
     gst_event_copy_segment (event, &self->segment);
     return queue_event (self, event);
   case GST_EVENT_FLUSH_START:
     gst_nn_infer_queue_set_flushing (self->queue, TRUE);
-    ok = gst_pad_push_event (self->srcpad, event);
+    gst_pad_push_event (self->srcpad, event);
     gst_pad_pause_task (self->srcpad);
-    return ok;
+    return GST_FLOW_OK;
   case GST_EVENT_FLUSH_STOP:
     gst_nn_infer_queue_drain (self->queue);
-    ok = gst_pad_push_event (self->srcpad, event);
+    gst_pad_push_event (self->srcpad, event);
     self->frame_count = 0;
     gst_nn_infer_forget_qos (self);
     gst_nn_infer_queue_set_flushing (self->queue, FALSE);
     gst_pad_start_task (self->srcpad, gst_nn_infer_task, self, NULL);
-    return ok;
+    return GST_FLOW_OK;
   default:
     if (GST_EVENT_IS_SERIALIZED (event))
       return queue_event (self, event);
-    return gst_pad_event_default (pad, parent, event);
+    return gst_pad_event_default (pad, parent, event) ? GST_FLOW_OK : GST_FLOW_ERROR;
   }
 }
 
@@ -269,7 +280,7 @@ gst_nn_infer_add_pads (GstNnInfer *self)
 {
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_nn_infer_chain);
-  gst_pad_set_event_function (self->sinkpad, gst_nn_infer_sink_event);
+  gst_pad_set_event_full_function (self->sinkpad, gst_nn_infer_sink_event);
   gst_pad_set_query_function (self->sinkpad, gst_nn_infer_sink_query);
   gst_pad_set_activatemode_function (self->sinkpad, gst_nn_infer_activate_sink);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);

@@ -212,10 +212,8 @@ attach_tensors (GstNnSlot *slot, GstBuffer *buffer, GstNnTensorMeta *carried)
   meta->pts = slot->pts;
   meta->object_id = slot->region.object_id;
   if (m->is_video) {
-    meta->width = (gint)slot->frame.info.width;
-    meta->height = (gint)slot->frame.info.height;
-    axon_image_geometry_init (&meta->geometry, &slot->frame.info, m->description->resize,
-                              m->input_width, m->input_height);
+    gst_nn_frame_describe (&slot->frame, m->description->resize, m->input_width, m->input_height,
+                           meta);
   } else if (carried != NULL) {
     meta->width = carried->width;
     meta->height = carried->height;

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A row per feature: its name, and where x86 tells of it. Asked of the processor itself, because
- * __builtin_cpu_supports() knows other names in every compiler. */
+/* A row per feature: its name, and where the processor or the system tells of it. x86 is asked
+ * itself, because __builtin_cpu_supports() knows other names in every compiler. */
 #include "cpufeatures.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#else
+#include <sys/auxv.h>
 #endif
+
+#if defined(__x86_64__)
 
 typedef enum { EAX, EBX, ECX, EDX } Register;
 
@@ -33,8 +37,6 @@ static const struct {
   { CPU_FEATURE_AVX512VL, "avx512vl", 7, 0, EBX, 31, AVX512_STATE },
   { CPU_FEATURE_AVX512_VNNI, "avx512_vnni", 7, 0, ECX, 11, AVX512_STATE },
 };
-
-#if defined(__x86_64__)
 
 #define OSXSAVE_BIT 27 /* of leaf 1, ECX: xgetbv may be used */
 
@@ -64,10 +66,26 @@ ask_processor (void)
 
 #else
 
+/* Bits of AT_HWCAP (Linux, arch/arm64/include/uapi/asm/hwcap.h). */
+static const struct {
+  CpuFeatures feature;
+  const gchar *name;
+  guint bit;
+} rows[] = {
+  { CPU_FEATURE_ASIMD, "asimd", 1 },
+  { CPU_FEATURE_ASIMDDP, "asimddp", 20 },
+};
+
 static CpuFeatures
 ask_processor (void)
 {
-  return 0;
+  CpuFeatures all = 0;
+#if defined(__aarch64__)
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (getauxval (AT_HWCAP) >> rows[i].bit & 1)
+      all |= rows[i].feature;
+#endif
+  return all;
 }
 
 #endif

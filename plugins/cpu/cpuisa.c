@@ -22,6 +22,13 @@ static const CpuIsa levels[] = {
   { "AVX512_VNNI", AVX512 | CPU_FEATURE_AVX512_VNNI, "AVX512_VNNI", &cpu_vector_avx512_vnni },
 };
 
+#elif defined(__aarch64__)
+
+static const CpuIsa levels[] = {
+  { "NEON", CPU_FEATURE_ASIMD, NULL, &cpu_vector_neon },
+  { "NEON_DOTPROD", CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP, NULL, &cpu_vector_neon_dotprod },
+};
+
 #else
 
 static const CpuIsa levels[] = { { "PORTABLE", 0, NULL, &cpu_vector_portable } };

@@ -53,7 +53,7 @@ set_up (const gchar *infer, const gchar *decode)
   Fixture f = { .model = halves_model () };
   g_autofree gchar *launch = g_strdup_printf (
       "nninfer name=infer model=%s device=TEMPLATE nireq=2 color=rgb resize=stretch "
-      "labels=left,right inference-region=roi-list %s ! nndecode threshold=0 %s",
+      "labels=left,right activation=softmax inference-region=roi-list %s ! nndecode threshold=0 %s",
       f.model, infer, decode);
   f.h = gst_harness_new_parse (launch);
   gst_harness_set_live (f.h, FALSE);

@@ -35,6 +35,27 @@ in_own_process (void)
   return FALSE;
 }
 
+typedef struct {
+  CpuFeatures features;
+  const gchar *levels, *best;
+} Processor;
+
+static void
+check_processors (const Processor *rows, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    g_autoptr (GVariant) list = NULL;
+    g_autofree const gchar **names = NULL;
+    g_autofree gchar *text = NULL;
+    processor = rows[i].features;
+    list = g_variant_ref_sink (cpu_isa_list ());
+    names = g_variant_get_strv (list, NULL);
+    text = g_strjoinv (" ", (gchar **)names);
+    g_assert_cmpstr (text, ==, rows[i].levels);
+    g_assert_cmpstr (cpu_isa_get ()->name, ==, rows[i].best);
+  }
+}
+
 #if defined(__x86_64__)
 
 #define NEHALEM CPU_FEATURE_SSE41
@@ -51,10 +72,7 @@ in_own_process (void)
 static void
 every_processor_has_its_levels_and_uses_the_best (void)
 {
-  static const struct {
-    CpuFeatures features;
-    const gchar *levels, *best;
-  } rows[] = {
+  static const Processor rows[] = {
     { NEHALEM, "SSE41", "SSE41" },
     { VIA_NANO, "SSE41", "SSE41" },
     { HASWELL, "SSE41 AVX2", "AVX2" },
@@ -64,17 +82,7 @@ every_processor_has_its_levels_and_uses_the_best (void)
     { ICE_LAKE, "SSE41 AVX2 AVX512 AVX512_VNNI", "AVX512_VNNI" },
     { SAPPHIRE_RAPIDS, "SSE41 AVX2 AVX2_VNNI AVX512 AVX512_VNNI", "AVX512_VNNI" },
   };
-  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    g_autoptr (GVariant) list = NULL;
-    g_autofree const gchar **names = NULL;
-    g_autofree gchar *text = NULL;
-    processor = rows[i].features;
-    list = g_variant_ref_sink (cpu_isa_list ());
-    names = g_variant_get_strv (list, NULL);
-    text = g_strjoinv (" ", (gchar **)names);
-    g_assert_cmpstr (text, ==, rows[i].levels);
-    g_assert_cmpstr (cpu_isa_get ()->name, ==, rows[i].best);
-  }
+  check_processors (rows, G_N_ELEMENTS (rows));
 }
 
 static void
@@ -169,6 +177,30 @@ a_limit_that_onednn_refuses_is_an_error (void)
   g_assert_true (cpu_isa_use (NULL));
 }
 
+#elif defined(__aarch64__)
+
+static void
+an_arm_has_dot_products_where_the_system_tells_of_them (void)
+{
+  static const Processor rows[] = {
+    { CPU_FEATURE_ASIMD, "NEON", "NEON" },
+    { CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP, "NEON NEON_DOTPROD", "NEON_DOTPROD" },
+  };
+  check_processors (rows, G_N_ELEMENTS (rows));
+}
+
+static void
+onednn_has_no_limit_on_arm (void)
+{
+  if (!in_own_process ())
+    return;
+  dnn_isa = "unset";
+  processor = CPU_FEATURE_ASIMD;
+  g_assert_true (cpu_isa_init (NULL) && cpu_isa_set ("NEON", NULL) && cpu_isa_use (NULL));
+  g_assert_cmpstr (dnn_isa, ==, "unset");
+  g_assert_cmpstr (cpu_isa_get ()->name, ==, "NEON");
+}
+
 #else
 
 static void
@@ -203,6 +235,9 @@ main (int argc, char **argv)
   ADD (what_is_asked_for_limits_onednn_too);
   ADD (where_nothing_is_asked_for_onednn_has_no_limit);
   ADD (a_limit_that_onednn_refuses_is_an_error);
+#elif defined(__aarch64__)
+  ADD (an_arm_has_dot_products_where_the_system_tells_of_them);
+  ADD (onednn_has_no_limit_on_arm);
 #else
   ADD (the_one_level_is_portable_and_onednn_has_no_limit);
 #endif

@@ -156,9 +156,10 @@ run (Case *c, const CpuInt8Kernels *k, const gchar *name, guint32 seed)
   CpuInt8Conv set = c->conv;
   CpuInt8Layer layer = { 0 };
   gpointer memory, scratch, y = g_malloc0 (n * 4);
-  gint32 zero = c->spec.x_zero + (set.is_signed && !set.pairs ? 128 : 0);
+  gint32 zero;
   CpuInt8Run go;
   cpu_int8_setup (&set, k, 2);
+  zero = c->spec.x_zero + set.offset;
   memory = g_aligned_alloc (cpu_int8_layer_plan (&layer, &set), 1, 64);
   scratch = g_aligned_alloc (set.shape.scratch, 1, 64);
   cpu_int8_layer_place (&layer, memory);

@@ -23,13 +23,15 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   return TRUE;
 }
 
-/* oneDNN where it is exact and at least as fast: not for depthwise layers without VNNI. */
+/* oneDNN where it has kernels that are exact and at least as fast: not for depthwise layers without
+ * VNNI. */
 static gboolean
 build_qlinear_conv (CpuPlan *plan, const AxonNode *node, GError **error)
 {
   const AxonShape *w = &node->inputs[3]->type.shape;
   gboolean depthwise = w->dims[1] == 1 && w->dims[0] == axon_node_get_int (node, "group");
-  if ((cpu_dnn_has_exact_int8 () || !depthwise) && cpu_dnn_build_qlinear_conv (plan, node, error))
+  if (cpu_dnn_has_kernels () && (cpu_dnn_has_exact_int8 () || !depthwise) &&
+      cpu_dnn_build_qlinear_conv (plan, node, error))
     return TRUE;
   return build_conv (plan, node, error);
 }

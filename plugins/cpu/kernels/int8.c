@@ -30,11 +30,11 @@ step_free (gpointer data)
   g_free (self);
 }
 
-/* bias - zero point * sum of weights. Sources of s8 that are multiplied as u8 are 128 more. */
+/* bias - zero point * sum of weights. */
 static void
 correct_bias (const CpuInt8Layer *layer, gint32 zero, const gint32 *bias, gint32 *to)
 {
-  guint32 z = (guint32)(zero + (layer->conv.is_signed && !layer->conv.pairs ? 128 : 0));
+  guint32 z = (guint32)(zero + layer->conv.offset);
   for (gsize i = 0; i < layer->n; i++)
     to[i] = (gint32)((guint32)bias[i] - z * (guint32)layer->sums[i]);
 }

@@ -10,7 +10,7 @@
 static gboolean
 reads_directly (const CpuInt8Conv *c, gint run)
 {
-  return !c->pairs && !c->is_signed && run % 4 == 0 && cpu_conv_reads_inside (&c->shape);
+  return !c->pairs && c->offset == 0 && run % 4 == 0 && cpu_conv_reads_inside (&c->shape);
 }
 
 static gsize
@@ -29,6 +29,7 @@ cpu_int8_setup (CpuInt8Conv *c, const CpuInt8Kernels *k, guint threads)
   gsize pixel = s->depthwise ? (gsize)k->lanes * 8 : (gsize)s->channels * (c->pairs ? 2 : 1);
   gsize patch;
   cpu_conv_flatten (s);
+  c->offset = c->pairs || c->is_signed == k->dot4_signed ? 0 : c->is_signed ? 128 : -128;
   if (!by_rows)
     run = s->channels;
   c->step = s->depthwise && s->dilation_h == 1 ? 2 : 1;

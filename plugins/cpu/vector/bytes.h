@@ -9,6 +9,32 @@
 
 #if defined(CPU_EMULATED) || !defined(__SSE4_1__)
 
+#if defined(CPU_NEON)
+
+/* Of each lane the low half is a byte of @a, the high half the same byte of @b. */
+CPU_INLINE void
+interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed)
+{
+  uint8x8_t x = vld1_u8 (a), y = vld1_u8 (b), low = vzip1_u8 (x, y), high = vzip2_u8 (x, y);
+  if (is_signed) {
+    to[0] = (VI32)vmovl_s8 (vreinterpret_s8_u8 (low));
+    to[1] = (VI32)vmovl_s8 (vreinterpret_s8_u8 (high));
+  } else {
+    to[0] = (VI32)vmovl_u8 (low);
+    to[1] = (VI32)vmovl_u8 (high);
+  }
+}
+
+CPU_INLINE void
+store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
+{
+  int32x4_t least = vdupq_n_s32 (lo), a = vmaxq_s32 ((int32x4_t)(first + zero), least);
+  int32x4_t b = vmaxq_s32 ((int32x4_t)(second + zero), least);
+  vst1_u8 (to, vreinterpret_u8_s8 (vmovn_s16 (vcombine_s16 (vmovn_s32 (a), vmovn_s32 (b)))));
+}
+
+#else
+
 /* Of each lane the low half is a byte of @a, the high half the same byte of @b. */
 CPU_INLINE void
 interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed)
@@ -20,6 +46,17 @@ interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed
   }
 }
 
+CPU_INLINE void
+store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
+{
+  for (gint i = 0; i < CPU_LANES; i++) {
+    to[i] = (guint8)MAX (first[i] + zero, lo);
+    to[CPU_LANES + i] = (guint8)MAX (second[i] + zero, lo);
+  }
+}
+
+#endif
+
 /* @v, at most @hi, rounded half to even. What is too low or no number becomes very low. */
 CPU_INLINE VI32
 round_below (VF32 v, VF32 hi)
@@ -30,15 +67,6 @@ round_below (VF32 v, VF32 hi)
   below = v < hi;
   v = (VF32)(((VI32)v & below) | ((VI32)hi & ~below));
   return (VI32)(v + 12582912.0f) - 0x4b400000; /* the last bit of this sum is 1 */
-}
-
-CPU_INLINE void
-store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
-{
-  for (gint i = 0; i < CPU_LANES; i++) {
-    to[i] = (guint8)MAX (first[i] + zero, lo);
-    to[CPU_LANES + i] = (guint8)MAX (second[i] + zero, lo);
-  }
 }
 
 /* Pixels of results of round_below() plus @zero, not less than @lo, which a byte holds. */

@@ -48,5 +48,5 @@ typedef struct {
 /* One per static library of meson.build; those of other architectures and the emulated ones are
  * only declared where they are linked. */
 extern const CpuVector cpu_vector_portable, cpu_vector_sse41, cpu_vector_avx2, cpu_vector_avx2_vnni,
-    cpu_vector_avx512, cpu_vector_avx512_vnni;
+    cpu_vector_avx512, cpu_vector_avx512_vnni, cpu_vector_neon, cpu_vector_neon_dotprod;
 extern const CpuVector cpu_vector_emulated_32, cpu_vector_emulated_64;

@@ -21,6 +21,21 @@ store_halves (guint16 *restrict y, const gfloat *restrict x)
                     _mm256_cvtps_ph (_mm256_loadu_ps (x), _MM_FROUND_TO_NEAREST_INT));
 }
 
+#elif defined(CPU_NEON)
+#define LANES 4
+
+static inline void
+load_halves (gfloat *restrict y, const guint16 *restrict x)
+{
+  vst1q_f32 (y, vcvt_f32_f16 (vreinterpret_f16_u16 (vld1_u16 (x))));
+}
+
+static inline void
+store_halves (guint16 *restrict y, const gfloat *restrict x)
+{
+  vst1_u16 (y, vreinterpret_u16_f16 (vcvt_f16_f32 (vld1q_f32 (x))));
+}
+
 #else
 #define LANES 1
 

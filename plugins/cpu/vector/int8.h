@@ -35,10 +35,12 @@ typedef struct {
 typedef struct {
   CpuConv shape;      /* n_taps are runs of consecutive elements */
   gboolean is_signed; /* the source is s8 */
-  gboolean pairs;     /* weights are s16: s8 cannot hold them, or no VNNI */
+  gboolean pairs;     /* weights are s16: s8 cannot hold them, or nothing multiplies in fours */
   CpuInt8Finish finish;
   /* set by cpu_int8_setup () */
-  gint n_groups;            /* length of a run in 32-bit words */
+  gint offset;   /* of the source as it is multiplied: 128 or -128 where in fours its sign is
+                    the other one */
+  gint n_groups; /* length of a run in 32-bit words */
   gint step, pairs_of_rows; /* depthwise: see int8depthwise.c */
 } CpuInt8Conv;
 
@@ -64,8 +66,9 @@ typedef void (*CpuInt8Func) (const CpuInt8Conv *conv, const CpuInt8Run *run,
                              const CpuConvPart *part, guint8 *scratch);
 
 typedef struct {
-  gint lanes;    /* 32-bit lanes of a vector */
-  gint pixels;   /* of a tile */
-  gboolean dot4; /* u8 x s8 in fours, exact */
+  gint lanes;           /* 32-bit lanes of a vector */
+  gint pixels;          /* of a tile */
+  gboolean dot4;        /* bytes x s8 in fours, exact */
+  gboolean dot4_signed; /* s8 x s8, not u8 x s8 */
   CpuInt8Func dense, depthwise;
 } CpuInt8Kernels;

@@ -93,17 +93,16 @@ static const TileFunc tiles[][2][PIXELS] = {
 };
 
 static void
-copy_elements (guint8 *restrict to, const guint8 *restrict from, gsize n, gboolean pairs,
-               gboolean is_signed)
+copy_elements (const CpuInt8Conv *c, guint8 *restrict to, const guint8 *restrict from, gsize n)
 {
   gint16 *wide = (gint16 *)(gpointer)to;
-  if (pairs && is_signed)
+  if (c->pairs && c->is_signed)
     for (gsize i = 0; i < n; i++)
       wide[i] = (gint8)from[i];
-  else if (pairs)
+  else if (c->pairs)
     for (gsize i = 0; i < n; i++)
       wide[i] = from[i];
-  else if (is_signed) /* u8 is what is multiplied in fours: 128 more, and so is the zero point */
+  else if (c->offset != 0) /* of the other sign: 128 more or less, and so is the zero point */
     for (gsize i = 0; i < n; i++)
       to[i] = from[i] ^ 0x80;
   else
@@ -137,10 +136,10 @@ lay_row (const CpuInt8Conv *c, const guint8 *x, gint32 zero, gint left, gint wid
   fill_elements (to, (gsize)from * n, c->pairs, zero);
   x += (gssize)(left + from) * (gssize)c->shape.x_pixel;
   if (c->shape.x_pixel == n)
-    copy_elements (to + (gsize)from * pixel, x, (gsize)(until - from) * n, c->pairs, c->is_signed);
+    copy_elements (c, to + (gsize)from * pixel, x, (gsize)(until - from) * n);
   else
     for (gint i = from; i < until; i++, x += c->shape.x_pixel)
-      copy_elements (to + (gsize)i * pixel, x, n, c->pairs, c->is_signed);
+      copy_elements (c, to + (gsize)i * pixel, x, n);
   fill_elements (to + (gsize)until * pixel, (gsize)(width - until) * n, c->pairs, zero);
 }
 
@@ -157,7 +156,7 @@ lay_out (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part, g
               (c->shape.kernel_h - 1) * c->shape.dilation_h + 1;
   gint width = (part->x1 - part->x0 - 1) * c->shape.stride_w +
                (c->shape.kernel_w - 1) * c->shape.dilation_w + 1;
-  gint32 zero = c->is_signed && !c->pairs ? run->x_zero + 128 : run->x_zero;
+  gint32 zero = run->x_zero + c->offset;
   gboolean by_rows = c->shape.n_taps == c->shape.kernel_h;
   row = c->shape.direct ? c->shape.x_row : (gsize)width * pixel;
   if (c->shape.direct)

@@ -6,6 +6,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .int8 = { .lanes = CPU_LANES,
             .pixels = CPU_INT8_PIXELS,
             .dot4 = CPU_DOT4,
+            .dot4_signed = CPU_DOT4_SIGNED,
             .dense = CPU_NAME (cpu_int8_dense),
             .depthwise = CPU_NAME (cpu_int8_depthwise) },
   .channels = &CPU_NAME (cpu_channels),

@@ -9,6 +9,9 @@
 
 #if defined(__SSE4_1__) && !defined(CPU_EMULATED)
 #include <immintrin.h>
+#elif defined(__ARM_NEON) && !defined(CPU_EMULATED)
+#define CPU_NEON
+#include <arm_neon.h>
 #endif
 
 #define CPU_PASTE_(a, b) a##_##b
@@ -39,7 +42,18 @@ splat_float (gfloat v)
   return v - (VF32){ 0 }; /* not +, which would have to make 0 of -0 */
 }
 
-#if defined(CPU_EMULATED) || !defined(__SSE4_1__)
+#if defined(CPU_NEON)
+
+/* c + a.lo * b.lo + a.hi * b.hi of signed halves */
+CPU_INLINE VI32
+dot2 (VI32 c, VI32 a, VI32 b)
+{
+  int16x8_t x = vreinterpretq_s16_s32 ((int32x4_t)a), y = vreinterpretq_s16_s32 ((int32x4_t)b);
+  int32x4_t low = vmull_s16 (vget_low_s16 (x), vget_low_s16 (y)), high = vmull_high_s16 (x, y);
+  return c + (VI32)vpaddq_s32 (low, high);
+}
+
+#elif defined(CPU_EMULATED) || !defined(__SSE4_1__)
 
 /* c + a.lo * b.lo + a.hi * b.hi of signed halves */
 CPU_INLINE VI32
@@ -97,6 +111,20 @@ dot4 (VI32 c, VI32 a, VI32 b)
 {
   return (VI32)_mm256_dpbusd_avx_epi32 (M (c), M (a), M (b));
 }
+#elif defined(CPU_NEON) && defined(__ARM_FEATURE_DOTPROD)
+#define CPU_DOT4 TRUE
+#define CPU_DOT4_SIGNED TRUE
+/* Both signed. */
+CPU_INLINE VI32
+dot4 (VI32 c, VI32 a, VI32 b)
+{
+  return (VI32)vdotq_s32 ((int32x4_t)c, vreinterpretq_s8_s32 ((int32x4_t)a),
+                          vreinterpretq_s8_s32 ((int32x4_t)b));
+}
 #else
 #define CPU_DOT4 FALSE
+#endif
+
+#ifndef CPU_DOT4_SIGNED
+#define CPU_DOT4_SIGNED FALSE
 #endif

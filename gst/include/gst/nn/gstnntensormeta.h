@@ -27,7 +27,7 @@ typedef struct {
   GstMeta meta;
   GPtrArray *tensors;
   gchar **names;
-  GstNnDescription *description;
+  AxonModelDescription *description;
   AxonImageGeometry geometry;
   gint width, height;
   GstClockTime pts;
