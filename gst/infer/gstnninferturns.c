@@ -120,20 +120,22 @@ gst_nn_infer_seat_leave (GstNnInferSeat *seat)
   seat_unref (seat);
 }
 
-/* With the turns' lock. */
+/* With the turns' lock. What others do not want is nobody's part. */
 static gboolean
 has_turn (GstNnInferSeat *seat)
 {
   GstNnInferTurns *t = seat->turns;
-  guint n_busy = 0;
+  gboolean others_wait = FALSE;
+  guint n_busy = 1;
   if (seat->n_running == 0)
     return TRUE;
   for (guint i = 0; i < t->seats->len; i++) {
     const GstNnInferSeat *other = g_ptr_array_index (t->seats, i);
-    n_busy += other == seat || other->n_running > 0 || other->waits;
+    others_wait |= other != seat && other->waits;
+    n_busy += other != seat && (other->n_running > 0 || other->waits);
   }
-  n_busy = MAX (n_busy, 1);
-  return t->n_running < seat->limit && seat->n_running < (seat->limit + n_busy - 1) / n_busy;
+  return t->n_running < seat->limit &&
+         (!others_wait || seat->n_running < (seat->limit + n_busy - 1) / n_busy);
 }
 
 gboolean

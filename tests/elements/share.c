@@ -157,6 +157,41 @@ elements_take_turns_in_equal_parts (void)
   gst_nn_infer_turns_unref (turns);
 }
 
+static GstHarness *
+batched_stream_new (const gchar *region)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *launch = g_strdup_printf (
+      "nninfer model-instance-id=batched model=%s device=\"BATCH:TEMPLATE(4)\" nireq=4 %s "
+      "config=\"config,AUTO_BATCH_TIMEOUT=60000\"",
+      model, region);
+  GstHarness *h = gst_harness_new_parse (launch);
+  gst_harness_set_live (h, FALSE);
+  gst_harness_set_src_caps_str (h, CAPS);
+  return h;
+}
+
+/* Batches are of four, and none runs with fewer: an object of one stream, two tiles and the whole
+ * of another. */
+static void
+regions_and_tiles_of_several_streams_are_one_batch (void)
+{
+  GstHarness *objects = batched_stream_new ("inference-region=roi-list");
+  GstHarness *tiles = batched_stream_new ("tiles=2x1");
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = frame (objects, i);
+    GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, 64, 48);
+    GstNnObject *object = gst_nn_result_meta_add_object (result, 0);
+    gst_nn_object_set_box (object, 8, 8, 16, 16);
+    g_assert_cmpint (gst_harness_push (objects, buffer), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (tiles, frame (tiles, i)), ==, GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (objects));
+    gst_buffer_unref (gst_harness_pull (tiles));
+  }
+  gst_harness_teardown (objects);
+  gst_harness_teardown (tiles);
+}
+
 static void
 what_the_first_gives_up_compiling_the_next_one_compiles (void)
 {
@@ -220,6 +255,7 @@ main (int argc, char **argv)
     TEST (a_paused_stream_delays_nobody),
     TEST (a_run_that_never_ends_delays_nobody_else),
     TEST (elements_take_turns_in_equal_parts),
+    TEST (regions_and_tiles_of_several_streams_are_one_batch),
     TEST (what_the_first_gives_up_compiling_the_next_one_compiles),
     TEST (a_compile_that_fails_fails_for_all),
     TEST (streams_come_and_go_in_any_order),
