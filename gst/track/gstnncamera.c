@@ -258,7 +258,7 @@ compare_numbers (gconstpointer a, gconstpointer b)
 static gdouble
 median (GstNnCamera *c, gsize offset)
 {
-  gdouble numbers[MOST_PATCHES];
+  gdouble numbers[MOST_PATCHES] = { 0 };
   for (guint i = 0; i < c->n_patches; i++)
     numbers[i] = G_STRUCT_MEMBER (gdouble, &c->patches[i], offset);
   qsort (numbers, c->n_patches, sizeof *numbers, compare_numbers);
