@@ -48,7 +48,7 @@ struct _GstNnInfer {
   GstPad *sinkpad, *srcpad;
 
   /* properties, object lock */
-  gchar *model_path, *device, *extensions;
+  gchar *model_path, *device, *extensions, *instance_id;
   gboolean device_is_set;
   GstStructure *affinities; /* of the last context, or NULL */
   guint nireq, interval;
