@@ -98,6 +98,8 @@ gboolean gst_nn_is_called (const GstNnDecodeInput *in, guint index, const gchar 
 /* Index of the largest of @n scores, @stride apart; what is no number is smallest. */
 gint64 gst_nn_best_class (const gfloat *scores, gint64 n, gint64 stride);
 gdouble gst_nn_sigmoid (gdouble logit);
+/* What exp (logit - @top) is divided by for its share; @top is the largest. */
+gdouble gst_nn_softmax_sum (const gfloat *logits, gint64 n, gdouble *top);
 /* Cells of the grid at a stride, and of those at strides 8, 16 and 32. */
 gint64 gst_nn_grid_cells (gint width, gint height, gint stride);
 gint64 gst_nn_count_cells (gint width, gint height);
