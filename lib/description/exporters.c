@@ -37,14 +37,14 @@ parse_names (const gchar *text)
   return g_strv_builder_end (builder);
 }
 
-/* Heads that suppress overlaps themselves give rows of boxes, whatever the task. */
+/* Heads that suppress overlaps themselves give rows of what they chose. */
 static const struct {
   const gchar *task, *resize, *decoder, *end2end;
 } tasks[] = {
   { "detect", "letterbox", "yolov8", "yolov10" },
-  { "segment", "letterbox", "yolov8-seg", NULL },
-  { "pose", "letterbox", "yolov8-pose", NULL },
-  { "obb", "letterbox", "yolov8-obb", NULL },
+  { "segment", "letterbox", "yolov8-seg", "yolo26-seg" },
+  { "pose", "letterbox", "yolov8-pose", "yolo26-pose" },
+  { "obb", "letterbox", "yolov8-obb", "yolo26-obb" },
   { "classify", "crop", "classification", "classification" },
 };
 
@@ -64,7 +64,7 @@ say_task (AxonModelDescription *d, const AxonSpeaker *speaker, AxonModel *model,
       continue;
     return axon_model_description_say (d, speaker, "resize",
                                        is_transformer ? "stretch" : tasks[i].resize, error) &&
-           (decoder == NULL || axon_model_description_say (d, speaker, "decoder", decoder, error));
+           axon_model_description_say (d, speaker, "decoder", decoder, error);
   }
   return axon_model_description_say (d, speaker, "resize", "letterbox",
                                      error); /* YOLOv5's exports */
