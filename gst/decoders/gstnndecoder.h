@@ -46,7 +46,7 @@ typedef struct {
 
 typedef struct {
   const gchar *name;
-  const gchar *blurb;
+  const gchar *blurb; /* what it reads, to be translated */
   /* TRUE if it can decode outputs of such shapes. Asked when the shapes change. */
   gboolean (*fits) (const GstNnDecodeInput *in);
   /* TRUE if nothing but this family has such shapes, where that is less than what fits. NULL: they
