@@ -139,8 +139,8 @@ the_whole_finds_what_its_parts_find (void)
   static const gchar *const chains[][2] = {
     { "nninfer model=MODEL ! nndecode threshold=0.4", "nndetect model=MODEL threshold=0.4" },
     { "nninfer model=MODEL ! nndecode threshold=0.4", "nnsegment model=MODEL threshold=0.4" },
-    { "nninfer model=MODEL inference-interval=3 ! nndecode ! nntrack min-hits=1",
-      "nndetect model=MODEL inference-interval=3 track=true track::min-hits=1" },
+    { "nninfer model=MODEL inference-interval=3 ! nndecode ! nntrack",
+      "nndetect model=MODEL inference-interval=3 track=true" },
     { "nninfer model=MODEL ! nndecode ! nninfer model=MODEL inference-region=roi-list "
       "region-margin=1 ! nndecode",
       "nndetect model=MODEL ! nnclassify model=MODEL region-margin=1" },
@@ -159,11 +159,17 @@ tracks_come_and_go_with_the_property (void)
   for (guint i = 0; i < 4; i++) {
     g_autoptr (GstElement) track = NULL;
     gboolean tracks = i % 2 == 0, is_on;
+    guint64 lost_time = 0;
     g_object_set (bin, "track", tracks, NULL);
     g_object_get (bin, "track", &is_on, NULL);
     track = gst_bin_get_by_name (GST_BIN (bin), "track");
     g_assert_true (is_on == tracks);
     g_assert_true ((track != NULL) == tracks);
+    if (tracks) {
+      gst_child_proxy_set (GST_CHILD_PROXY (bin), "track::lost-time", (guint64)7, NULL);
+      g_object_get (track, "lost-time", &lost_time, NULL);
+    }
+    g_assert_cmpuint (lost_time, ==, tracks ? 7 : 0);
   }
 }
 
