@@ -163,6 +163,15 @@ gst_nn_sigmoid (gdouble logit)
   return 1 / (1 + exp (-logit));
 }
 
+gboolean
+gst_nn_are_shares (const gfloat *values, gint64 n)
+{
+  for (gint64 i = 0; i < n; i++)
+    if (values[i] < 0 || values[i] > 1)
+      return FALSE;
+  return TRUE;
+}
+
 gdouble
 gst_nn_softmax_sum (const gfloat *logits, gint64 n, gdouble *top)
 {

@@ -98,6 +98,8 @@ gboolean gst_nn_is_called (const GstNnDecodeInput *in, guint index, const gchar 
 /* Index of the largest of @n scores, @stride apart; what is no number is smallest. */
 gint64 gst_nn_best_class (const gfloat *scores, gint64 n, gint64 stride);
 gdouble gst_nn_sigmoid (gdouble logit);
+/* Whether none of them is below 0 or above 1, as behind a sigmoid or softmax. */
+gboolean gst_nn_are_shares (const gfloat *values, gint64 n);
 /* What exp (logit - @top) is divided by for its share; @top is the largest. */
 gdouble gst_nn_softmax_sum (const gfloat *logits, gint64 n, gdouble *top);
 /* Cells of the grid at a stride, and of those at strides 8, 16 and 32. */

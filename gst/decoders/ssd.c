@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define N_GRIDS 6
+#define N_LOOK 100 /* rows that tell whether scores lack the softmax */
 #define CENTER 0.1
 #define SIZE 0.2
 
@@ -190,9 +191,11 @@ add_box (const GstNnDecodeInput *in, const Ssd *ssd, gint64 i, gdouble score, gi
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
-  gboolean is_logit = g_strcmp0 (in->activation, "softmax") == 0;
+  gboolean is_logit;
   Ssd ssd;
   find_ssd (in, &ssd);
+  is_logit = in->activation ? g_str_equal (in->activation, "softmax")
+                            : !gst_nn_are_shares (ssd.scores, MIN (ssd.n, N_LOOK) * ssd.c);
   for (gint64 i = 0; i < ssd.n; i++) {
     const gfloat *s = ssd.scores + ssd.c * i;
     gdouble top = 0, sum = is_logit ? gst_nn_softmax_sum (s, ssd.c, &top) : 1;
