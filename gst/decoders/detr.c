@@ -31,7 +31,8 @@ decode (const GstNnDecodeInput *in, GArray *objects)
 {
   GstNnRows r;
   const gfloat *b;
-  gst_nn_rows_init_queries (&r, in, &b);
+  if (!gst_nn_rows_init_queries (&r, in, &b))
+    return;
   for (gint64 i = 0; i < r.n; i++, b += 4) {
     const gfloat *logits = r.data + i * r.columns;
     gint64 k = gst_nn_best_class (logits, r.n_classes - 1, 1);
