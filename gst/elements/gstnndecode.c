@@ -102,7 +102,8 @@ complain (GstNnDecode *self, const gchar *name, gboolean is_new)
                        (_ ("there is no decoder \"%s\"; there are %s"), name, known), (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-                       (_ ("decoder %s cannot decode %s; decoders: %s"), name, outputs, known),
+                       (_ ("decoder %s cannot decode %s: it reads %s; decoders: %s"), name, outputs,
+                        _ (gst_nn_decoder_find (name)->blurb), known),
                        (NULL));
   gst_nn_decoder_choice_clear (&self->choice);
   return FALSE;
