@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnnrecord.h"
 
+#include "gstnnthumbnail.h"
+
 #include <json-glib/json-glib.h>
 
 #define NTP_TO_UNIX (2208988800ULL * GST_SECOND) /* from 1900 to 1970 */
@@ -239,6 +241,23 @@ add_findings (JsonBuilder *b, const GstNnObject *o, const GstNnRecordInfo *info)
 }
 
 static void
+add_thumbnail (JsonBuilder *b, const GstNnObject *o, const GstNnRecordInfo *info)
+{
+  gdouble x, y, width, height;
+  g_autofree gchar *jpeg = NULL;
+  if (info->picture == NULL)
+    return;
+  gst_nn_object_get_box (o, &x, &y, &width, &height);
+  jpeg = gst_nn_thumbnail_new (info->picture, info->thumbnail_size, x, y, width, height);
+  if (jpeg == NULL)
+    return;
+  begin (b, "thumbnail");
+  add_text (b, "data", jpeg);
+  add_text (b, "media_type", "image/jpeg");
+  json_builder_end_object (b);
+}
+
+static void
 add_object (JsonBuilder *b, const GstNnObject *o, const GstNnResultMeta *meta,
             const GstNnRecordInfo *info)
 {
@@ -258,6 +277,7 @@ add_object (JsonBuilder *b, const GstNnObject *o, const GstNnResultMeta *meta,
     add_int (b, "parent_id", gst_nn_object_get_parent_id (o));
   add_int (b, "region_id", gst_nn_object_get_id (o));
   add_text (b, "roi_type", label ? label : "");
+  add_thumbnail (b, o, info);
   add_zones (b, o);
   add_place (b, o);
   json_builder_end_object (b);
