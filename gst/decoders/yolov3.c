@@ -13,7 +13,6 @@ static const gdouble spread[] = { 1, 1, 1 };
 static const GstNnAnchorForm form = {
   .anchors = { NULL, two, three, NULL },
   .spreads = { NULL, spread, spread, NULL },
-
 };
 
 static gboolean

@@ -14,7 +14,6 @@ static const gdouble spread2[] = { 1.05, 1.05 };
 static const GstNnAnchorForm form = {
   .anchors = { NULL, two, three, NULL },
   .spreads = { NULL, spread2, spread3, NULL },
-
 };
 
 static gboolean

@@ -15,7 +15,6 @@ static const GstNnAnchorForm form = {
   .anchors = { NULL, NULL, three, four },
   .spreads = { NULL, spread, spread, spread },
   .is_squared = TRUE,
-
 };
 
 static gboolean

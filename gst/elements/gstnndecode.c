@@ -37,7 +37,6 @@ struct _GstNnDecode {
   GstNnModelProps props;            /* object lock */
   GstNnDescription *override;       /* what the properties say */
   GstNnDecoderChoice choice;
-  GstNnDescription *chosen_for; /* another one may name another decoder */
   GstNnStats *stats;
   GArray *candidates;     /* scratch */
   GstClockTime hold_time; /* object lock */
@@ -75,7 +74,7 @@ static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
                              GST_STATIC_CAPS (GST_NN_ANY_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 
-/* A decoder that the user named and that does not exist or does not fit is an error, shapes that no
+/* A decoder that somebody named and that does not exist or does not fit is an error, shapes that no
  * decoder knows a warning, until there were others that one does. */
 static gboolean
 complain (GstNnDecode *self, const gchar *name, gboolean is_new)
@@ -101,17 +100,16 @@ complain (GstNnDecode *self, const gchar *name, gboolean is_new)
   return FALSE;
 }
 
-/* What the library concluded may be newer than these elements, and a guess may be wrong: then
- * shapes decide. */
+/* What the library concluded may be newer than these elements, and a guess may be wrong. */
 static gboolean
-may_be_wrong (GstNnDecode *self, const GstNnDescription *described, const gchar *name)
+is_guess (GstNnDecode *self, const GstNnDescription *described)
 {
-  gboolean is_guess = FALSE;
+  gboolean doubtful = FALSE;
   g_autofree gchar *said = NULL;
-  if (self->override->decoder != NULL || described == NULL || name == NULL)
+  if (self->override->decoder != NULL || described == NULL || described->decoder == NULL)
     return FALSE;
-  said = gst_nn_description_get (described, "decoder", NULL, &is_guess);
-  return is_guess || gst_nn_decoder_find (name) == NULL;
+  said = gst_nn_description_get (described, "decoder", NULL, &doubtful);
+  return doubtful || gst_nn_decoder_find (described->decoder) == NULL;
 }
 
 static gboolean
@@ -122,22 +120,17 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
                                               : NULL;
   const GstNnDecoder *before = self->choice.decoder;
   gboolean is_new = self->choice.shapes == NULL || before != NULL;
-  const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
-  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
-  self->chosen_for = described ? gst_nn_description_ref ((GstNnDescription *)described) : NULL;
-  if (decoder == NULL && may_be_wrong (self, described, name)) {
-    GST_INFO_OBJECT (self, "decoder %s is not used: shapes decide", name);
-    name = NULL;
-    decoder = gst_nn_decoder_choose (&self->choice, in, NULL);
-  }
+  gboolean may_differ = is_guess (self, described);
+  const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name, may_differ);
   if (decoder == NULL)
-    return complain (self, name, is_new);
+    return complain (self, may_differ ? NULL : name, is_new);
   if (decoder != before)
     GST_DEBUG_OBJECT (self, "decoder %s for %u outputs of an input of %dx%d, %s", decoder->name,
                       in->tensors->len, in->width, in->height,
                       self->override->decoder ? "as the property says"
-                      : name                  ? "as the model's description says"
-                                              : "by their shapes");
+                      : name != NULL && decoder == gst_nn_decoder_find (name)
+                          ? "as the model's description says"
+                          : "by their shapes");
   return TRUE;
 }
 
@@ -201,8 +194,7 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   in.model_name = meta->description ? meta->description->model_name : NULL;
   describe_outputs (self, &in);
   gst_nn_decode_input_place (&in, &meta->geometry, result->width, result->height);
-  if ((self->chosen_for != meta->description ||
-       !gst_nn_decoder_choice_holds (&self->choice, &in)) &&
+  if (!gst_nn_decoder_choice_holds (&self->choice, &in) &&
       !choose_decoder (self, &in, meta->description))
     return FALSE;
   if (self->choice.decoder == NULL)
@@ -260,6 +252,10 @@ decode_frame (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
     if (!decode (self, meta, pts, result))
       return FALSE;
   }
+  if (self->choice.decoder == NULL) {
+    gst_clear_buffer (&self->held);
+    return TRUE;
+  }
   GST_OBJECT_LOCK (self);
   iou = self->iou_threshold;
   GST_OBJECT_UNLOCK (self);
@@ -280,6 +276,8 @@ decode_objects (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
     GstNnResultMeta *result = add_results (self, said, buffer, meta);
     if (!decode (self, meta, pts, result))
       return FALSE;
+    if (self->choice.decoder == NULL)
+      continue;
     count_results (self, result);
     gst_nn_results_attach (buffer, meta->object_id, said);
     gst_nn_track_memory_keep (self->memory, gst_buffer_get_nn_result_meta (buffer), meta->object_id,
@@ -444,7 +442,6 @@ gst_nn_decode_stop (GstBaseTransform *base)
   g_clear_pointer (&self->override, gst_nn_description_unref);
   g_clear_pointer (&self->gallery, gst_nn_gallery_free);
   gst_nn_decoder_choice_clear (&self->choice);
-  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
   forget_results (self);
   return TRUE;
 }
