@@ -138,20 +138,6 @@ clock_time (GstNnPublish *self)
   return clock ? gst_clock_get_time (clock) : gst_util_get_timestamp ();
 }
 
-static void
-fill_times (GstNnPublish *self, GstBuffer *buffer, GstNnRecordInfo *info)
-{
-  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
-  GstClockTime pts = GST_BUFFER_PTS (buffer);
-  info->stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts);
-  info->running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts);
-  info->unix_time = gst_nn_buffer_get_unix_time (buffer);
-  info->pts = pts;
-  info->frame = self->n_frames;
-  if (!GST_CLOCK_TIME_IS_VALID (info->stream_time))
-    info->stream_time = pts;
-}
-
 static GStrv
 split (const gchar *list)
 {
@@ -181,7 +167,7 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   GstNnPublish *self = (GstNnPublish *)base;
   GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (buffer);
-  GstNnRecordInfo info = { .scene = gst_buffer_get_nn_scene_meta (buffer) };
+  GstNnRecordInfo info = { NULL };
   GstNnSelectSettings select;
   g_autofree gchar *source = NULL;
   g_auto (GStrv) labels = NULL;
@@ -190,6 +176,7 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   self->n_frames++;
   if (meta == NULL)
     gst_nn_warn_if_undecoded (GST_ELEMENT (self), buffer);
+  gst_nn_record_info_fill (&info, &base->segment, buffer, self->n_frames);
   if (meta == NULL && info.scene == NULL)
     return GST_FLOW_OK;
   GST_OBJECT_LOCK (self);
@@ -205,7 +192,6 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   info.source = source;
   info.labels = (const gchar *const *)labels;
   info.zones = (const gchar *const *)zones;
-  fill_times (self, buffer, &info);
   if (gst_nn_select (&self->state, &select, meta, &info)) {
     gchar *line = write_record (self, format, buffer, meta, &info);
     GST_LOG_OBJECT (self, "tells of frame %" G_GUINT64_FORMAT, info.frame);

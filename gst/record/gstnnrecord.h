@@ -23,6 +23,13 @@ typedef struct {
 /* The attribute by which nnanalytics says in which zone an object is. */
 #define GST_NN_RECORD_ZONE "zone"
 
+/* The zone; NULL: the attribute says something else. */
+const gchar *gst_nn_record_zone (const GstNnAttribute *attribute);
+
+/* The frame's scene, times and number. */
+void gst_nn_record_info_fill (GstNnRecordInfo *info, const GstSegment *segment, GstBuffer *buffer,
+                              guint64 frame);
+
 /* Whether the user wants to hear of the object. */
 gboolean gst_nn_record_wants (const GstNnRecordInfo *info, const GstNnObject *object);
 
