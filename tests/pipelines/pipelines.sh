@@ -39,5 +39,10 @@ GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 timeout 60 gst-launch-1.0 -q filesrc lo
   jpegdec ! $ultraface ! nndecode ! nnoverlay ! fakesink 2> "$tmp/leaks" > /dev/null
 n=$((n + 1)); if grep -q 'object-alive, type-name=(string)Gst' "$tmp/leaks"; then
   bad=$((bad + 1)); echo "FAIL objects leak"; grep 'type-name=(string)Gst' "$tmp/leaks" | head; else echo "pass no object leaks"; fi
+# The tracer follows each frame through nninfer, which hands frames from thread to thread.
+GST_TRACERS="latency(flags=element)" GST_DEBUG=GST_TRACER:7 timeout 60 gst-launch-1.0 -q filesrc location="$data/media/asl-walk.mkv" ! \
+  decodebin ! videoconvert ! $ultraface name=faces ! nndecode ! identity eos-after=10 ! fakesink 2> "$tmp/trace" > /dev/null
+n=$((n + 1)); if [ "$(grep -c 'element-latency.*element=(string)faces' "$tmp/trace")" -ge 9 ]; then echo "pass each frame's time in nninfer is traced"; else
+  bad=$((bad + 1)); echo "FAIL frames are not traced through nninfer"; fi
 echo "$((n - bad)) passed, $bad failed"
 [ $bad = 0 ]
