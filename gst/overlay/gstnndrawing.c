@@ -179,7 +179,7 @@ static void
 draw_whole (const GstNnDrawing *d, GstNnLabels *labels, const GstNnObject *whole)
 {
   gint text_size = (gint)gst_nn_style_get_text_size (d->style, d->surface->height);
-  gint x = text_size / 2, y = text_size / 2;
+  gint x = text_size / 2, y = x;
   const GstNnAttribute *a;
   for (guint i = 0; (a = gst_nn_object_get_attribute (whole, i)) != NULL; i++) {
     gst_nn_labels_begin (labels);
