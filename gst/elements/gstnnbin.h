@@ -4,6 +4,7 @@
  * where both have one, it is nninfer's. Those of the others are set as "track::lost-time". */
 #pragma once
 
+#include "gstnnelement.h"
 #include "infer/gstnninfer.h"
 
 #define GST_TYPE_NN_BIN (gst_nn_bin_get_type ())

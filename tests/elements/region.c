@@ -208,7 +208,7 @@ a_margin_shows_what_is_around (void)
     GstBuffer *buffer = frame_with_red (0, 8, 8, 8, 16);
     add (buffer, "a", 16, 8, 16, 16);
     buffer = gst_harness_push_and_pull (f.h, buffer);
-    g_assert_true ((score_of (buffer, 0) > 0.2) == (margin == 1));
+    g_assert_true ((score_of (buffer, 0) > 0.55) == (margin == 1));
     gst_buffer_unref (buffer);
     tear_down (&f);
   }

@@ -194,7 +194,8 @@ def check_cppcheck():
     # varFuncNullUB: NULL is a pointer here. broken.c: a library that other programs' calls do not reach. G_DEFINE_TYPE and its like confuse it.
     types = [f"-D{m}(...)=" for m in ("G_DEFINE_TYPE", "G_DEFINE_ABSTRACT_TYPE", "G_DEFINE_BOXED_TYPE",
                                       "G_DECLARE_FINAL_TYPE", "G_DECLARE_DERIVABLE_TYPE", "G_DEFINE_EXTENDED_ERROR",
-                                      "FAMILIES", "GST_NN_ELEMENTS", "GST_NN_DECODERS", "AXON_DEFINE_EXTENSION",
+                                      "GST_ELEMENT_REGISTER_DECLARE", "GST_ELEMENT_REGISTER_DEFINE_WITH_CODE", "FAMILIES", "GST_NN_ELEMENTS",
+                                      "GST_NN_DECODERS", "AXON_DEFINE_EXTENSION",
                                       "AXON_DEFINE_PLUGIN_INFO")]
     out = subprocess.run([tool, "--quiet", "--library=gtk", "--enable=warning,performance,portability",
                           "--inline-suppr", "--suppress=missingIncludeSystem", "--suppress=varFuncNullUB",
