@@ -29,7 +29,7 @@ case $table in
     BUILD_PACKAGES="$BUILD_PACKAGES libsysprof-4-dev"
     TEST_PACKAGES="$TEST_PACKAGES libonnxifi"
     ;;
-  trixie) BUILD_PACKAGES="$BUILD_PACKAGES libsysprof-capture-4-dev" ;;
+  trixie) BUILD_PACKAGES="$BUILD_PACKAGES libsysprof-capture-4-dev libgstreamer-plugins-bad1.0-dev" ;;
 esac
 
 install_packages() {

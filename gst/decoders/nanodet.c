@@ -44,4 +44,5 @@ const GstNnDecoder gst_nn_decoder_nanodet = {
   .blurb = N_ ("grid cells with distance distributions [1,N,C+32] (NanoDet)"),
   .fits = fits,
   .decode = decode,
+  .threshold = 0.35,
 };

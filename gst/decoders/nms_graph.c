@@ -117,4 +117,5 @@ const GstNnDecoder gst_nn_decoder_nms_graph = {
   .recognises = recognises,
   .decode = decode,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

@@ -59,4 +59,5 @@ const GstNnDecoder gst_nn_decoder_yolo26_pose = {
   .decode = decode,
   .detail = detail,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

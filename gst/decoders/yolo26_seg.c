@@ -53,4 +53,5 @@ const GstNnDecoder gst_nn_decoder_yolo26_seg = {
   .decode = decode,
   .detail = detail,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

@@ -43,4 +43,5 @@ const GstNnDecoder gst_nn_decoder_yolov10 = {
   .recognises = recognises,
   .decode = decode,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

@@ -32,4 +32,5 @@ const GstNnDecoder gst_nn_decoder_yolov3 = {
   .blurb = N_ ("raw grids with three anchors a cell (YOLOv3, v3-tiny, Fastest)"),
   .fits = fits,
   .decode = decode,
+  .threshold = 0.25,
 };

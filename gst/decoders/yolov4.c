@@ -34,4 +34,5 @@ const GstNnDecoder gst_nn_decoder_yolov4 = {
   .fits = fits,
   .recognises = gst_nn_by_name_only,
   .decode = decode,
+  .threshold = 0.25,
 };

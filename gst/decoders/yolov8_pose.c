@@ -69,4 +69,5 @@ const GstNnDecoder gst_nn_decoder_yolov8_pose = {
   .recognises = recognises,
   .decode = decode,
   .detail = detail,
+  .threshold = 0.25,
 };

@@ -8,9 +8,7 @@
 static gboolean
 find_rows (const GstNnDecodeInput *in, GstNnRows *rows, guint *maps)
 {
-  if (!gst_nn_rows_init_masks (rows, in, 1, 4, maps))
-    return FALSE;
-  return TRUE;
+  return gst_nn_rows_init_masks (rows, in, 1, 4, maps);
 }
 
 static gboolean
@@ -47,4 +45,5 @@ const GstNnDecoder gst_nn_decoder_yolov8_seg = {
   .fits = fits,
   .decode = decode,
   .detail = detail,
+  .threshold = 0.25,
 };

@@ -17,6 +17,8 @@
 #include "decoders/gstnnresults.h"
 #include "decoders/gstnntiles.h"
 #include "decoders/gstnntrackmemory.h"
+#include "frame/gstnnrelation.h"
+#include "gstnnbehind.h"
 #include "gstnnelement.h"
 #include "gstnnmodelprops.h"
 #include "gstnnstats.h"
@@ -38,6 +40,7 @@ struct _GstNnDecode {
   GstNnDescription *override;       /* what the properties say */
   GstNnDecoderChoice choice;
   GstNnStats *stats;
+  gdouble used_threshold; /* of the last frame */
   GArray *candidates;     /* scratch */
   GstClockTime hold_time; /* object lock */
   GstBuffer *held;        /* without data: the last results, as they were attached */
@@ -61,6 +64,11 @@ enum {
   PROP_TOP_K,
   PROP_GALLERY
 };
+
+/* What a description says of outputs that no decoder knows, whatever their shapes. */
+#define NO_DECODER "none"
+#define DEFAULT_THRESHOLD 0.5
+#define DEFAULT_IOU_THRESHOLD 0.45
 
 enum { COUNT_DECODED, COUNT_REUSED, COUNT_WITH_RESULTS };
 static const gchar *const counts[] = { "decoded", "reused", "with-results", NULL };
@@ -94,7 +102,8 @@ complain (GstNnDecode *self, const gchar *name, gboolean is_new)
                        (_ ("there is no decoder \"%s\"; there are %s"), name, known), (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-                       (_ ("decoder %s cannot decode %s; decoders: %s"), name, outputs, known),
+                       (_ ("decoder %s cannot decode %s: it reads %s; decoders: %s"), name, outputs,
+                        _ (gst_nn_decoder_find (name)->blurb), known),
                        (NULL));
   gst_nn_decoder_choice_clear (&self->choice);
   return FALSE;
@@ -106,7 +115,8 @@ is_guess (GstNnDecode *self, const GstNnDescription *described)
 {
   gboolean doubtful = FALSE;
   g_autofree gchar *said = NULL;
-  if (self->override->decoder != NULL || described == NULL || described->decoder == NULL)
+  if (self->override->decoder != NULL || described == NULL || described->decoder == NULL ||
+      g_str_equal (described->decoder, NO_DECODER))
     return FALSE;
   said = gst_nn_description_get (described, "decoder", NULL, &doubtful);
   return doubtful || gst_nn_decoder_find (described->decoder) == NULL;
@@ -123,7 +133,7 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   gboolean may_differ = is_guess (self, described);
   const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name, may_differ);
   if (decoder == NULL)
-    return complain (self, may_differ ? NULL : name, is_new);
+    return complain (self, may_differ || g_strcmp0 (name, NO_DECODER) == 0 ? NULL : name, is_new);
   if (decoder != before)
     GST_DEBUG_OBJECT (self, "decoder %s for %u outputs of an input of %dx%d, %s", decoder->name,
                       in->tensors->len, in->width, in->height,
@@ -173,18 +183,40 @@ describe_outputs (GstNnDecode *self, GstNnDecodeInput *in)
   in->gallery = self->gallery;
 }
 
+/* The property, else what the description says, else what is usual. Less than 0: not said. */
+static gdouble
+first_said (GstNnDecode *self, const gdouble *property, gdouble described, gdouble usual)
+{
+  gdouble said;
+  GST_OBJECT_LOCK (self);
+  said = *property;
+  GST_OBJECT_UNLOCK (self);
+  return said >= 0 ? said : described >= 0 ? described : usual;
+}
+
+static gdouble
+threshold_of (GstNnDecode *self, const GstNnDescription *d)
+{
+  gdouble published = self->choice.decoder->threshold;
+  return first_said (self, &self->threshold, d ? d->threshold : -1,
+                     published > 0 ? published : DEFAULT_THRESHOLD);
+}
+
+static gdouble
+iou_threshold_of (GstNnDecode *self, const GstNnDescription *d)
+{
+  return first_said (self, &self->iou_threshold, d ? d->iou_threshold : -1, DEFAULT_IOU_THRESHOLD);
+}
+
 /* What the outputs mean, into @result. FALSE: an error was posted. */
 static gboolean
 decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
 {
   g_autoptr (GPtrArray) floats = as_floats (meta->tensors);
   GstNnDecodeInput in = { 0 };
-  gdouble iou;
   guint max;
   GST_OBJECT_LOCK (self);
-  in.threshold = self->threshold;
   in.top_k = self->top_k;
-  iou = self->iou_threshold;
   max = self->max_objects;
   GST_OBJECT_UNLOCK (self);
   in.tensors = floats;
@@ -199,7 +231,9 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
     return FALSE;
   if (self->choice.decoder == NULL)
     return TRUE;
-  gst_nn_decode_into (result, self->choice.decoder, &in, iou, max, pts, self->candidates);
+  in.threshold = self->used_threshold = threshold_of (self, in.description);
+  gst_nn_decode_into (result, self->choice.decoder, &in, iou_threshold_of (self, in.description),
+                      max, pts, self->candidates);
   gst_nn_stats_count (self->stats, COUNT_DECODED);
   return TRUE;
 }
@@ -240,7 +274,6 @@ decode_frame (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
 {
   const GstNnTensorMeta *first = g_ptr_array_index (self->parts, 0);
   GstNnResultMeta *result;
-  gdouble iou;
   gst_clear_buffer (&self->held);
   self->held = gst_buffer_new ();
   GST_BUFFER_PTS (self->held) = pts;
@@ -256,11 +289,8 @@ decode_frame (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
     gst_clear_buffer (&self->held);
     return TRUE;
   }
-  GST_OBJECT_LOCK (self);
-  iou = self->iou_threshold;
-  GST_OBJECT_UNLOCK (self);
   if (self->parts->len > 1)
-    gst_nn_tiles_merge (result, self->tiles, iou);
+    gst_nn_tiles_merge (result, self->tiles, iou_threshold_of (self, first->description));
   count_results (self, result);
   gst_nn_results_attach (buffer, 0, self->held);
   return TRUE;
@@ -359,6 +389,8 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GST_OBJECT_UNLOCK (self);
   for (guint i = 0; !keep && i < self->parts->len; i++)
     gst_buffer_remove_meta (buffer, g_ptr_array_index (self->parts, i));
+  if (!keep && self->parts->len > 0)
+    gst_nn_unshare_tensors (buffer);
   return GST_FLOW_OK;
 }
 
@@ -380,6 +412,7 @@ gst_nn_decode_set_caps (GstBaseTransform *base, GstCaps *in, G_GNUC_UNUSED GstCa
   self->width = self->height = 0;
   gst_structure_get_int (s, "width", &self->width);
   gst_structure_get_int (s, "height", &self->height);
+  gst_nn_warn_if_moved_behind (GST_ELEMENT (self), base->srcpad);
   return TRUE;
 }
 
@@ -388,17 +421,22 @@ static void
 warn_if_nothing_was_found (GstNnDecode *self)
 {
   guint64 n = gst_nn_stats_get_count (self->stats, COUNT_DECODED);
-  gdouble threshold;
+  const GstNnDecoder *decoder = self->choice.decoder;
   if (n == 0 || gst_nn_stats_get_count (self->stats, COUNT_WITH_RESULTS) > 0)
     return;
-  GST_OBJECT_LOCK (self);
-  threshold = self->threshold;
-  GST_OBJECT_UNLOCK (self);
+  if (decoder != NULL && decoder->decode == NULL && decoder->whole == NULL) {
+    GST_ELEMENT_WARNING (
+        self, STREAM, DECODE,
+        (_ ("decoder %s has nothing to say of frames: nntensor2video shows what the model draws"),
+         decoder->name),
+        (NULL));
+    return;
+  }
   GST_ELEMENT_WARNING (self, STREAM, DECODE,
                        (_ ("nothing reached threshold %g in %" G_GUINT64_FORMAT
                            " frames, decoded as %s: lower it, or see whether nninfer's color, "
                            "resize, mean and scale are those of the model"),
-                        threshold, n, self->choice.decoder ? self->choice.decoder->name : "?"),
+                        self->used_threshold, n, decoder ? decoder->name : "?"),
                        (NULL));
 }
 
@@ -544,15 +582,19 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
   object_class->set_property = gst_nn_decode_set_property;
   object_class->get_property = gst_nn_decode_get_property;
   object_class->finalize = gst_nn_decode_finalize;
-  g_object_class_install_property (object_class, PROP_THRESHOLD,
-                                   g_param_spec_double ("threshold", "Threshold",
-                                                        _ ("Least score of a result"), 0, 1, 0.5,
-                                                        playing));
+  g_object_class_install_property (
+      object_class, PROP_THRESHOLD,
+      g_param_spec_double ("threshold", "Threshold",
+                           _ ("Least score of a result; -1: as the model's description says, "
+                              "else as is usual for its decoder"),
+                           -1, 1, -1, playing));
   g_object_class_install_property (
       object_class, PROP_IOU,
-      g_param_spec_double ("iou-threshold", "IoU threshold",
-                           _ ("Overlap above which the weaker object of a class is dropped"), 0, 1,
-                           0.45, playing));
+      g_param_spec_double (
+          "iou-threshold", "IoU threshold",
+          _ ("Overlap above which the weaker object of a class is dropped; -1: as the model's "
+             "description says, else 0.45"),
+          -1, 1, -1, playing));
   g_object_class_install_property (object_class, PROP_MAX,
                                    g_param_spec_uint ("max-objects", "Objects",
                                                       _ ("Most objects per frame"), 1,
@@ -602,8 +644,8 @@ static void
 gst_nn_decode_init (GstNnDecode *self)
 {
   self->stats = gst_nn_stats_new ("nndecode-stats", counts, times);
-  self->threshold = 0.5;
-  self->iou_threshold = 0.45;
+  self->threshold = -1;
+  self->iou_threshold = -1;
   self->max_objects = 100;
   self->top_k = 5;
   self->hold_time = GST_SECOND;
