@@ -158,6 +158,7 @@ write_record (GstNnPublish *self, guint format, GstBuffer *buffer, GstNnResultMe
     return formats[format].write (meta, info);
   info->picture = &frame;
   record = formats[format].write (meta, info);
+  info->picture = NULL;
   gst_video_frame_unmap (&frame);
   return record;
 }
