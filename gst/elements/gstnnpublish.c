@@ -158,6 +158,7 @@ write_record (GstNnPublish *self, guint format, GstBuffer *buffer, GstNnResultMe
     return formats[format].write (meta, info);
   info->picture = &frame;
   record = formats[format].write (meta, info);
+  info->picture = NULL;
   gst_video_frame_unmap (&frame);
   return record;
 }
@@ -322,8 +323,10 @@ static void
 gst_nn_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNnPublish *self = (GstNnPublish *)object;
-  gconstpointer place = (guint8 *)&self->settings + places[id];
+  gconstpointer place = &self->settings;
   GST_OBJECT_LOCK (self);
+  if (id < G_N_ELEMENTS (places))
+    place = (const guint8 *)place + places[id];
   if (id == PROP_STATS && self->writer != NULL)
     g_value_take_boxed (value, gst_nn_writer_get_stats (self->writer));
   else if (id == PROP_STATS)
