@@ -20,8 +20,8 @@ ninja -C _build/fuzz --quiet fuzz-targets
 kept=tests/fuzz/corpus/$target grown=_build/fuzz/corpus/$target found=_build/fuzz/found/$target
 mkdir -p "$kept" "$grown" "$found"
 export AXON_PLUGIN_PATH=$PWD/_build/fuzz/plugins/cpu:$PWD/_build/fuzz/plugins/template
-export GST_PLUGIN_PATH_1_0=$PWD/_build/fuzz/gst GST_REGISTRY_1_0=$PWD/_build/fuzz/registry.bin GST_REGISTRY_FORK=no
-export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 G_SLICE=always-malloc
+export GST_PLUGIN_PATH_1_0= GST_REGISTRY_1_0=$PWD/_build/fuzz/registry.bin GST_REGISTRY_FORK=no
+export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:leak_check_at_exit=0 UBSAN_OPTIONS=print_stacktrace=1 G_SLICE=always-malloc
 export LSAN_OPTIONS=suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0
 fuzz=(_build/fuzz/tests/fuzz/targets/fuzz-$target -artifact_prefix="$found/" -timeout=25 -rss_limit_mb=2048 -print_final_stats=1)
 if [ "$seconds" = --merge ]; then

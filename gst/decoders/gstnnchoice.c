@@ -27,13 +27,15 @@ const GstNnDecoder *
 gst_nn_decoder_choose (GstNnDecoderChoice *choice, const GstNnDecodeInput *in, const gchar *name)
 {
   const GstNnDecoder *decoder = name ? gst_nn_decoder_find (name) : gst_nn_decoder_probe (in);
-  gst_nn_decoder_choice_clear (choice);
-  choice->shapes = g_array_new (FALSE, FALSE, sizeof (AxonShape));
+  if (choice->shapes == NULL)
+    choice->shapes = g_array_new (FALSE, FALSE, sizeof (AxonShape));
+  g_array_set_size (choice->shapes, 0);
   for (guint i = 0; i < in->tensors->len; i++)
     g_array_append_vals (choice->shapes, gst_nn_shape_at (in, i), 1);
   choice->width = in->width;
   choice->height = in->height;
   choice->n_labels = in->n_labels;
+  choice->gallery_length = in->gallery ? gst_nn_gallery_get_length (in->gallery) : 0;
   choice->decoder = decoder != NULL && decoder->fits (in) ? decoder : NULL;
   return choice->decoder;
 }
@@ -46,6 +48,11 @@ gst_nn_decoder_choice_to_string (const GstNnDecoderChoice *choice)
     g_autofree gchar *s = axon_shape_to_string (&g_array_index (choice->shapes, AxonShape, i));
     g_string_append_printf (shapes, "%s%s", i > 0 ? " " : "", s);
   }
+  if (choice->gallery_length > 0)
+    return g_strdup_printf (_ ("outputs %s of an input of %dx%d, %u labels, with a gallery of "
+                               "vectors of %" G_GSIZE_FORMAT " numbers"),
+                            shapes->str, choice->width, choice->height, choice->n_labels,
+                            choice->gallery_length);
   return g_strdup_printf (_ ("outputs %s of an input of %dx%d, %u labels"), shapes->str,
                           choice->width, choice->height, choice->n_labels);
 }

@@ -10,6 +10,7 @@ typedef struct {
   GArray *shapes;              /* AxonShape of each output; NULL: nothing was chosen yet */
   gint width, height;
   guint n_labels;
+  gsize gallery_length; /* of its vectors; 0: there is none */
 } GstNnDecoderChoice;
 
 void gst_nn_decoder_choice_clear (GstNnDecoderChoice *choice);

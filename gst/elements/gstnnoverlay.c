@@ -19,10 +19,17 @@
 GST_DEBUG_CATEGORY_STATIC (gst_nn_overlay_debug);
 #define GST_CAT_DEFAULT gst_nn_overlay_debug
 
-/* Colours that stay apart, by class. */
-static const guint32 palette[] = { 0x2ecc71, 0xe74c3c, 0x3498db, 0xf1c40f, 0x9b59b6,
-                                   0x1abc9c, 0xe67e22, 0xec407a, 0x8bc34a, 0x00bcd4 };
+/* By class: colours that colour-blind people tell apart, too (Okabe and Ito, "Color universal
+ * design", 2008), and gray. */
+static const guint32 palette[] = { 0x009e73, 0xd55e00, 0x56b4e9, 0xf0e442,
+                                   0xcc79a7, 0xe69f00, 0x0072b2, 0x999999 };
 #define N_COLORS G_N_ELEMENTS (palette)
+/* For numbers: cividis, which grows lighter with them and looks the same to colour-blind people
+ * (Nunez et al., 2018). */
+static const guint32 ramp[] = { 0x00224e, 0x002c6a, 0x1e3870, 0x34456d, 0x45516d, 0x545c6e,
+                                0x626870, 0x707574, 0x7e8178, 0x8d8e78, 0x9e9b75, 0xafa870,
+                                0xc1b668, 0xd4c45c, 0xe8d44c, 0xfee838 };
+#define N_STEPS G_N_ELEMENTS (ramp)
 #define LEAST_KEYPOINT_SCORE 0.3
 
 struct _GstNnOverlay {
@@ -31,7 +38,7 @@ struct _GstNnOverlay {
   guint thickness;         /* object lock */
   /* streaming thread, for the format of the frames */
   GstNnCaptions *captions;
-  GstNnColor colors[N_COLORS];
+  GstNnColor colors[N_COLORS], steps[N_STEPS];
   gint font_size;
 };
 
@@ -144,6 +151,21 @@ draw_keypoints (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, 
                           2 * t);
 }
 
+/* @color: of what is one thing */
+static void
+draw_mask (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, guint color)
+{
+  const GstNnMask *mask = gst_nn_object_get_mask (o);
+  if (mask == NULL)
+    return;
+  if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_VALUES)
+    gst_nn_canvas_tint (frame, self->steps, N_STEPS, mask);
+  else if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_CLASSES)
+    gst_nn_canvas_tint (frame, self->colors, N_COLORS, mask);
+  else
+    gst_nn_canvas_tint (frame, &self->colors[color], 1, mask);
+}
+
 static void
 draw_object (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, const Style *style)
 {
@@ -151,8 +173,7 @@ draw_object (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, con
   guint color = color_index (gst_nn_object_get_class_id (o));
   gdouble x, y;
   gst_nn_object_get_box (o, &x, &y, NULL, NULL);
-  if (gst_nn_object_get_mask (o) != NULL)
-    gst_nn_canvas_tint (frame, &self->colors[color], 1, gst_nn_object_get_mask (o));
+  draw_mask (self, frame, o, color);
   draw_edges (self, frame, o, color, style->thickness);
   draw_keypoints (self, frame, o, style->thickness);
   draw_text (self, frame, text, color, (gint)floor (x) - style->thickness,
@@ -198,14 +219,15 @@ gst_nn_overlay_transform_frame_ip (GstVideoFilter *filter, GstVideoFrame *frame)
   const GstNnObject *whole;
   Style style;
   guint n;
+  if (meta == NULL)
+    gst_nn_warn_if_undecoded (GST_ELEMENT (self), frame->buffer);
   if (meta == NULL || gst_nn_result_meta_is_empty (meta))
     return GST_FLOW_OK;
   n = gst_nn_result_meta_get_n_objects (meta);
   whole = gst_nn_result_meta_get_frame (meta);
   style = get_style (self, GST_VIDEO_FRAME_HEIGHT (frame));
   GST_LOG_OBJECT (self, "draws %u objects", n);
-  if (gst_nn_object_get_mask (whole) != NULL)
-    gst_nn_canvas_tint (frame, self->colors, N_COLORS, gst_nn_object_get_mask (whole));
+  draw_mask (self, frame, whole, 0);
   for (guint i = n; i-- > 0;) /* best last, so on top */
     draw_object (self, frame, gst_nn_result_meta_get_object (meta, i), &style);
   draw_frame (self, frame, whole, &style);
@@ -223,6 +245,8 @@ gst_nn_overlay_set_info (GstVideoFilter *filter, G_GNUC_UNUSED GstCaps *in_caps,
   self->captions = gst_nn_captions_new (in_info, self->font_size);
   for (guint i = 0; i < N_COLORS; i++)
     self->colors[i] = gst_nn_canvas_color (in_info, palette[i]);
+  for (guint i = 0; i < N_STEPS; i++)
+    self->steps[i] = gst_nn_canvas_color (in_info, ramp[i]);
   return TRUE;
 }
 

@@ -5,6 +5,12 @@
 #include "elements/gstnnelement.h"
 #include "fuzz.h"
 
+GST_ELEMENT_REGISTER_DECLARE (nninfer)
+GST_ELEMENT_REGISTER_DECLARE (nnpreproc)
+GST_ELEMENT_REGISTER_DECLARE (nndecode)
+GST_ELEMENT_REGISTER_DECLARE (nnoverlay)
+GST_ELEMENT_REGISTER_DECLARE (nnpublish)
+
 static void
 parse_caps (const gchar *text)
 {
@@ -12,10 +18,12 @@ parse_caps (const gchar *text)
   g_autoptr (GArray) types = g_array_new (FALSE, FALSE, sizeof (AxonDType));
   g_autoptr (GArray) shapes = g_array_new (FALSE, FALSE, sizeof (AxonShape));
   g_autoptr (GError) error = NULL;
+  gboolean ok;
   if (caps == NULL || gst_caps_is_any (caps) || gst_caps_is_empty (caps))
     return;
-  fuzz_check (gst_nn_tensor_caps_parse (caps, types, shapes, &error), error);
-  if (error == NULL && types->len > 0)
+  ok = gst_nn_tensor_caps_parse (caps, types, shapes, &error);
+  fuzz_check (ok, error);
+  if (ok)
     g_assert_true (gst_nn_tensor_caps_match (caps, types->len, (AxonDType *)(gpointer)types->data,
                                              (AxonShape *)(gpointer)shapes->data, NULL));
 }
@@ -30,6 +38,18 @@ set_property (const gchar *factory, guint index, const gchar *text)
     gst_util_set_object_arg (G_OBJECT (element), specs[index % n]->name, text);
 }
 
+/* Those linked in, not the plugin's. */
+static void
+register_elements (void)
+{
+  gst_init (NULL, NULL);
+  GST_ELEMENT_REGISTER (nninfer, NULL);
+  GST_ELEMENT_REGISTER (nnpreproc, NULL);
+  GST_ELEMENT_REGISTER (nndecode, NULL);
+  GST_ELEMENT_REGISTER (nnoverlay, NULL);
+  GST_ELEMENT_REGISTER (nnpublish, NULL);
+}
+
 int
 LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
 {
@@ -41,7 +61,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
   g_autofree gchar *text = g_strndup ((const gchar *)bytes.data, bytes.n);
   static gsize once;
   if (g_once_init_enter (&once)) {
-    gst_init (NULL, NULL);
+    register_elements ();
     g_once_init_leave (&once, 1);
   }
   if (!g_utf8_validate (text, -1, NULL))

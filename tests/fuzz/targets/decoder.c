@@ -47,16 +47,15 @@ decode (const GstNnDecoder *decoder, const GstNnDecodeInput *in)
   gst_buffer_unref (buffer);
 }
 
-int
-LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
+static void
+try_decoder (FuzzBytes *bytes)
 {
   static const gchar *const labels[] = { "a", "b", "c" };
-  FuzzBytes bytes = { data, n };
   g_autofree gchar *list = gst_nn_decoder_list ();
   g_auto (GStrv) names = g_strsplit (list, ", ", -1);
   const GstNnDecoder *decoder =
-      gst_nn_decoder_find (names[fuzz_byte (&bytes) % g_strv_length (names)]);
-  guint8 head = fuzz_byte (&bytes);
+      gst_nn_decoder_find (names[fuzz_byte (bytes) % g_strv_length (names)]);
+  guint8 head = fuzz_byte (bytes);
   g_autoptr (GPtrArray) tensors =
       g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   GstNnDecodeInput in = { .tensors = tensors,
@@ -69,13 +68,25 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
   if (in.n_labels == 0)
     in.labels = NULL;
   for (guint i = 0; i < head % 16u; i++) {
-    AxonTensor *tensor = make_tensor (&bytes);
+    AxonTensor *tensor = make_tensor (bytes);
     if (tensor == NULL)
-      return 0;
+      return;
     g_ptr_array_add (tensors, tensor);
   }
-  fill (tensors, &bytes);
+  fill (tensors, bytes);
   if (tensors->len > 0 && decoder->fits (&in))
     decode (decoder, &in);
+}
+
+int
+LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
+{
+  FuzzBytes bytes = { data, n };
+  static gsize once;
+  if (g_once_init_enter (&once)) {
+    gst_init (NULL, NULL);
+    g_once_init_leave (&once, 1);
+  }
+  try_decoder (&bytes);
   return 0;
 }

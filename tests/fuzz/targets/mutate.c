@@ -117,6 +117,9 @@ take_from_elsewhere (Mutation *m, const ProtobufCFieldDescriptor *f, gpointer va
         continue;
       there = *(guint8 **)there + pick (m, (guint)n) * size_of (g->type);
     }
+    if ((f->type == PROTOBUF_C_TYPE_MESSAGE || f->type == PROTOBUF_C_TYPE_STRING) &&
+        *(gpointer *)there == NULL)
+      continue;
     if (f->type == PROTOBUF_C_TYPE_MESSAGE)
       *(ProtobufCMessage **)value = copy_of (m, *(ProtobufCMessage **)there);
     else
@@ -204,7 +207,7 @@ change_list (Mutation *m, ProtobufCMessage *message, const ProtobufCFieldDescrip
 
 /* Lines of domain, name, opsets, types */
 static void
-change_operator (Mutation *m, Onnx__NodeProto *node)
+change_operator (Mutation *m, Onnx__Node *node)
 {
   static gchar **operators;
   gchar name[64] = "";
@@ -222,8 +225,8 @@ mutate (Mutation *m)
   if (message->descriptor->n_fields == 0)
     return;
   f = &message->descriptor->fields[pick (m, message->descriptor->n_fields)];
-  if (message->descriptor == &onnx__node_proto__descriptor && pick (m, 8) == 0) {
-    change_operator (m, (Onnx__NodeProto *)message);
+  if (message->descriptor == &onnx__node__descriptor && pick (m, 8) == 0) {
+    change_operator (m, (Onnx__Node *)message);
   } else if (f->label == PROTOBUF_C_LABEL_REPEATED) {
     change_list (m, message, f);
   } else {
@@ -242,7 +245,7 @@ LLVMFuzzerCustomMutator (guint8 *data, size_t n, size_t max, guint seed)
   ProtobufCAllocator allocator = { arena_alloc, arena_free, arena };
   Mutation m = { arena, messages, rand };
   ProtobufCMessage *model =
-      pick (&m, 8) ? (ProtobufCMessage *)onnx__model_proto__unpack (&allocator, n, data) : NULL;
+      pick (&m, 8) ? (ProtobufCMessage *)onnx__model__unpack (&allocator, n, data) : NULL;
   if (model == NULL)
     return LLVMFuzzerMutate (data, n, max);
   collect (&m, model);

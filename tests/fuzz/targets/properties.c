@@ -34,10 +34,12 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
   FuzzBytes bytes = { data, n };
   g_autofree gchar *device = fuzz_line (&bytes);
   g_autoptr (GError) error = NULL;
+  gboolean has;
   if (!g_utf8_validate (device, -1, NULL) ||
       !g_utf8_validate ((const gchar *)bytes.data, (gssize)bytes.n, NULL))
     return 0;
-  fuzz_check (axon_core_has_device (axon_core_get_default (), device, &error), error);
+  has = axon_core_has_device (axon_core_get_default (), device, &error);
+  fuzz_check (has, error);
   while (bytes.n > 0) {
     g_autofree gchar *line = fuzz_line (&bytes);
     set_property (device, line);
