@@ -188,15 +188,14 @@ change_list (Mutation *m, ProtobufCMessage *message, const ProtobufCFieldDescrip
     memcpy (grown, *list, *n * size);
   *list = grown;
   if (action == 0) {
-    memset (grown + *n * size, 0, size);
+    guint8 *added = grown + *n * size;
+    memset (added, 0, size);
     if (*n > 0)
-      memcpy (grown + *n * size, grown + at * size, size);
+      memcpy (added, grown + at * size, size);
     else if (f->type == PROTOBUF_C_TYPE_STRING)
-      *(const gchar **)(gpointer)grown = "";
-    at = (guint)(*n)++;
-    take_from_elsewhere (m, f, grown + at * size);
-    if (f->type == PROTOBUF_C_TYPE_MESSAGE && *(gpointer *)(gpointer)(grown + at * size) == NULL)
-      (*n)--;
+      *(const gchar **)(gpointer)added = "";
+    take_from_elsewhere (m, f, added);
+    *n += f->type != PROTOBUF_C_TYPE_MESSAGE || *(gpointer *)(gpointer)added != NULL;
   } else if (action == 1) {
     memmove (grown + at * size, grown + (at + 1) * size, (*n - at - 1) * size);
     (*n)--;
