@@ -43,7 +43,19 @@ fits (const GstNnDecodeInput *in)
   return find_boxes_scores (in, &boxes, &n, &c, &has_background);
 }
 
-/* Corners in 0..1; class 0 is the background where there are several classes. */
+/* A single row of rank 2 is rather a head that refines a crop. */
+static gboolean
+recognises (const GstNnDecodeInput *in)
+{
+  guint boxes;
+  gint64 n, c;
+  gboolean has_background;
+  return find_boxes_scores (in, &boxes, &n, &c, &has_background) &&
+         (n != 1 || gst_nn_shape_at (in, boxes)->rank > 2);
+}
+
+/* Corners in 0..1; class 0 is the background where there are several classes, and is not counted
+ * where labels do not name it. */
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
@@ -51,8 +63,10 @@ decode (const GstNnDecodeInput *in, GArray *objects)
   gint64 n, c;
   guint boxes;
   gboolean has_background;
+  gint first;
   if (!find_boxes_scores (in, &boxes, &n, &c, &has_background))
     return;
+  first = has_background && c > 1 && in->n_labels + 1 == c;
   b = gst_nn_data_at (in, boxes);
   s = gst_nn_data_at (in, 1 - boxes);
   for (gint64 i = 0; i < n; i++, b += 4, s += c)
@@ -60,12 +74,13 @@ decode (const GstNnDecodeInput *in, GArray *objects)
       if ((gdouble)s[k] >= in->threshold)
         gst_nn_add_object (objects, (gdouble)b[0] * in->width, (gdouble)b[1] * in->height,
                            (gdouble)(b[2] - b[0]) * in->width, (gdouble)(b[3] - b[1]) * in->height,
-                           (gdouble)s[k], (gint)k);
+                           (gdouble)s[k], (gint)k - first);
 }
 
 const GstNnDecoder gst_nn_decoder_boxes_scores = {
   .name = "boxes-scores",
   .blurb = N_ ("boxes [1,N,4] and class scores [1,N,C] (UltraFace, SSD, YOLOv4 of PyTorch)"),
   .fits = fits,
+  .recognises = recognises,
   .decode = decode,
 };

@@ -149,4 +149,5 @@ const GstNnDecoder gst_nn_decoder_classification = {
   .fits = fits,
   .recognises = recognises,
   .whole = whole,
+  .threshold = 0.1,
 };

@@ -18,7 +18,8 @@ typedef struct {
 static gboolean
 has_classes (const GstNnDecodeInput *in, gint64 n)
 {
-  return in->n_labels > 0 && n >= in->n_labels && n <= (gint64)in->n_labels + 2;
+  return in->labels != NULL && in->n_labels > 0 && n >= in->n_labels &&
+         n <= (gint64)in->n_labels + 2;
 }
 
 static gint64

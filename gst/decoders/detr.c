@@ -55,7 +55,8 @@ decode (const GstNnDecodeInput *in, GArray *objects)
 {
   GstNnRows r;
   const gfloat *b;
-  find_queries (in, &r, &b);
+  if (!find_queries (in, &r, &b))
+    return;
   for (gint64 i = 0; i < r.n; i++, b += 4) {
     const gfloat *logits = r.data + i * r.columns;
     gint64 k = gst_nn_best_class (logits, r.n_classes - 1, 1);

@@ -60,6 +60,8 @@ typedef struct {
    * was cut out for. Or NULL. */
   void (*whole) (const GstNnDecodeInput *in, GstNnObject *target);
   gboolean is_final; /* the model suppressed overlaps itself */
+  gdouble
+      threshold; /* as published, where neither a property nor the description says it; 0: 0.5 */
 } GstNnDecoder;
 
 /* Names of a later model whose outputs are the same are known, too. */

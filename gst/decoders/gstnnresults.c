@@ -42,7 +42,8 @@ gst_nn_to_frame (const GstNnDecodeInput *in, gdouble *x, gdouble *y)
 const gchar *
 gst_nn_label_at (const GstNnDecodeInput *in, gint class_id)
 {
-  return class_id >= 0 && (guint)class_id < in->n_labels ? in->labels[class_id] : NULL;
+  gboolean is_known = in->labels != NULL && class_id >= 0 && (guint)class_id < in->n_labels;
+  return is_known ? in->labels[class_id] : NULL;
 }
 
 void

@@ -195,8 +195,7 @@ cover_line (const GstNnRows *r, gint64 first, const gfloat *maps, const gint64 d
   }
 }
 
-/* Bolya et al., arXiv:1904.02689: of the cells of the maps those count whose centre is in the box.
- */
+/* Bolya et al., arXiv:1904.02689: cells of the maps count whose centre is in the box. */
 void
 gst_nn_rows_say_mask (const GstNnRows *r, const GstNnDecodeInput *in, GstNnObject *object,
                       const GstNnDetection *found, gint64 first, guint index)

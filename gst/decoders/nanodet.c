@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* NanoDet: distances as distributions, Li et al., arXiv:2006.04388; github.com/RangiLyu/nanodet.
- * NanoDet-Plus has a fourth grid, and its points are the cells' corners, no longer their centres.
- */
+ * NanoDet-Plus has a fourth grid, and its points are the cells' corners, not their centres. */
 #include "gstnnrows.h"
 
 #include <glib/gi18n-lib.h>
@@ -45,4 +44,5 @@ const GstNnDecoder gst_nn_decoder_nanodet = {
   .blurb = N_ ("grid cells with distance distributions [1,N,C+32] (NanoDet)"),
   .fits = fits,
   .decode = decode,
+  .threshold = 0.35,
 };

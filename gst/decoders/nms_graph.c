@@ -51,13 +51,16 @@ fits (const GstNnDecodeInput *in)
   return find_chosen (in, &c);
 }
 
+/* A single row of rank 2 is rather a classifier's. */
 static gboolean
 recognises (const GstNnDecodeInput *in)
 {
   Chosen c;
-  return find_chosen (in, &c) &&
-         (c.indices != NULL || (c.columns == 7 && gst_nn_shape_at (in, 0)->rank == 2) ||
-          c.columns == 4 + (in->n_labels > 0 ? in->n_labels : N_COCO));
+  if (!find_chosen (in, &c))
+    return FALSE;
+  return c.indices != NULL || (gst_nn_shape_at (in, 0)->rank == 2
+                                   ? c.columns == 7 && c.n != 1
+                                   : c.columns == 4 + (in->n_labels > 0 ? in->n_labels : N_COCO));
 }
 
 static void
@@ -114,4 +117,5 @@ const GstNnDecoder gst_nn_decoder_nms_graph = {
   .recognises = recognises,
   .decode = decode,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

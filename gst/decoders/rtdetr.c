@@ -78,8 +78,8 @@ decode (const GstNnDecodeInput *in, GArray *objects)
 
 const GstNnDecoder gst_nn_decoder_rtdetr = {
   .name = "rtdetr",
-  .blurb = N_ (
-      "queries: scores [1,N,C] and boxes [1,N,4], or both [1,N,4+C] (RT-DETR, D-FINE, RF-DETR)"),
+  .blurb = N_ ("queries: scores [1,N,C] and boxes [1,N,4], or both [1,N,4+C] (RT-DETR, D-FINE, "
+               "RF-DETR)"),
   .fits = fits,
   .recognises = recognises,
   .decode = decode,

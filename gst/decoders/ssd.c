@@ -106,11 +106,12 @@ fits (const GstNnDecodeInput *in)
   return find_ssd (in, &ssd);
 }
 
+/* Offsets alone have the shapes of boxes. */
 static gboolean
 recognises (const GstNnDecodeInput *in)
 {
   Ssd ssd;
-  return find_ssd (in, &ssd) && (ssd.priors != NULL || ssd.n == N_SSD300);
+  return find_caffe (in, &ssd);
 }
 
 /* Centre, size, variances of both; in fractions. */
@@ -196,7 +197,7 @@ softmax_sum (const gfloat *scores, gint64 n, gdouble *top)
   return sum;
 }
 
-/* Class 0 is the background. */
+/* Class 0 is the background, and is not counted where labels do not name it. */
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
@@ -209,7 +210,7 @@ decode (const GstNnDecodeInput *in, GArray *objects)
     for (gint64 k = 1; k < ssd.c; k++) {
       gdouble score = is_logit ? exp ((gdouble)s[k] - top) / sum : (gdouble)s[k];
       if (score >= in->threshold)
-        add_box (in, &ssd, i, score, (gint)k, objects);
+        add_box (in, &ssd, i, score, (gint)k - (in->n_labels + 1 == ssd.c), objects);
     }
   }
 }

@@ -35,4 +35,5 @@ const GstNnDecoder gst_nn_decoder_yolo26_obb = {
   .fits = fits,
   .decode = decode,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

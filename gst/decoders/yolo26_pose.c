@@ -22,12 +22,13 @@ fits (const GstNnDecodeInput *in)
   return find_rows (in, &rows);
 }
 
-/* COCO's points; others are told by the name. */
+/* COCO's points, and no classifier; others are told by the name. */
 static gboolean
 recognises (const GstNnDecodeInput *in)
 {
   GstNnRows rows;
-  return find_rows (in, &rows) && rows.columns == 6 + 3 * N_COCO;
+  return gst_nn_shape_at (in, 0)->rank == 3 && find_rows (in, &rows) &&
+         rows.columns == 6 + 3 * N_COCO;
 }
 
 static void
@@ -58,4 +59,5 @@ const GstNnDecoder gst_nn_decoder_yolo26_pose = {
   .decode = decode,
   .detail = detail,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

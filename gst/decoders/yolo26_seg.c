@@ -28,7 +28,8 @@ decode (const GstNnDecodeInput *in, GArray *objects)
 {
   GstNnRows rows;
   guint maps;
-  find_rows (in, &rows, &maps);
+  if (!find_rows (in, &rows, &maps))
+    return;
   while (gst_nn_rows_next_final (&rows, in->threshold))
     gst_nn_rows_add_corners (&rows, objects);
 }
@@ -38,7 +39,8 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
 {
   GstNnRows rows;
   guint maps;
-  find_rows (in, &rows, &maps);
+  if (!find_rows (in, &rows, &maps))
+    return;
   rows.i = found->row;
   gst_nn_rows_say_mask (&rows, in, object, found, 6, maps);
 }
@@ -51,4 +53,5 @@ const GstNnDecoder gst_nn_decoder_yolo26_seg = {
   .decode = decode,
   .detail = detail,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

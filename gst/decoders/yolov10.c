@@ -4,7 +4,7 @@
 
 #include <glib/gi18n-lib.h>
 
-/* No model chooses more. */
+/* No model chooses more; a classifier of six classes gives [1,6]. */
 #define MOST 1000
 
 static gboolean
@@ -24,7 +24,7 @@ static gboolean
 recognises (const GstNnDecodeInput *in)
 {
   GstNnRows rows;
-  return find_rows (in, &rows) && rows.n <= MOST;
+  return gst_nn_shape_at (in, 0)->rank == 3 && find_rows (in, &rows) && rows.n <= MOST;
 }
 
 static void
@@ -43,4 +43,5 @@ const GstNnDecoder gst_nn_decoder_yolov10 = {
   .recognises = recognises,
   .decode = decode,
   .is_final = TRUE,
+  .threshold = 0.25,
 };

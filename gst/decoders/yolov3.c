@@ -13,7 +13,6 @@ static const gdouble spread[] = { 1, 1, 1 };
 static const GstNnAnchorForm form = {
   .anchors = { NULL, two, three, NULL },
   .spreads = { NULL, spread, spread, NULL },
-
 };
 
 static gboolean
@@ -33,4 +32,5 @@ const GstNnDecoder gst_nn_decoder_yolov3 = {
   .blurb = N_ ("raw grids with three anchors a cell (YOLOv3, v3-tiny, Fastest)"),
   .fits = fits,
   .decode = decode,
+  .threshold = 0.25,
 };

@@ -14,7 +14,6 @@ static const gdouble spread2[] = { 1.05, 1.05 };
 static const GstNnAnchorForm form = {
   .anchors = { NULL, two, three, NULL },
   .spreads = { NULL, spread2, spread3, NULL },
-
 };
 
 static gboolean
@@ -35,4 +34,5 @@ const GstNnDecoder gst_nn_decoder_yolov4 = {
   .fits = fits,
   .recognises = gst_nn_by_name_only,
   .decode = decode,
+  .threshold = 0.25,
 };

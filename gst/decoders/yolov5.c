@@ -36,4 +36,5 @@ const GstNnDecoder gst_nn_decoder_yolov5 = {
   .blurb = N_ ("three anchors a cell, decoded, [1,N,5+C] (YOLOv5, v7)"),
   .fits = fits,
   .decode = decode,
+  .threshold = 0.25,
 };

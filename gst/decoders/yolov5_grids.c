@@ -15,7 +15,6 @@ static const GstNnAnchorForm form = {
   .anchors = { NULL, NULL, three, four },
   .spreads = { NULL, spread, spread, spread },
   .is_squared = TRUE,
-
 };
 
 static gboolean
@@ -36,4 +35,5 @@ const GstNnDecoder gst_nn_decoder_yolov5_grids = {
   .fits = fits,
   .recognises = gst_nn_by_name_only,
   .decode = decode,
+  .threshold = 0.25,
 };

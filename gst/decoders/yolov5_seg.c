@@ -48,4 +48,5 @@ const GstNnDecoder gst_nn_decoder_yolov5_seg = {
   .fits = fits,
   .decode = decode,
   .detail = detail,
+  .threshold = 0.25,
 };

@@ -35,4 +35,5 @@ const GstNnDecoder gst_nn_decoder_yolov6 = {
   .fits = fits,
   .recognises = gst_nn_by_name_only,
   .decode = decode,
+  .threshold = 0.25,
 };

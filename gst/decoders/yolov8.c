@@ -31,4 +31,5 @@ const GstNnDecoder gst_nn_decoder_yolov8 = {
   .blurb = N_ ("boxes and scores [1,4+C,N], or transposed (YOLOv8, v9, 11)"),
   .fits = fits,
   .decode = decode,
+  .threshold = 0.25,
 };

@@ -46,4 +46,5 @@ const GstNnDecoder gst_nn_decoder_yolov8_obb = {
   .fits = fits,
   .recognises = recognises,
   .decode = decode,
+  .threshold = 0.25,
 };

@@ -54,7 +54,8 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
 {
   GstNnRows rows;
   gint64 first, numbers;
-  find_rows (in, &rows, &first, &numbers);
+  if (!find_rows (in, &rows, &first, &numbers))
+    return;
   rows.i = found->row;
   gst_nn_rows_say_keypoints (&rows, in, object, first, numbers);
   if (rows.columns - first == numbers * N_COCO)
@@ -68,4 +69,5 @@ const GstNnDecoder gst_nn_decoder_yolov8_pose = {
   .recognises = recognises,
   .decode = decode,
   .detail = detail,
+  .threshold = 0.25,
 };

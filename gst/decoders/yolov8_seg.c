@@ -47,4 +47,5 @@ const GstNnDecoder gst_nn_decoder_yolov8_seg = {
   .fits = fits,
   .decode = decode,
   .detail = detail,
+  .threshold = 0.25,
 };

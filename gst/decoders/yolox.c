@@ -51,4 +51,5 @@ const GstNnDecoder gst_nn_decoder_yolox = {
   .fits = fits,
   .recognises = recognises,
   .decode = decode,
+  .threshold = 0.3,
 };

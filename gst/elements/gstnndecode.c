@@ -37,8 +37,8 @@ struct _GstNnDecode {
   GstNnModelProps props;            /* object lock */
   GstNnDescription *override;       /* what the properties say */
   GstNnDecoderChoice choice;
-  GstNnDescription *chosen_for; /* another one may name another decoder */
   GstNnStats *stats;
+  gdouble used_threshold; /* of the last frame */
   GArray *candidates;     /* scratch */
   GstClockTime hold_time; /* object lock */
   GstBuffer *held;        /* without data: the last results, as they were attached */
@@ -63,6 +63,11 @@ enum {
   PROP_GALLERY
 };
 
+/* What a description says of outputs that no decoder knows, whatever their shapes. */
+#define NO_DECODER "none"
+#define DEFAULT_THRESHOLD 0.5
+#define DEFAULT_IOU_THRESHOLD 0.45
+
 enum { COUNT_DECODED, COUNT_REUSED, COUNT_WITH_RESULTS };
 static const gchar *const counts[] = { "decoded", "reused", "with-results", NULL };
 enum { TIME_DECODING };
@@ -75,7 +80,7 @@ static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
                              GST_STATIC_CAPS (GST_NN_ANY_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 
-/* A decoder that the user named and that does not exist or does not fit is an error, shapes that no
+/* A decoder that somebody named and that does not exist or does not fit is an error, shapes that no
  * decoder knows a warning, until there were others that one does. */
 static gboolean
 complain (GstNnDecode *self, const gchar *name, gboolean is_new)
@@ -101,17 +106,17 @@ complain (GstNnDecode *self, const gchar *name, gboolean is_new)
   return FALSE;
 }
 
-/* What the library concluded may be newer than these elements, and a guess may be wrong: then
- * shapes decide. */
+/* What the library concluded may be newer than these elements, and a guess may be wrong. */
 static gboolean
-may_be_wrong (GstNnDecode *self, const GstNnDescription *described, const gchar *name)
+is_guess (GstNnDecode *self, const GstNnDescription *described)
 {
-  gboolean is_guess = FALSE;
+  gboolean doubtful = FALSE;
   g_autofree gchar *said = NULL;
-  if (self->override->decoder != NULL || described == NULL || name == NULL)
+  if (self->override->decoder != NULL || described == NULL || described->decoder == NULL ||
+      g_str_equal (described->decoder, NO_DECODER))
     return FALSE;
-  said = gst_nn_description_get (described, "decoder", NULL, &is_guess);
-  return is_guess || gst_nn_decoder_find (name) == NULL;
+  said = gst_nn_description_get (described, "decoder", NULL, &doubtful);
+  return doubtful || gst_nn_decoder_find (described->decoder) == NULL;
 }
 
 static gboolean
@@ -122,22 +127,17 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
                                               : NULL;
   const GstNnDecoder *before = self->choice.decoder;
   gboolean is_new = self->choice.shapes == NULL || before != NULL;
-  const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name);
-  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
-  self->chosen_for = described ? gst_nn_description_ref ((GstNnDescription *)described) : NULL;
-  if (decoder == NULL && may_be_wrong (self, described, name)) {
-    GST_INFO_OBJECT (self, "decoder %s is not used: shapes decide", name);
-    name = NULL;
-    decoder = gst_nn_decoder_choose (&self->choice, in, NULL);
-  }
+  gboolean may_differ = is_guess (self, described);
+  const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name, may_differ);
   if (decoder == NULL)
-    return complain (self, name, is_new);
+    return complain (self, may_differ || g_strcmp0 (name, NO_DECODER) == 0 ? NULL : name, is_new);
   if (decoder != before)
     GST_DEBUG_OBJECT (self, "decoder %s for %u outputs of an input of %dx%d, %s", decoder->name,
                       in->tensors->len, in->width, in->height,
                       self->override->decoder ? "as the property says"
-                      : name                  ? "as the model's description says"
-                                              : "by their shapes");
+                      : name != NULL && decoder == gst_nn_decoder_find (name)
+                          ? "as the model's description says"
+                          : "by their shapes");
   return TRUE;
 }
 
@@ -180,18 +180,40 @@ describe_outputs (GstNnDecode *self, GstNnDecodeInput *in)
   in->gallery = self->gallery;
 }
 
+/* The property, else what the description says, else what is usual. Less than 0: not said. */
+static gdouble
+first_said (GstNnDecode *self, const gdouble *property, gdouble described, gdouble usual)
+{
+  gdouble said;
+  GST_OBJECT_LOCK (self);
+  said = *property;
+  GST_OBJECT_UNLOCK (self);
+  return said >= 0 ? said : described >= 0 ? described : usual;
+}
+
+static gdouble
+threshold_of (GstNnDecode *self, const GstNnDescription *d)
+{
+  gdouble published = self->choice.decoder->threshold;
+  return first_said (self, &self->threshold, d ? d->threshold : -1,
+                     published > 0 ? published : DEFAULT_THRESHOLD);
+}
+
+static gdouble
+iou_threshold_of (GstNnDecode *self, const GstNnDescription *d)
+{
+  return first_said (self, &self->iou_threshold, d ? d->iou_threshold : -1, DEFAULT_IOU_THRESHOLD);
+}
+
 /* What the outputs mean, into @result. FALSE: an error was posted. */
 static gboolean
 decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
 {
   g_autoptr (GPtrArray) floats = as_floats (meta->tensors);
   GstNnDecodeInput in = { 0 };
-  gdouble iou;
   guint max;
   GST_OBJECT_LOCK (self);
-  in.threshold = self->threshold;
   in.top_k = self->top_k;
-  iou = self->iou_threshold;
   max = self->max_objects;
   GST_OBJECT_UNLOCK (self);
   in.tensors = floats;
@@ -201,13 +223,14 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   in.model_name = meta->description ? meta->description->model_name : NULL;
   describe_outputs (self, &in);
   gst_nn_decode_input_place (&in, &meta->geometry, result->width, result->height);
-  if ((self->chosen_for != meta->description ||
-       !gst_nn_decoder_choice_holds (&self->choice, &in)) &&
+  if (!gst_nn_decoder_choice_holds (&self->choice, &in) &&
       !choose_decoder (self, &in, meta->description))
     return FALSE;
   if (self->choice.decoder == NULL)
     return TRUE;
-  gst_nn_decode_into (result, self->choice.decoder, &in, iou, max, pts, self->candidates);
+  in.threshold = self->used_threshold = threshold_of (self, in.description);
+  gst_nn_decode_into (result, self->choice.decoder, &in, iou_threshold_of (self, in.description),
+                      max, pts, self->candidates);
   gst_nn_stats_count (self->stats, COUNT_DECODED);
   return TRUE;
 }
@@ -248,7 +271,6 @@ decode_frame (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
 {
   const GstNnTensorMeta *first = g_ptr_array_index (self->parts, 0);
   GstNnResultMeta *result;
-  gdouble iou;
   gst_clear_buffer (&self->held);
   self->held = gst_buffer_new ();
   GST_BUFFER_PTS (self->held) = pts;
@@ -260,11 +282,12 @@ decode_frame (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
     if (!decode (self, meta, pts, result))
       return FALSE;
   }
-  GST_OBJECT_LOCK (self);
-  iou = self->iou_threshold;
-  GST_OBJECT_UNLOCK (self);
+  if (self->choice.decoder == NULL) {
+    gst_clear_buffer (&self->held);
+    return TRUE;
+  }
   if (self->parts->len > 1)
-    gst_nn_tiles_merge (result, self->tiles, iou);
+    gst_nn_tiles_merge (result, self->tiles, iou_threshold_of (self, first->description));
   count_results (self, result);
   gst_nn_results_attach (buffer, 0, self->held);
   return TRUE;
@@ -280,6 +303,8 @@ decode_objects (GstNnDecode *self, GstBuffer *buffer, GstClockTime pts)
     GstNnResultMeta *result = add_results (self, said, buffer, meta);
     if (!decode (self, meta, pts, result))
       return FALSE;
+    if (self->choice.decoder == NULL)
+      continue;
     count_results (self, result);
     gst_nn_results_attach (buffer, meta->object_id, said);
     gst_nn_track_memory_keep (self->memory, gst_buffer_get_nn_result_meta (buffer), meta->object_id,
@@ -390,17 +415,22 @@ static void
 warn_if_nothing_was_found (GstNnDecode *self)
 {
   guint64 n = gst_nn_stats_get_count (self->stats, COUNT_DECODED);
-  gdouble threshold;
+  const GstNnDecoder *decoder = self->choice.decoder;
   if (n == 0 || gst_nn_stats_get_count (self->stats, COUNT_WITH_RESULTS) > 0)
     return;
-  GST_OBJECT_LOCK (self);
-  threshold = self->threshold;
-  GST_OBJECT_UNLOCK (self);
+  if (decoder != NULL && decoder->decode == NULL && decoder->whole == NULL) {
+    GST_ELEMENT_WARNING (
+        self, STREAM, DECODE,
+        (_ ("decoder %s has nothing to say of frames: nntensor2video shows what the model draws"),
+         decoder->name),
+        (NULL));
+    return;
+  }
   GST_ELEMENT_WARNING (self, STREAM, DECODE,
                        (_ ("nothing reached threshold %g in %" G_GUINT64_FORMAT
                            " frames, decoded as %s: lower it, or see whether nninfer's color, "
                            "resize, mean and scale are those of the model"),
-                        threshold, n, self->choice.decoder ? self->choice.decoder->name : "?"),
+                        self->used_threshold, n, decoder ? decoder->name : "?"),
                        (NULL));
 }
 
@@ -444,7 +474,6 @@ gst_nn_decode_stop (GstBaseTransform *base)
   g_clear_pointer (&self->override, gst_nn_description_unref);
   g_clear_pointer (&self->gallery, gst_nn_gallery_free);
   gst_nn_decoder_choice_clear (&self->choice);
-  g_clear_pointer (&self->chosen_for, gst_nn_description_unref);
   forget_results (self);
   return TRUE;
 }
@@ -547,15 +576,19 @@ gst_nn_decode_class_init (GstNnDecodeClass *klass)
   object_class->set_property = gst_nn_decode_set_property;
   object_class->get_property = gst_nn_decode_get_property;
   object_class->finalize = gst_nn_decode_finalize;
-  g_object_class_install_property (object_class, PROP_THRESHOLD,
-                                   g_param_spec_double ("threshold", "Threshold",
-                                                        _ ("Least score of a result"), 0, 1, 0.5,
-                                                        playing));
+  g_object_class_install_property (
+      object_class, PROP_THRESHOLD,
+      g_param_spec_double ("threshold", "Threshold",
+                           _ ("Least score of a result; -1: as the model's description says, "
+                              "else as is usual for its decoder"),
+                           -1, 1, -1, playing));
   g_object_class_install_property (
       object_class, PROP_IOU,
-      g_param_spec_double ("iou-threshold", "IoU threshold",
-                           _ ("Overlap above which the weaker object of a class is dropped"), 0, 1,
-                           0.45, playing));
+      g_param_spec_double (
+          "iou-threshold", "IoU threshold",
+          _ ("Overlap above which the weaker object of a class is dropped; -1: as the model's "
+             "description says, else 0.45"),
+          -1, 1, -1, playing));
   g_object_class_install_property (object_class, PROP_MAX,
                                    g_param_spec_uint ("max-objects", "Objects",
                                                       _ ("Most objects per frame"), 1,
@@ -605,8 +638,8 @@ static void
 gst_nn_decode_init (GstNnDecode *self)
 {
   self->stats = gst_nn_stats_new ("nndecode-stats", counts, times);
-  self->threshold = 0.5;
-  self->iou_threshold = 0.45;
+  self->threshold = -1;
+  self->iou_threshold = -1;
   self->max_objects = 100;
   self->top_k = 5;
   self->hold_time = GST_SECOND;

@@ -73,6 +73,9 @@ static const Kind kinds[] = {
     .is_whole = TRUE,
     .max = 16384,
     .more = OR_AS_THE_FRAME },
+  /* nndecode has properties of its own, which may change while it plays. */
+  { .key = "threshold" },
+  { .key = "iou-threshold" },
 };
 
 static const Kind *

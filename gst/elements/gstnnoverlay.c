@@ -5,7 +5,8 @@
  *
  * Draws what models said of a frame into it: boxes (rotated ones, too) with labels, scores,
  * attributes, texts and tracks, keypoints with their skeletons, masks, and the classes of the whole
- * frame. Takes every format whose components lie apart.
+ * frame; zones and lines of nnanalytics with their counts, and where objects are most. Takes every
+ * format whose components lie apart.
  *
  * Threads: streaming thread.
  */
@@ -24,6 +25,7 @@ GST_DEBUG_CATEGORY_STATIC (gst_nn_overlay_debug);
 static const guint32 palette[] = { 0x009e73, 0xd55e00, 0x56b4e9, 0xf0e442,
                                    0xcc79a7, 0xe69f00, 0x0072b2, 0x999999 };
 #define N_COLORS G_N_ELEMENTS (palette)
+#define HOT 1 /* where objects are most */
 /* For numbers: cividis, which grows lighter with them and looks the same to colour-blind people
  * (Nunez et al., 2018). */
 static const guint32 ramp[] = { 0x00224e, 0x002c6a, 0x1e3870, 0x34456d, 0x45516d, 0x545c6e,
@@ -199,6 +201,40 @@ draw_frame (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *whole, 
   draw_keypoints (self, frame, whole, style->thickness);
 }
 
+/* A zone's name with how many are in it, a line's with how many went each way. */
+static gchar *
+shape_caption (const GstNnShape *shape)
+{
+  guint64 count = gst_nn_shape_get_count (shape), back = gst_nn_shape_get_count_back (shape);
+  g_autofree gchar *name = g_utf8_make_valid (gst_nn_shape_get_name (shape), -1);
+  if (gst_nn_shape_is_zone (shape))
+    return g_strdup_printf ("%s: %" G_GUINT64_FORMAT, name, count);
+  return g_strdup_printf ("%s: %" G_GUINT64_FORMAT " / %" G_GUINT64_FORMAT, name, count, back);
+}
+
+static void
+draw_scene (GstNnOverlay *self, GstVideoFrame *frame, const GstNnSceneMeta *scene,
+            const Style *style)
+{
+  gdouble width = GST_VIDEO_FRAME_WIDTH (frame), height = GST_VIDEO_FRAME_HEIGHT (frame);
+  if (scene->heat_map != NULL)
+    gst_nn_canvas_tint (frame, &self->colors[HOT], 1, scene->heat_map);
+  for (guint i = 0; i < scene->shapes->len; i++) {
+    const GstNnShape *shape = g_ptr_array_index (scene->shapes, i);
+    guint n = gst_nn_shape_get_n_points (shape), color = color_index ((gint)i);
+    g_autofree gchar *text = style->labels ? shape_caption (shape) : g_strdup ("");
+    gdouble x0, y0, x1, y1;
+    for (guint j = 0; j < (gst_nn_shape_is_zone (shape) ? n : n - 1); j++) {
+      gst_nn_shape_get_point (shape, j, &x0, &y0);
+      gst_nn_shape_get_point (shape, (j + 1) % n, &x1, &y1);
+      gst_nn_canvas_line (frame, &self->colors[color], style->thickness, x0 * width, y0 * height,
+                          x1 * width, y1 * height);
+    }
+    gst_nn_shape_get_point (shape, 0, &x0, &y0);
+    draw_text (self, frame, text, color, (gint)(x0 * width), (gint)(y0 * height), FALSE);
+  }
+}
+
 static Style
 get_style (GstNnOverlay *self, gint height)
 {
@@ -216,16 +252,18 @@ gst_nn_overlay_transform_frame_ip (GstVideoFilter *filter, GstVideoFrame *frame)
 {
   GstNnOverlay *self = (GstNnOverlay *)filter;
   GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (frame->buffer);
+  const GstNnSceneMeta *scene = gst_buffer_get_nn_scene_meta (frame->buffer);
   const GstNnObject *whole;
-  Style style;
+  Style style = get_style (self, GST_VIDEO_FRAME_HEIGHT (frame));
   guint n;
   if (meta == NULL)
     gst_nn_warn_if_undecoded (GST_ELEMENT (self), frame->buffer);
+  if (scene != NULL)
+    draw_scene (self, frame, scene, &style);
   if (meta == NULL || gst_nn_result_meta_is_empty (meta))
     return GST_FLOW_OK;
   n = gst_nn_result_meta_get_n_objects (meta);
   whole = gst_nn_result_meta_get_frame (meta);
-  style = get_style (self, GST_VIDEO_FRAME_HEIGHT (frame));
   GST_LOG_OBJECT (self, "draws %u objects", n);
   draw_mask (self, frame, whole, 0);
   for (guint i = n; i-- > 0;) /* best last, so on top */

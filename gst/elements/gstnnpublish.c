@@ -353,24 +353,24 @@ install_ready_properties (GObjectClass *klass)
         "location", "Location",
         _ ("File, stdout, or mqtt, mqtts, kafka, http, https, sse, unix, tcp, udp://..."),
         DEFAULT_LOCATION, READY),
-    [PROP_SPOOL_LOCATION] = g_param_spec_string (
-        "spool-location", "Spool location",
-        _ ("File that keeps what cannot be sent and the queue does not hold, for the next run, too"),
-        NULL, READY),
+    [PROP_SPOOL_LOCATION] = g_param_spec_string ("spool-location", "Spool location",
+                                                 _ ("File that keeps what cannot be sent and the "
+                                                    "queue does not hold, for the next run, too"),
+                                                 NULL, READY),
     [PROP_OPTIONS] = g_param_spec_boxed (
         "options", "Options", _ ("What only this kind of location knows: options,NAME=VALUE,..."),
         GST_TYPE_STRUCTURE, READY),
-    [PROP_APPEND] = g_param_spec_boolean ("append", "Append",
-                                          _ ("Write behind what the file has"), FALSE, READY),
+    [PROP_APPEND] = g_param_spec_boolean ("append", "Append", _ ("Write behind what the file has"),
+                                          FALSE, READY),
     [PROP_FORMAT] = g_param_spec_enum ("format", "Format", _ ("What a record looks like"),
                                        format_get_type (), 0, READY),
     [PROP_QUEUE_SIZE] = g_param_spec_uint ("queue-size", "Queue size",
                                            _ ("Records that may wait; the oldest are lost then"), 1,
                                            1000000, DEFAULT_QUEUE_SIZE, READY),
-    [PROP_MAX_RECONNECT_INTERVAL] = g_param_spec_uint (
-        "max-reconnect-interval", "Reconnect interval",
-        _ ("Most seconds between two tries of what failed"), 1, 3600, DEFAULT_RECONNECT_INTERVAL,
-        READY),
+    [PROP_MAX_RECONNECT_INTERVAL] =
+        g_param_spec_uint ("max-reconnect-interval", "Reconnect interval",
+                           _ ("Most seconds between two tries of what failed"), 1, 3600,
+                           DEFAULT_RECONNECT_INTERVAL, READY),
     [PROP_SPOOL_SIZE] =
         g_param_spec_uint64 ("spool-size", "Spool size", _ ("Most bytes that wait on disk"), 0,
                              G_MAXINT64, DEFAULT_SPOOL_SIZE, READY),
@@ -384,34 +384,31 @@ static void
 install_playing_properties (GObjectClass *klass)
 {
   GParamSpec *specs[] = {
-    [PROP_SOURCE] = g_param_spec_string (
-        "source", "Source", _ ("Name of the source in each record"), NULL, PLAYING),
+    [PROP_SOURCE] = g_param_spec_string ("source", "Source",
+                                         _ ("Name of the source in each record"), NULL, PLAYING),
     [PROP_LABELS] = g_param_spec_string (
         "labels", "Labels", _ ("Only objects with one of these labels: A,B,..."), NULL, PLAYING),
     [PROP_ZONES] = g_param_spec_string (
         "zones", "Zones", _ ("Only objects in one of these zones of nnanalytics: A,B,..."), NULL,
         PLAYING),
     [PROP_EMPTY] = g_param_spec_boolean ("add-empty-results", "Empty results",
-                                         _ ("Tell of frames without results, too"), FALSE,
-                                         PLAYING),
-    [PROP_TENSOR_DATA] = g_param_spec_boolean (
-        "add-tensor-data", "Tensor data", _ ("Masks and embeddings, too"), FALSE, PLAYING),
+                                         _ ("Tell of frames without results, too"), FALSE, PLAYING),
+    [PROP_TENSOR_DATA] = g_param_spec_boolean ("add-tensor-data", "Tensor data",
+                                               _ ("Masks and embeddings, too"), FALSE, PLAYING),
     [PROP_ON_CHANGE] = g_param_spec_boolean (
         "on-change", "On change",
-        _ ("Only when other objects are there, or something else is said of them"), FALSE,
-        PLAYING),
+        _ ("Only when other objects are there, or something else is said of them"), FALSE, PLAYING),
     [PROP_EOS_TIMEOUT] = g_param_spec_uint ("eos-timeout", "Timeout at the end",
                                             _ ("Milliseconds that the end of the stream waits "
                                                "until all is sent"),
                                             0, 600000, DEFAULT_EOS_TIMEOUT, PLAYING),
     [PROP_MIN_INTERVAL] = g_param_spec_uint64 (
         "min-interval", "Least interval",
-        _ ("Nanoseconds of the stream between two records; events are always told"), 0,
-        G_MAXINT64, 0, PLAYING),
-    [PROP_STATS] = g_param_spec_boxed ("stats", "Statistics",
-                                       _ ("Records: sent, lost, queued, spooled; failing"),
-                                       GST_TYPE_STRUCTURE,
-                                       G_PARAM_READABLE | G_PARAM_STATIC_STRINGS),
+        _ ("Nanoseconds of the stream between two records; events are always told"), 0, G_MAXINT64,
+        0, PLAYING),
+    [PROP_STATS] = g_param_spec_boxed (
+        "stats", "Statistics", _ ("Records: sent, lost, queued, spooled; failing"),
+        GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS),
   };
   for (guint i = 0; i < G_N_ELEMENTS (specs); i++)
     if (specs[i] != NULL)

@@ -130,6 +130,8 @@ gst_nn_tensor_picture_describe (const GstNnTensorPicture *p, const GstVideoInfo 
   gst_video_info_set_format (&info, format, (guint)p->width, (guint)p->height);
   if (format == GST_VIDEO_FORMAT_I420 && GST_VIDEO_INFO_IS_YUV (from))
     info.colorimetry = from->colorimetry;
+  else if (format == GST_VIDEO_FORMAT_I420) /* grey is made of RGB with these weights */
+    gst_video_colorimetry_from_string (&info.colorimetry, GST_VIDEO_COLORIMETRY_BT601);
   if (is_known (from) && geometry != NULL && geometry->width > 0)
     choose_aspect (from, geometry, &info);
   return info;

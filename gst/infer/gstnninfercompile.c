@@ -181,10 +181,16 @@ warn_if_assumed (GstNnInfer *self, const GstNnInferModel *m)
       preset ? g_strdup_printf (
                    _ ("; it looks like preset=%s, which settles it where that is right"), preset)
              : g_strdup ("");
-  if (doubts == NULL || !m->is_video || g_strcmp0 (self->assumed_for, m->path) == 0)
+  if (!m->is_video || g_strcmp0 (self->assumed_for, m->path) == 0)
     return;
   g_free (self->assumed_for);
   self->assumed_for = g_strdup (m->path);
+  if (m->description->caution != NULL)
+    GST_ELEMENT_WARNING (
+        self, STREAM, FORMAT,
+        (_ ("%s is %s: %s"), m->description->model_name, preset, m->description->caution), (NULL));
+  if (doubts == NULL)
+    return;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
                        (_ ("%s does not say all that its pictures need. Assumed, and settled by "
                            "properties of these names: %s%s"),

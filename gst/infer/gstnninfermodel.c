@@ -63,6 +63,14 @@ round_size (gint value)
   return CLAMP ((value + 16) / 32 * 32, 32, 16384);
 }
 
+/* A side that is left free keeps the frame's proportions where the other one is not: lines of text
+ * are as long as they are. */
+static gint
+suit_size (gint side, gint other, gint given)
+{
+  return round_size (given > 0 && other > 0 ? (gint)((gint64)side * given / other) : side);
+}
+
 /* The model's input for frames of that size: what it fixes itself, else what its description says,
  * else what suits the frame. Its first input may be no picture: preparing it says so. */
 static void
@@ -74,10 +82,10 @@ choose_size (GstNnInferModel *m, gint width, gint height)
     return;
   m->input_width = picture.width >= 0      ? picture.width
                    : m->description->width ? m->description->width
-                                           : round_size (width);
+                                           : suit_size (width, height, picture.height);
   m->input_height = picture.height >= 0      ? picture.height
                     : m->description->height ? m->description->height
-                                             : round_size (height);
+                                             : suit_size (height, width, picture.width);
 }
 
 static gboolean

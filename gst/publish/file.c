@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lines to a file, a pipe or standard output: a new file when one is long or old enough. A line that
- * did not fit on the disk is taken back, so that the next begins where a line begins.
- * Threads: one at a time. */
+/* Lines to a file, a pipe or standard output: a new file when one is long or old enough. A line
+ * that did not fit on the disk is taken back, so that the next begins where a line begins. Threads:
+ * one at a time. */
 #include "gstnntransport.h"
 
 #include "config.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Records that wait on disk, in order, within a bound: a file of lines, which stays when the process
- * ends. After a crash some may be sent twice. Threads: one at a time. */
+/* Records that wait on disk, in order, within a bound: a file of lines, which stays when the
+ * process ends. After a crash some may be sent twice. Threads: one at a time. */
 #pragma once
 
 #include <gio/gio.h>

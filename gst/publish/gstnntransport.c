@@ -6,8 +6,8 @@
 #include <glib/gi18n-lib.h>
 #include <gmodule.h>
 
-/* A transport is here, or in a module whose library Debian has in a package. libsoup 3 ends a process
- * that has libsoup 2. */
+/* A transport is here, or in a module whose library Debian has in a package. libsoup 3 ends a
+ * process that has libsoup 2. */
 static const struct {
   const gchar *scheme;
   const GstNnTransport *transport;
@@ -61,10 +61,11 @@ load (guint row, const gchar *location, GError **error)
   gpointer symbol;
   const GstNnTransport *transport;
   if (is_loaded (schemes[row].enemy)) {
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
-                 _ ("%s needs libsoup 3, and this process has %s already, which cannot stand beside "
-                    "it: publish from a process of its own"),
-                 location, schemes[row].enemy);
+    g_set_error (
+        error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED,
+        _ ("%s needs libsoup 3, and this process has %s already, which cannot stand beside "
+           "it: publish from a process of its own"),
+        location, schemes[row].enemy);
     return NULL;
   }
   module = g_module_open (path, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);

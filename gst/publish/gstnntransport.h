@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How records leave: one transport a file. Those that need a library of their own are modules beside
- * the plugin, loaded when a location asks for them: a missing library costs only its transport. */
+/* How records leave: one transport a file. Those that need a library of their own are modules
+ * beside the plugin, loaded when a location asks for them: a missing library costs only its
+ * transport. */
 #pragma once
 
 #include <gio/gio.h>
@@ -23,7 +24,8 @@ typedef struct {
   gboolean append;             /* files: behind what is there */
   const GstStructure *options; /* every option of the transport, with its type */
   GCancellable *cancellable;   /* ends every wait */
-  /* From any thread, without a lock: what could not be sent may be tried again now; so many records are lost. */
+  /* From any thread, without a lock: what could not be sent may be tried again now; so many records
+   * are lost. */
   void (*ready) (gpointer data);
   void (*lost) (guint n, const gchar *why, gpointer data);
   gpointer data;
@@ -50,8 +52,8 @@ typedef struct {
 
 extern const GstNnTransport gst_nn_transport_file, gst_nn_transport_socket;
 
-/* The transport of a location: "SCHEME://...", or a file. NULL with an error that says which package
- * has its library. Stays loaded. */
+/* The transport of a location: "SCHEME://...", or a file. NULL with an error that says which
+ * package has its library. Stays loaded. */
 const GstNnTransport *gst_nn_transport_find (const gchar *location, GError **error);
 /* All of its options, as @given says or with their initial values; NULL with an error that names
  * those that there are. */

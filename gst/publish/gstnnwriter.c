@@ -118,7 +118,7 @@ spill (GstNnWriter *w)
 static GstNnOutgoing *
 take_next (GstNnWriter *w)
 {
-  GBytes *bytes = w->n_spooled > 0 ? gst_nn_spool_next (w->spool) : NULL;
+  GBytes *bytes = w->spool != NULL && w->n_spooled > 0 ? gst_nn_spool_next (w->spool) : NULL;
   if (w->spool != NULL)
     w->n_spooled = gst_nn_spool_get_length (w->spool);
   return bytes != NULL ? outgoing_new (bytes, GST_CLOCK_TIME_NONE) : pop (w);

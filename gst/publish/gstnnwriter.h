@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Records on their way: a bounded queue and a thread that hands them to a transport, in order, again
- * and again until it takes them. Whoever pushes never waits: what does not fit is counted, the
- * oldest first. Threads: any. */
+/* Records on their way: a bounded queue and a thread that hands them to a transport, in order,
+ * again and again until it takes them. Whoever pushes never waits: what does not fit is counted,
+ * the oldest first. Threads: any. */
 #pragma once
 
 #include "gstnntransport.h"

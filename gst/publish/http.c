@@ -105,7 +105,8 @@ http_open (const GstNnTransportSettings *settings, GError **error)
 
 static const GstNnTransportOption http_options[] = {
   { "user", G_TYPE_STRING, NULL, N_ ("name for the server (Basic)") },
-  { "password-file", G_TYPE_STRING, NULL, N_ ("its first line is the password, or without a user a bearer's token") },
+  { "password-file", G_TYPE_STRING, NULL,
+    N_ ("its first line is the password, or without a user a bearer's token") },
   { "ca-file", G_TYPE_STRING, NULL, N_ ("certificates to trust, otherwise the system's") },
   { "timeout", G_TYPE_INT, "10", N_ ("seconds that the server has to answer") },
   { NULL, G_TYPE_NONE, NULL, NULL },

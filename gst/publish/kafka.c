@@ -40,8 +40,8 @@ static gboolean
 is_reachable (Kafka *k)
 {
   const struct rd_kafka_metadata *metadata;
-  if (k->down != NULL && rd_kafka_metadata (k->client, 0, NULL, &metadata, PROBE_TIME) ==
-                             RD_KAFKA_RESP_ERR_NO_ERROR) {
+  if (k->down != NULL &&
+      rd_kafka_metadata (k->client, 0, NULL, &metadata, PROBE_TIME) == RD_KAFKA_RESP_ERR_NO_ERROR) {
     rd_kafka_metadata_destroy (metadata);
     g_clear_pointer (&k->down, g_free);
   }
@@ -61,10 +61,9 @@ kafka_send (gpointer transport, const GstNnOutgoing *record, GError **error)
                  _ ("%s: no broker can be reached: %s"), k->location, k->down);
     return FALSE;
   }
-  code = rd_kafka_producev (k->client, RD_KAFKA_V_TOPIC (k->topic),
-                            RD_KAFKA_V_MSGFLAGS (RD_KAFKA_MSG_F_COPY),
-                            RD_KAFKA_V_KEY (k->key, strlen (k->key)),
-                            RD_KAFKA_V_VALUE ((void *)data, n), RD_KAFKA_V_END);
+  code = rd_kafka_producev (
+      k->client, RD_KAFKA_V_TOPIC (k->topic), RD_KAFKA_V_MSGFLAGS (RD_KAFKA_MSG_F_COPY),
+      RD_KAFKA_V_KEY (k->key, strlen (k->key)), RD_KAFKA_V_VALUE ((void *)data, n), RD_KAFKA_V_END);
   if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
     return TRUE;
   g_set_error (error, G_IO_ERROR,
@@ -116,7 +115,9 @@ set_user (rd_kafka_conf_t *conf, const GstStructure *o, gchar *why, gsize n, GEr
   const gchar *user = gst_structure_get_string (o, "user");
   const gchar *ca = gst_structure_get_string (o, "ca-file");
   const gchar *const pairs[] = { "security.protocol",
-                                 user ? (ca ? "SASL_SSL" : "SASL_PLAINTEXT") : ca ? "SSL" : NULL,
+                                 user ? (ca ? "SASL_SSL" : "SASL_PLAINTEXT")
+                                 : ca ? "SSL"
+                                      : NULL,
                                  "ssl.ca.location",
                                  ca,
                                  "sasl.mechanism",

@@ -130,7 +130,8 @@ talk (gpointer data)
   return NULL;
 }
 
-/* The first try to connect may take its time; after that it is said why it is not. With the lock. */
+/* The first try to connect may take its time; after that it is said why it is not. With the lock.
+ */
 static void
 wait_for_broker (Mqtt *m)
 {
@@ -255,13 +256,12 @@ set_up (Mqtt *m, const GstStructure *o, gboolean tls, GError **error)
   return check (mosquitto_threaded_set (m->client, true), m->location, error) &&
          (user == NULL ||
           check (mosquitto_username_pw_set (m->client, user, password), "user", error)) &&
-         (!tls || check (mosquitto_tls_set (m->client, ca, ca ? NULL : "/etc/ssl/certs", NULL, NULL,
-                                            NULL),
-                         ca ? ca : "/etc/ssl/certs", error)) &&
-         (will == NULL ||
-          check (mosquitto_will_set (m->client, will_topic ? will_topic : m->topic,
-                                     (int)strlen (will), will, m->qos, m->retain),
-                 "last-will", error));
+         (!tls ||
+          check (mosquitto_tls_set (m->client, ca, ca ? NULL : "/etc/ssl/certs", NULL, NULL, NULL),
+                 ca ? ca : "/etc/ssl/certs", error)) &&
+         (will == NULL || check (mosquitto_will_set (m->client, will_topic ? will_topic : m->topic,
+                                                     (int)strlen (will), will, m->qos, m->retain),
+                                 "last-will", error));
 }
 
 static gpointer
@@ -306,7 +306,8 @@ static const GstNnTransportOption mqtt_options[] = {
   { "client-id", G_TYPE_STRING, NULL, N_ ("otherwise one is made up") },
   { "user", G_TYPE_STRING, NULL, N_ ("name for the broker") },
   { "password-file", G_TYPE_STRING, NULL, N_ ("its first line is the password") },
-  { "ca-file", G_TYPE_STRING, NULL, N_ ("certificates to trust with mqtts, otherwise the system's") },
+  { "ca-file", G_TYPE_STRING, NULL,
+    N_ ("certificates to trust with mqtts, otherwise the system's") },
   { "last-will", G_TYPE_STRING, NULL, N_ ("what the broker says when this client is gone") },
   { "last-will-topic", G_TYPE_STRING, NULL, N_ ("where it says so, otherwise the location's") },
   { "max-reconnect-interval", G_TYPE_INT, "30", N_ ("seconds between two tries to connect") },

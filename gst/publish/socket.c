@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lines to a listening Unix or TCP socket, datagrams to a UDP one: unix:///run/FILE, tcp://HOST:PORT,
- * udp://HOST:PORT. Threads: one at a time. */
+/* Lines to a listening Unix or TCP socket, datagrams to a UDP one: unix:///run/FILE,
+ * tcp://HOST:PORT, udp://HOST:PORT. Threads: one at a time. */
 #include "gstnntransport.h"
 
 #include "config.h"

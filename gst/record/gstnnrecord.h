@@ -10,11 +10,11 @@ typedef struct {
   GstClockTime stream_time, running_time; /* of the frame, or GST_CLOCK_TIME_NONE */
   GstClockTime unix_time;                 /* nanoseconds since 1970, or GST_CLOCK_TIME_NONE */
   GstClockTime pts;
-  guint64 frame;                  /* its number, from 1 */
-  gboolean tensor_data;           /* masks and embeddings, too */
-  const GstNnSceneMeta *scene;    /* zones, lines and events, or NULL */
-  const gchar *const *labels;     /* only objects with one of these, or NULL */
-  const gchar *const *zones;      /* only objects in one of these, or NULL */
+  guint64 frame;               /* its number, from 1 */
+  gboolean tensor_data;        /* masks and embeddings, too */
+  const GstNnSceneMeta *scene; /* zones, lines and events, or NULL */
+  const gchar *const *labels;  /* only objects with one of these, or NULL */
+  const gchar *const *zones;   /* only objects in one of these, or NULL */
 } GstNnRecordInfo;
 
 /* The attribute by which nnanalytics says in which zone an object is. */

@@ -8,7 +8,8 @@ static void
 append_number (GString *s, const gchar *name, gdouble value)
 {
   gchar text[G_ASCII_DTOSTR_BUF_SIZE];
-  g_string_append_printf (s, " %s=\"%s\"", name, g_ascii_formatd (text, sizeof text, "%.6g", value));
+  g_string_append_printf (s, " %s=\"%s\"", name,
+                          g_ascii_formatd (text, sizeof text, "%.6g", value));
 }
 
 static void
@@ -64,14 +65,12 @@ utc_time (const GstNnRecordInfo *info)
 {
   GstClockTime time =
       GST_CLOCK_TIME_IS_VALID (info->unix_time) ? info->unix_time : info->stream_time;
-  g_autoptr (GDateTime) seconds =
-      g_date_time_new_from_unix_utc (GST_CLOCK_TIME_IS_VALID (time) ? (gint64)(time / GST_SECOND)
-                                                                    : 0);
+  g_autoptr (GDateTime) seconds = g_date_time_new_from_unix_utc (
+      GST_CLOCK_TIME_IS_VALID (time) ? (gint64)(time / GST_SECOND) : 0);
   g_autofree gchar *text = g_date_time_format (seconds, "%Y-%m-%dT%H:%M:%S");
   return g_strdup_printf ("%s.%06uZ", text,
-                          GST_CLOCK_TIME_IS_VALID (time)
-                              ? (guint)(time % GST_SECOND / GST_USECOND)
-                              : 0u);
+                          GST_CLOCK_TIME_IS_VALID (time) ? (guint)(time % GST_SECOND / GST_USECOND)
+                                                         : 0u);
 }
 
 gchar *

@@ -116,6 +116,26 @@ say_decoder (AxonModelDescription *d, const AxonSpeaker *speaker, GKeyFile *file
   return decoder == NULL || axon_model_description_say (d, speaker, "decoder", decoder, error);
 }
 
+/* Of all classes; those of single ones are left out. */
+static gboolean
+say_thresholds (AxonModelDescription *d, const AxonSpeaker *speaker, GKeyFile *file, GError **error)
+{
+  static const struct {
+    const gchar *name, *key;
+  } same[] = {
+    { "pre-cluster-threshold", "threshold" },
+    { "threshold", "threshold" },
+    { "nms-iou-threshold", "iou-threshold" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (same); i++) {
+    g_autofree gchar *text = g_key_file_get_string (file, "class-attrs-all", same[i].name, NULL);
+    if (text != NULL &&
+        !axon_model_description_say (d, speaker, same[i].key, g_strstrip (text), error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 /* *@is_ours: the file is about this model. Key files of other programs may be called alike. */
 static gboolean
 try_file (AxonModelDescription *d, const gchar *path, const gchar *directory, const gchar *model,
@@ -134,7 +154,7 @@ try_file (AxonModelDescription *d, const gchar *path, const gchar *directory, co
   *is_ours = named != NULL && g_str_equal (base, model);
   return !*is_ours ||
          (say_picture (d, &speaker, file, error) && say_labels (d, &speaker, file, error) &&
-          say_decoder (d, &speaker, file, error));
+          say_decoder (d, &speaker, file, error) && say_thresholds (d, &speaker, file, error));
 }
 
 gboolean

@@ -294,6 +294,48 @@ get_skeleton (const AxonModelDescription *d)
 }
 
 static gboolean
+set_fraction (gdouble *out, const gchar *text, GError **error)
+{
+  g_autofree gchar *copy = g_strdup (text);
+  gfloat v;
+  if (!parse_number (copy, &v) || v < 0 || v > 1)
+    return wrong (error, _ ("a number from 0 to 1"), text);
+  *out = (gdouble)v;
+  return TRUE;
+}
+
+static gchar *
+get_fraction (gdouble value)
+{
+  gfloat v = (gfloat)value;
+  return print_numbers (&v, 1);
+}
+
+static gboolean
+set_threshold (AxonModelDescription *d, const gchar *text, GError **error)
+{
+  return set_fraction (&d->threshold, text, error);
+}
+
+static gchar *
+get_threshold (const AxonModelDescription *d)
+{
+  return get_fraction (d->threshold);
+}
+
+static gboolean
+set_iou_threshold (AxonModelDescription *d, const gchar *text, GError **error)
+{
+  return set_fraction (&d->iou_threshold, text, error);
+}
+
+static gchar *
+get_iou_threshold (const AxonModelDescription *d)
+{
+  return get_fraction (d->iou_threshold);
+}
+
+static gboolean
 set_preset (AxonModelDescription *d, const gchar *text, G_GNUC_UNUSED GError **error)
 {
   d->preset = g_strdup (text);
@@ -338,6 +380,10 @@ static const AxonDescriptionKey keys[] = {
     N_ ("What scores still lack: none, sigmoid or softmax") },
   { "skeleton", AXON_FIELD_SKELETON, set_skeleton, get_skeleton, FALSE,
     N_ ("Which keypoints belong together, such as coco17") },
+  { "threshold", AXON_FIELD_THRESHOLD, set_threshold, get_threshold, FALSE,
+    N_ ("Least score of a result") },
+  { "iou-threshold", AXON_FIELD_IOU_THRESHOLD, set_iou_threshold, get_iou_threshold, FALSE,
+    N_ ("Overlap from which the worse of two objects of a class is dropped") },
   { "preset", AXON_FIELD_PRESET, set_preset, get_preset, FALSE,
     N_ ("Well-known model that this one is like; axon-inspect --presets lists them") },
 };

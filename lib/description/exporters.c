@@ -42,9 +42,9 @@ static const struct {
   const gchar *task, *resize, *decoder, *end2end;
 } tasks[] = {
   { "detect", "letterbox", "yolov8", "yolov10" },
-  { "segment", "letterbox", "yolov8-seg", NULL },
-  { "pose", "letterbox", "yolov8-pose", NULL },
-  { "obb", "letterbox", "yolov8-obb", NULL },
+  { "segment", "letterbox", "yolov8-seg", "yolo26-seg" },
+  { "pose", "letterbox", "yolov8-pose", "yolo26-pose" },
+  { "obb", "letterbox", "yolov8-obb", "yolo26-obb" },
   { "classify", "crop", "classification", "classification" },
 };
 
@@ -64,7 +64,7 @@ say_task (AxonModelDescription *d, const AxonSpeaker *speaker, AxonModel *model,
       continue;
     return axon_model_description_say (d, speaker, "resize",
                                        is_transformer ? "stretch" : tasks[i].resize, error) &&
-           (decoder == NULL || axon_model_description_say (d, speaker, "decoder", decoder, error));
+           axon_model_description_say (d, speaker, "decoder", decoder, error);
   }
   return axon_model_description_say (d, speaker, "resize", "letterbox",
                                      error); /* YOLOv5's exports */
@@ -149,12 +149,16 @@ say_model_info (AxonModelDescription *d, const AxonSpeaker *speaker, const gchar
   } rows[] = { { "resize_type", "resize", fits, G_N_ELEMENTS (fits) },
                { "model_type", "decoder", types, G_N_ELEMENTS (types) },
                { "reverse_input_channels", "color", orders, G_N_ELEMENTS (orders) } };
+  static const Pair same[] = { { "pad_value", "pad-value" },
+                               { "confidence_threshold", "threshold" },
+                               { "iou_threshold", "iou-threshold" } };
   if (g_str_equal (name, "mean_values"))
     return say_list (d, speaker, "mean", text, error);
   if (g_str_equal (name, "scale_values"))
     return say_list (d, speaker, "scale", text, error);
-  if (g_str_equal (name, "pad_value"))
-    return axon_model_description_say (d, speaker, "pad-value", text, error);
+  for (guint i = 0; i < G_N_ELEMENTS (same); i++)
+    if (g_str_equal (name, same[i].key))
+      return axon_model_description_say (d, speaker, same[i].value, text, error);
   if (g_str_equal (name, "labels"))
     axon_model_description_say_labels (d, speaker, g_strsplit (text, " ", -1));
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -186,11 +190,10 @@ static gboolean
 say_characters (AxonModelDescription *d, const AxonSpeaker *speaker, AxonModel *model,
                 GError **error)
 {
-  static const Pair usual[] = { { "color", "bgr" },
-                                { "mean", "127.5" },
-                                { "scale", "127.5" },
-                                { "resize", "stretch" },
-                                { "decoder", "ctc" } };
+  static const Pair usual[] = {
+    { "color", "bgr" },      { "mean", "127.5" }, { "scale", "127.5" },
+    { "resize", "stretch" }, { "width", "320" },  { "decoder", "ctc" }
+  };
   const gchar *text = axon_model_get_metadata (model, "character");
   g_auto (GStrv) lines = NULL;
   gchar **labels;

@@ -178,6 +178,31 @@ say_input (AxonModelDescription *d, const AxonSpeaker *speaker, JsonObject *in, 
          say_geometry (d, speaker, params, error) && say_normalisation (d, speaker, params, error);
 }
 
+static gboolean
+say_thresholds (AxonModelDescription *d, const AxonSpeaker *speaker, JsonObject *out,
+                GError **error)
+{
+  static const struct {
+    const gchar *name, *key;
+  } same[] = {
+    { "confidence_threshold", "threshold" },
+    { "iou_threshold", "iou-threshold" },
+    { "nms_threshold", "iou-threshold" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (same); i++) {
+    JsonNode *node = json_object_get_member (out, same[i].name);
+    gdouble value;
+    if (node == NULL)
+      continue;
+    if (!is_number (node))
+      return wrong_type (same[i].name, _ ("a number"), error);
+    value = json_node_get_double (node);
+    if (!axon_model_description_say_numbers (d, speaker, same[i].key, &value, 1, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 /* Converters that do what a decoder does; others say nothing. */
 static gboolean
 say_converter (AxonModelDescription *d, const AxonSpeaker *speaker, JsonObject *out, GError **error)
@@ -259,7 +284,8 @@ say_file (AxonModelDescription *d, const AxonSpeaker *speaker, const gchar *text
          get_first_object (root, "output_postproc", &out, error) &&
          (in == NULL || say_input (d, speaker, in, error)) &&
          (out == NULL ||
-          (say_converter (d, speaker, out, error) && say_output (d, speaker, out, error)));
+          (say_converter (d, speaker, out, error) && say_thresholds (d, speaker, out, error) &&
+           say_output (d, speaker, out, error)));
 }
 
 gboolean

@@ -10,7 +10,8 @@
 #define FOLDER "/org/axon/description/"
 
 /* Keys of a row that describe nothing. */
-static const gchar *const about[] = { "source", "inputs", "outputs", "operators", "guess", NULL };
+static const gchar *const about[] = { "source", "inputs",  "outputs", "operators",
+                                      "guess",  "caution", NULL };
 
 static GKeyFile *
 get_table (void)
@@ -94,6 +95,24 @@ axon_say_preset (AxonModelDescription *d, const AxonSpeaker *speaker, const gcha
   return FALSE;
 }
 
+/* What only a person can see to. */
+static const gchar *
+caution_of (GKeyFile *table, const gchar *row)
+{
+  static const struct {
+    const gchar *word, *text;
+  } cautions[] = {
+    { "cascade", N_ ("it is one stage of a cascade that an application puts together, and wants "
+                     "pictures whose width and height are swapped") },
+    { "recurrent", N_ ("its further inputs want its last outputs, which nothing here feeds back") },
+  };
+  g_autofree gchar *word = g_key_file_get_string (table, row, "caution", NULL);
+  for (guint i = 0; word != NULL && i < G_N_ELEMENTS (cautions); i++)
+    if (g_str_equal (cautions[i].word, word))
+      return _ (cautions[i].text);
+  return NULL;
+}
+
 gboolean
 axon_load_preset (AxonModelDescription *d, G_GNUC_UNUSED const gchar *model_path, AxonModel *model,
                   GError **error)
@@ -109,6 +128,7 @@ axon_load_preset (AxonModelDescription *d, G_GNUC_UNUSED const gchar *model_path
     if (!axon_fingerprint_fits (table, rows[i], model))
       continue;
     d->preset = g_strdup (rows[i]);
+    d->caution = caution_of (table, rows[i]);
     return say_row (d, &row, rows[i], error);
   }
   return TRUE;

@@ -41,6 +41,12 @@ takes_pictures (const AxonModelDescription *d, AxonModel *model)
          axon_picture_shape_init (&picture, axon_model_get_input_shape (model, 0), d->color, NULL);
 }
 
+static const gchar *
+what_follows (const AxonModelDescription *d)
+{
+  return g_strcmp0 (d->decoder, "picture") == 0 ? "nntensor2video" : "nndecode ! nnoverlay";
+}
+
 /* A guess that is right is settled by its name, a default by being written out. */
 static void
 show_command (const AxonModelDescription *d, const gchar *path, const gchar *doubts)
@@ -49,10 +55,9 @@ show_command (const AxonModelDescription *d, const gchar *path, const gchar *dou
   g_autofree gchar *settle = doubts == NULL      ? g_strdup ("")
                              : d->preset != NULL ? g_strconcat (" preset=", d->preset, NULL)
                                                  : g_strconcat (" ", doubts, NULL);
-  g_print (
-      "%s\n  gst-launch-1.0 filesrc location=VIDEO ! decodebin ! nninfer model=%s%s ! nndecode ! "
-      "nnoverlay ! videoconvert ! autovideosink\n",
-      _ ("To run it:"), quoted, settle);
+  g_print ("%s\n  gst-launch-1.0 filesrc location=VIDEO ! decodebin ! nninfer model=%s%s ! %s ! "
+           "videoconvert ! autovideosink\n",
+           _ ("To run it:"), quoted, settle, what_follows (d));
 }
 
 gboolean
@@ -69,6 +74,8 @@ inspect_description (AxonModel *model, const gchar *path, GError **error)
   doubts = axon_model_description_get_doubts (d);
   if (doubts != NULL)
     g_print (_ ("Not certain, set it where you know better: %s\n"), doubts);
+  if (d->caution != NULL)
+    g_print (_ ("Mind: %s\n"), d->caution);
   show_command (d, path, doubts);
   return TRUE;
 }

@@ -54,7 +54,7 @@ decoded_run (Decoded *d, const GstNnDecoder *decoder, gdouble iou_threshold, gui
 void
 decoded_clear (Decoded *d)
 {
-  g_ptr_array_unref (d->in.tensors);
+  g_clear_pointer (&d->in.tensors, g_ptr_array_unref);
   g_clear_pointer (&d->names, g_ptr_array_unref);
-  gst_buffer_unref (d->buffer);
+  gst_clear_buffer (&d->buffer);
 }

@@ -349,6 +349,7 @@ a_task_of_ultralytics_names_the_decoder (void)
     { "task=detect\nargs={'batch': 1, 'nms': True}", "yolov10", "letterbox" },
     { "task=detect\ndescription=Ultralytics RT-DETR-l model", "rtdetr", "stretch" },
     { "task=segment", "yolov8-seg", "letterbox" },
+    { "task=segment\nend2end=True", "yolo26-seg", "letterbox" },
     { "task=pose", "yolov8-pose", "letterbox" },
     { "task=obb", "yolov8-obb", "letterbox" },
     { "task=classify", "classification", "crop" },
@@ -421,6 +422,28 @@ anchors_and_strides_are_checked (void)
   refused (&(Sources){ .metadata = "axon.activation=relu" }, "softmax");
 }
 
+static void
+thresholds_are_those_of_the_first_source_that_says_them (void)
+{
+  static const Sources rows[] = {
+    { .modelinfo = "[axon]\nthreshold=0.25\niou-threshold=0.7\n" },
+    { .metadata = "model_info confidence_threshold=0.25\nmodel_info iou_threshold=0.7" },
+    { .nvinfer = NVINFER "[class-attrs-all]\npre-cluster-threshold=0.25\nnms-iou-threshold=0.7\n" },
+    { .proc = "{\"json_schema_version\":\"2.2.0\",\"output_postproc\":[{"
+              "\"confidence_threshold\":0.25,\"iou_threshold\":0.7}]}" },
+  };
+  g_autoptr (GstNnDescription) none = accepted (&(Sources){ .metadata = "axon.color=rgb" });
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GstNnDescription) d = accepted (&rows[i]);
+    g_assert_cmpfloat_with_epsilon (d->threshold, 0.25, 1e-6);
+    g_assert_cmpfloat_with_epsilon (d->iou_threshold, 0.7, 1e-6);
+  }
+  g_assert_cmpfloat (none->threshold, ==, -1);
+  refused (&(Sources){ .metadata = "axon.threshold=2" }, "a number from 0 to 1");
+  refused (&(Sources){ .nvinfer = NVINFER "[class-attrs-all]\nnms-iou-threshold=x\n" },
+           "a number from 0 to 1");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -454,5 +477,6 @@ main (int argc, char **argv)
   ADD (a_model_proc_names_decoder_anchors_and_padding);
   ADD (a_preset_in_a_file_says_what_the_file_leaves_open);
   ADD (anchors_and_strides_are_checked);
+  ADD (thresholds_are_those_of_the_first_source_that_says_them);
   return g_test_run ();
 }

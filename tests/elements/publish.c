@@ -327,12 +327,11 @@ only_what_is_other_what_is_asked_for_and_not_too_often_is_told (void)
   static const struct {
     const gchar *properties;
     guint lines, cups, plates;
-  } rows[] = { { "", 10, 10, 6 },
-               { "on-change=true", 3, 3, 2 }, /* the cup, the plate, the table */
-               { "labels=plate", 6, 0, 6 },
-               { "labels=plate,cup", 10, 10, 6 },
-               { "zones=table", 4, 4, 0 },
-               { "min-interval=3000000000", 4, 4, 2 } };
+  } rows[] = {
+    { "", 10, 10, 6 },           { "on-change=true", 3, 3, 2 }, /* the cup, the plate, the table */
+    { "labels=plate", 6, 0, 6 }, { "labels=plate,cup", 10, 10, 6 },
+    { "zones=table", 4, 4, 0 },  { "min-interval=3000000000", 4, 4, 2 }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree gchar *text = lines_of (rows[i].properties, cup_and_plate, 10);
     g_assert_cmpuint (count (text, "\n"), ==, rows[i].lines);

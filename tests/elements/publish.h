@@ -23,7 +23,7 @@ guint64 publisher_stat (Publisher *p, const gchar *name);
 void publisher_wait (Publisher *p, const gchar *name, guint64 n);
 /* Messages of the kind that have come so far; the text of the last. */
 guint publisher_messages (Publisher *p, GstMessageType type, gchar **text);
-/* The numbers of records in a text are first, first + 1, ..., last; each is there once, or more often
- * where it may come again. */
+/* The numbers of records in a text are first, first + 1, ..., last; each is there once, or more
+ * often where it may come again. */
 void assert_in_order (const gchar *text, guint first, guint last, gboolean again);
 guint16 free_port (void);

@@ -129,8 +129,8 @@ listen_to (SoupSession *session, guint16 port)
   g_assert_no_error (error);
   g_assert_cmpuint (soup_message_get_status (message), ==, 200);
   g_assert_cmpstr (
-      soup_message_headers_get_content_type (soup_message_get_response_headers (message), NULL),
-      ==, "text/event-stream");
+      soup_message_headers_get_content_type (soup_message_get_response_headers (message), NULL), ==,
+      "text/event-stream");
   return stream;
 }
 

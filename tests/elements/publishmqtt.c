@@ -99,8 +99,8 @@ broker_new (void)
 static void
 broker_free (Broker *b)
 {
-  static const gchar *const names[] = { "key",   "ca",     "otherkey",     "other", "passwords",
-                                        "right", "wrong",  "mosquitto.db", "config" };
+  static const gchar *const names[] = { "key",   "ca",    "otherkey",     "other", "passwords",
+                                        "right", "wrong", "mosquitto.db", "config" };
   broker_kill (b);
   for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
     g_autofree gchar *path = g_build_filename (b->dir, names[i], NULL);

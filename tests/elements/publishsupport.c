@@ -21,7 +21,8 @@ publisher_new (const gchar *format, ...)
   g_assert_nonnull (p->element);
   gst_element_set_bus (p->element, p->bus);
   p->h = gst_harness_new_with_element (p->element, "sink", "src");
-  gst_harness_set_src_caps_str (p->h, "video/x-raw,format=GRAY8,width=320,height=240,framerate=30/1");
+  gst_harness_set_src_caps_str (p->h,
+                                "video/x-raw,format=GRAY8,width=320,height=240,framerate=30/1");
   return p;
 }
 
@@ -29,8 +30,7 @@ void
 publisher_push (Publisher *p, guint n)
 {
   GstBuffer *in = gst_harness_create_buffer (p->h, 320 * 240);
-  GstNnObject *o =
-      gst_nn_result_meta_add_object (gst_buffer_add_nn_result_meta (in, 320, 240), 0);
+  GstNnObject *o = gst_nn_result_meta_add_object (gst_buffer_add_nn_result_meta (in, 320, 240), 0);
   g_autofree gchar *label = g_strdup_printf ("r%u.", n);
   gst_nn_object_set_box (o, 40, 60, 80, 100);
   gst_nn_object_set_class (o, 2, label, 0.75);

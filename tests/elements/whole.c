@@ -485,7 +485,7 @@ scores_are_what_the_activation_makes_of_them (void)
     { "", { NAN, NAN, NAN }, 0, 0 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
-    g_autofree gchar *launch = g_strdup_printf ("nndecode %s", cases[i].activation);
+    g_autofree gchar *launch = g_strdup_printf ("nndecode threshold=0.5 %s", cases[i].activation);
     const Setting s = { launch, 8, 8, 8, 8, AXON_IMAGE_FIT_STRETCH, { NULL } };
     AxonShape shape = AXON_SHAPE (1, 3);
     g_autoptr (AxonTensor) t = test_tensor (&shape, cases[i].values);

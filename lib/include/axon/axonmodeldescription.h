@@ -10,7 +10,8 @@ G_BEGIN_DECLS
  * AxonModelDescription:
  * @model_name: name for messages and JSON
  * @preset: (nullable): the row of the table of well-known models that the rest came from
- * @decoder: (nullable): name of the decoder of the outputs
+ * @caution: (nullable): what only a person can see to, for people
+ * @decoder: (nullable): name of the decoder of the outputs; `none`: no decoder knows them
  * @labels: (nullable) (array zero-terminated=1): names of the classes; of text, what each class
  *   stands for
  * @color: `rgb`, `bgr` or `gray`
@@ -29,6 +30,9 @@ G_BEGIN_DECLS
  * @n_strides: values in @strides
  * @activation: (nullable): what the outputs still lack: `none`, `sigmoid` or `softmax`
  * @skeleton: (nullable): which keypoints belong together
+ * @threshold: least score of a result; -1: not said
+ * @iou_threshold: overlap from which the worse of two objects of a class is dropped;
+ *   -1: not said
  * @origin: where the values came from, for people: KEY=SOURCE for each
  *
  * What a model file does not say about itself. Immutable once it is shared.
@@ -41,6 +45,7 @@ typedef struct {
   /*< public >*/
   gchar *model_name;
   gchar *preset;
+  const gchar *caution;
   gchar *decoder;
   gchar **labels;
   gchar *color;
@@ -57,6 +62,7 @@ typedef struct {
   guint n_strides;
   gchar *activation;
   gchar *skeleton;
+  gdouble threshold, iou_threshold;
   GString *origin;
   /*< private >*/
   guint said;      /* a bit for each field that a source has said */
