@@ -8,7 +8,8 @@ BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config gettext libglib2.0-de
   libgdk-pixbuf-2.0-dev libgirepository1.0-dev gobject-introspection fonts-dejavu-core
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good"
 TEST_PACKAGES="make pocl-opencl-icd gstreamer1.0-libav libonnx-testdata libonnx-dev python3 python3-numpy
-  python3-onnx python3-gi clang-format cppcheck abigail-tools gir1.2-gstreamer-1.0"
+  python3-onnx python3-gi python3-jsonschema libmosquitto-dev librdkafka-dev libsoup-3.0-dev mosquitto openssl
+  libgstrtspserver-1.0-dev clang-format cppcheck abigail-tools gir1.2-gstreamer-1.0"
 CLANG_PACKAGES="clang libclang-rt-dev"
 VALGRIND_PACKAGES="valgrind"
 ROOT_PACKAGES="debootstrap"
@@ -28,7 +29,7 @@ case $table in
     BUILD_PACKAGES="$BUILD_PACKAGES libsysprof-4-dev"
     TEST_PACKAGES="$TEST_PACKAGES libonnxifi"
     ;;
-  trixie) BUILD_PACKAGES="$BUILD_PACKAGES libsysprof-capture-4-dev" ;;
+  trixie) BUILD_PACKAGES="$BUILD_PACKAGES libsysprof-capture-4-dev libgstreamer-plugins-bad1.0-dev" ;;
 esac
 
 install_packages() {

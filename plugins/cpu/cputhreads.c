@@ -62,8 +62,8 @@ place_workers (Team *team, const cpu_set_t *set)
     cpu_pool_place (team->pool, i, set);
 }
 
-/* Every thread of the team: on a processor of its own, or wherever the set allows. They may be fewer
- * than asked for, where the system gave no more. */
+/* Every thread of the team: on a processor of its own, or wherever the set allows. They may be
+ * fewer than asked for, where the system gave no more. */
 static void
 arrange (Team *team, Placement placement)
 {

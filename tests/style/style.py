@@ -157,6 +157,14 @@ def check_potfiles():
         problems.append(f"po/POTFILES: {path} has nothing to translate")
 
 
+def check_decoders():
+    """Every decoder and every other name of one is in the documents."""
+    text = open("docs/decoders.md", encoding="utf-8").read()
+    code = "".join(open(p, encoding="utf-8").read() for p in sources("gst/decoders"))
+    names = re.findall(r"\.name = \"([^\"]+)\"", code) + re.findall(r"\{ \"([\w-]+)\", \"[\w-]+\" \}", code)
+    problems.extend(f"docs/decoders.md: {name} is missing" for name in sorted(set(names)) if f"`{name}`" not in text)
+
+
 def of_version(name, version):
     """The tool of that version: others format in another way, and raise other false alarms."""
     for candidate in (name, f"{name}-{version}"):
@@ -204,6 +212,7 @@ for top in ("plugins", "gst"):
 check_public()
 check_documented()
 check_potfiles()
+check_decoders()
 check_requirements()
 check_format()
 check_cppcheck()

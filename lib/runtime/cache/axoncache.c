@@ -20,7 +20,7 @@
 #define G_LOG_DOMAIN "Axon-cache"
 
 #define SUFFIX ".axon"
-#define UNFINISHED SUFFIX "."     /* and six letters of mkstemp() */
+#define UNFINISHED SUFFIX "."    /* and six letters of mkstemp() */
 #define READ_AT_ONCE (32 * 1024) /* stays in the nearest cache; GLib may ask for it */
 
 static gchar *
