@@ -192,8 +192,8 @@ run_tasks (Task *tasks, guint n)
 {
   g_autofree GThread **threads = g_new0 (GThread *, n + 1);
   for (guint i = 0; i < n; i++)
-    if (!tasks[i].is_cpu)
-      threads[i] = g_thread_new ("axon-compile", compile_task, &tasks[i]);
+    if (!tasks[i].is_cpu) /* without a thread after the others, too */
+      threads[i] = g_thread_try_new ("axon-compile", compile_task, &tasks[i], NULL);
   for (guint i = 0; i < n; i++)
     if (threads[i] != NULL)
       g_thread_join (threads[i]);

@@ -162,12 +162,17 @@ search_main (gpointer data)
   return NULL;
 }
 
-/* lock held */
-static void
+/* lock held. FALSE: there is no thread for it. */
+static gboolean
 begin_search (State *state)
 {
-  state->searching = TRUE;
-  g_thread_unref (g_thread_new ("axon-auto", search_main, state_ref (state)));
+  GThread *thread = g_thread_try_new ("axon-auto", search_main, state_ref (state), NULL);
+  state->searching = thread != NULL;
+  if (thread != NULL)
+    g_thread_unref (thread);
+  else
+    state_unref (state);
+  return thread != NULL;
 }
 
 /* The last device failed while running: go on with those that were not tried. */
@@ -180,7 +185,7 @@ on_empty (const GError *error, gpointer user_data)
   g_mutex_lock (&state->lock);
   going_on = state->searching || state->devices->len > 0;
   if (going_on && !state->searching)
-    begin_search (state);
+    going_on = begin_search (state);
   g_mutex_unlock (&state->lock);
   return going_on;
 }
@@ -259,10 +264,12 @@ forward_cancel (G_GNUC_UNUSED GCancellable *from, gpointer user_data)
 static gboolean
 compile_with_helper (State *state, GCancellable *cancellable)
 {
-  gboolean helped;
+  gboolean helped, searching;
   g_mutex_lock (&state->lock);
-  begin_search (state);
+  searching = begin_search (state);
   g_mutex_unlock (&state->lock);
+  if (!searching)
+    return search (state, NULL, NULL);
   helped = start_helper (state, cancellable);
   if (!helped)
     wait_for_search (state);
