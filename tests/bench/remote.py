@@ -30,9 +30,9 @@ def write_model(path, shape):
 
 def ours(model, *config):
     def bench(*how):
-        out = subprocess.run([f"{BUILD}/lib/tools/axon-bench", *how, "--json", "-", *config, model], check=True,
+        out = subprocess.run([f"{BUILD}/lib/tools/axon-bench", *how, "-j", *config, model], check=True,
                              capture_output=True, text=True).stdout
-        return json.loads(out[out.index("{"):])
+        return json.loads(out)
     return bench
 
 
@@ -56,13 +56,14 @@ def measure(run, threads=8):
 
 def triton(url, shape):
     import tritonclient.http as http
-    client = http.InferenceServerClient(url[len("http://"):], concurrency=8)
-    data = np.zeros(shape, np.uint8)
+    data, local = np.zeros(shape, np.uint8), threading.local()  # a client is one thread's
 
     def run():
+        if not hasattr(local, "c"):
+            local.c = http.InferenceServerClient(url[len("http://"):])
         x = http.InferInput("x", shape, "UINT8")
         x.set_data_from_numpy(data, binary_data=True)
-        client.infer("m", [x], outputs=[http.InferRequestedOutput("y", binary_data=True)]).as_numpy("y")
+        local.c.infer("m", [x], outputs=[http.InferRequestedOutput("y", binary_data=True)]).as_numpy("y")
     return run
 
 
@@ -93,9 +94,8 @@ for name, shape in SHAPES.items():
             for label, config in ((("here, TEMPLATE", ["-d", "TEMPLATE"]),) if kind == "bytes" else ()) + \
                     ((f"REMOTE, {kind}", ["-d", "REMOTE", "-c", f"URL={url}", "-c", "REMOTE_MODEL=m"]),):
                 bench = ours(path, *config)
-                one, many = bench("--api", "sync", "--niter", str(N)), bench("--niter", str(8 * N // 4), "--nireq", "8")
-                print(f"  {label:28} p50 {one['latency_ms']['median']:7.2f} ms  p95 {one['latency_ms']['p95']:7.2f} ms  "
-                      f"{many['throughput_fps']:7.0f} /s")
+                one, many = bench("-n", str(N)), bench("-n", str(2 * N), "--nireq", "8")
+                print(f"  {label:28} p50 {one['median_ms']:7.2f} ms  p95 {one['p95_ms']:7.2f} ms  {many['fps']:7.0f} /s")
             if kind == "bytes":
                 for label, make in (("tritonclient (Python)", triton), ("http.client (Python)", plain)):
                     try:

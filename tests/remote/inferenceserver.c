@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <json-glib/json-glib.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -586,6 +588,8 @@ on_run (G_GNUC_UNUSED GThreadedSocketService *service, GSocketConnection *connec
   g_autoptr (GIOStream) stream = secure (s, connection);
   g_autoptr (GDataInputStream) in = g_data_input_stream_new (g_io_stream_get_input_stream (stream));
   g_data_input_stream_set_newline_type (in, G_DATA_STREAM_NEWLINE_TYPE_CR_LF);
+  g_socket_set_option (g_socket_connection_get_socket (connection), IPPROTO_TCP, TCP_NODELAY, 1,
+                       NULL); /* head and body are two packets, neither waits */
   g_atomic_int_inc (&s->n_connections);
   g_mutex_lock (&s->lock);
   g_hash_table_add (s->connections, g_object_ref (connection));
