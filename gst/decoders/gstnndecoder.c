@@ -3,6 +3,7 @@
 #include "gstnnlists.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DECLARE(name) extern const GstNnDecoder gst_nn_decoder_##name;
 GST_NN_DECODERS (DECLARE)
@@ -10,9 +11,22 @@ GST_NN_DECODERS (DECLARE)
 #define ROW(name) &gst_nn_decoder_##name,
 static const GstNnDecoder *const decoders[] = { GST_NN_DECODERS (ROW) };
 
+/* Later models whose outputs are those of an earlier one. */
+static const struct {
+  const gchar *name, *decoder;
+} aliases[] = {
+  { "yolov7", "yolov5" },         { "yolov7-seg", "yolov5-seg" }, { "yolov9", "yolov8" },
+  { "yolo11", "yolov8" },         { "yolo11-seg", "yolov8-seg" }, { "yolo11-pose", "yolov8-pose" },
+  { "yolo11-obb", "yolov8-obb" }, { "yolo26", "yolov10" },        { "ultraface", "boxes-scores" },
+  { "palm", "blazeface" },
+};
+
 const GstNnDecoder *
 gst_nn_decoder_find (const gchar *name)
 {
+  for (guint i = 0; i < G_N_ELEMENTS (aliases); i++)
+    if (g_str_equal (aliases[i].name, name))
+      return gst_nn_decoder_find (aliases[i].decoder);
   for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
     if (g_str_equal (decoders[i]->name, name))
       return decoders[i];
@@ -23,9 +37,15 @@ const GstNnDecoder *
 gst_nn_decoder_probe (const GstNnDecodeInput *in)
 {
   for (guint i = 0; i < G_N_ELEMENTS (decoders); i++)
-    if (decoders[i]->fits (in))
+    if (decoders[i]->fits (in) && (decoders[i]->recognises == NULL || decoders[i]->recognises (in)))
       return decoders[i];
   return NULL;
+}
+
+gboolean
+gst_nn_by_name_only (G_GNUC_UNUSED const GstNnDecodeInput *in)
+{
+  return FALSE;
 }
 
 gchar *
@@ -49,25 +69,104 @@ gst_nn_shape_at (const GstNnDecodeInput *in, guint index)
   return axon_tensor_get_shape (gst_nn_tensor_at (in, index));
 }
 
+gint64
+gst_nn_count_row (const GstNnDecodeInput *in, guint index)
+{
+  const AxonShape *s = gst_nn_shape_at (in, index);
+  gint64 n = axon_shape_get_numel (s), largest = 1;
+  for (gint i = 0; i < s->rank; i++)
+    largest = MAX (largest, s->dims[i]);
+  return largest == n ? n : 0;
+}
+
+gint
+gst_nn_longest_row (const GstNnDecodeInput *in)
+{
+  gint64 most = 0;
+  gint longest = -1;
+  for (guint i = 0; i < in->tensors->len; i++)
+    if (gst_nn_count_row (in, i) > most) {
+      most = gst_nn_count_row (in, i);
+      longest = (gint)i;
+    }
+  return longest;
+}
+
+const gfloat *
+gst_nn_data_at (const GstNnDecodeInput *in, guint index)
+{
+  return axon_tensor_get_data (gst_nn_tensor_at (in, index));
+}
+
 gboolean
 gst_nn_is_table (const AxonShape *shape, gint64 *rows, gint64 *columns)
 {
   gint rank = shape->rank;
-  if (rank < 2 || axon_shape_get_numel (shape) != shape->dims[rank - 2] * shape->dims[rank - 1])
+  if (rank < 2)
     return FALSE;
+  for (gint i = 0; i < rank - 2; i++)
+    if (shape->dims[i] != 1)
+      return FALSE;
   *rows = shape->dims[rank - 2];
   *columns = shape->dims[rank - 1];
   return TRUE;
+}
+
+gboolean
+gst_nn_is_map (const AxonShape *shape, gint64 *channels, gint64 *rows, gint64 *columns)
+{
+  if (shape->rank != 4 || shape->dims[0] != 1)
+    return FALSE;
+  *channels = shape->dims[1];
+  *rows = shape->dims[2];
+  *columns = shape->dims[3];
+  return *channels > 0 && *rows > 0 && *columns > 0;
+}
+
+gint
+gst_nn_find_table (const GstNnDecodeInput *in, gint64 rows, gint64 columns)
+{
+  gint64 n, c;
+  for (guint i = 0; i < in->tensors->len; i++)
+    if (gst_nn_is_table (gst_nn_shape_at (in, i), &n, &c) && c == columns &&
+        (rows == 0 || n == rows))
+      return (gint)i;
+  return -1;
+}
+
+gboolean
+gst_nn_is_called (const GstNnDecodeInput *in, guint index, const gchar *part)
+{
+  g_autofree gchar *name = NULL;
+  if (in->names == NULL || g_strv_length ((gchar **)in->names) <= index)
+    return FALSE;
+  name = g_ascii_strdown (in->names[index], -1);
+  return strstr (name, part) != NULL;
 }
 
 gint64
 gst_nn_best_class (const gfloat *scores, gint64 n, gint64 stride)
 {
   gint64 best = 0;
-  for (gint64 k = 1; k < n; k++)
-    if (scores[k * stride] > scores[best * stride])
+  gfloat top = -INFINITY;
+  for (gint64 k = 0; k < n; k++)
+    if (scores[k * stride] > top) {
+      top = scores[k * stride];
       best = k;
+    }
   return best;
+}
+
+gdouble
+gst_nn_sigmoid (gdouble logit)
+{
+  return 1 / (1 + exp (-logit));
+}
+
+gint64
+gst_nn_grid_cells (gint width, gint height, gint stride)
+{
+  return (gint64)((width + stride - 1) / stride) * ((height + stride - 1) / stride);
 }
 
 gint64
@@ -75,55 +174,30 @@ gst_nn_count_cells (gint width, gint height)
 {
   gint64 n = 0;
   for (gint s = 8; s <= 32; s *= 2)
-    n += (gint64)((width + s - 1) / s) * ((height + s - 1) / s);
+    n += gst_nn_grid_cells (width, height, s);
   return n;
 }
 
-GstNnDetection *
-gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width, gdouble height,
-                   gdouble score, gint class_id)
-{
-  GstNnDetection object = {
-    .x = x, .y = y, .width = width, .height = height, .score = score, .class_id = class_id
-  };
-  if (!isfinite (x) || !isfinite (y) || !(width > 0) || !(height > 0) ||
-      !isfinite (width + height) || !isfinite (score))
-    return NULL;
-  g_array_append_val (objects, object);
-  return &g_array_index (objects, GstNnDetection, objects->len - 1);
-}
-
-static gint
-compare_score (gconstpointer a, gconstpointer b)
-{
-  gdouble x = ((const GstNnDetection *)a)->score, y = ((const GstNnDetection *)b)->score;
-  return x < y ? 1 : x > y ? -1 : 0;
-}
-
+/* Expected value of a softmax over distances. */
 static gdouble
-overlap (const GstNnDetection *a, const GstNnDetection *b)
+expected_distance (const gfloat *bins)
 {
-  gdouble w = MIN (a->x + a->width, b->x + b->width) - MAX (a->x, b->x);
-  gdouble h = MIN (a->y + a->height, b->y + b->height) - MAX (a->y, b->y);
-  if (w <= 0 || h <= 0)
-    return 0;
-  return w * h / (a->width * a->height + b->width * b->height - w * h);
+  gdouble top = (gdouble)bins[gst_nn_best_class (bins, GST_NN_N_BINS, 1)], sum = 0, weighted = 0;
+  for (gint i = 0; i < GST_NN_N_BINS; i++) {
+    gdouble e = exp ((gdouble)bins[i] - top);
+    sum += e;
+    weighted += e * i;
+  }
+  return weighted / sum;
 }
 
-void
-gst_nn_suppress (GArray *objects, gdouble iou_threshold, guint max_objects)
+/* Li et al., arXiv:2006.04388. */
+GstNnDetection *
+gst_nn_add_distances (GArray *objects, gdouble x, gdouble y, gint stride, const gfloat *bins,
+                      gdouble score, gint class_id)
 {
-  guint kept = 0;
-  g_array_sort (objects, compare_score);
-  for (guint i = 0; i < objects->len && kept < max_objects; i++) {
-    GstNnDetection candidate = g_array_index (objects, GstNnDetection, i);
-    gboolean keep = TRUE;
-    for (guint k = 0; keep && k < kept; k++) {
-      const GstNnDetection *o = &g_array_index (objects, GstNnDetection, k);
-      keep = o->class_id != candidate.class_id || overlap (o, &candidate) <= iou_threshold;
-    }
-    if (keep)
-      g_array_index (objects, GstNnDetection, kept++) = candidate;
-  }
-  g_array_set_size (objects, kept);
+  gdouble d[4];
+  for (gint e = 0; e < 4; e++)
+    d[e] = expected_distance (bins + e * GST_NN_N_BINS) * stride;
+  return gst_nn_add_object (objects, x - d[0], y - d[1], d[0] + d[2], d[1] + d[3], score, class_id);
 }

@@ -6,19 +6,33 @@
 #pragma once
 
 #include "config.h"
+#include "gstnngallery.h"
 #include <gst/nn/nn.h>
 
 typedef struct {
   GPtrArray *tensors;         /* AxonTensor, f32 */
+  GPtrArray *raw;             /* the same as they came; NULL: not known */
   const gchar *const *names;  /* of the outputs; NULL: not known */
   const gchar *const *labels; /* of the classes; NULL: not known */
   guint n_labels;             /* 0: not known */
   const gchar *model_name;    /* or NULL */
-  gint width, height;         /* of the model's input; 0: not known */
+  gint width, height;         /* of the model's input; 1: not known, places are fractions of it */
   gdouble threshold;
-  gdouble to_frame[6]; /* pixel (x, y) of the input lies at (ax + by + c, dx + ey + f) */
+  guint top_k;                 /* most classes of one picture */
+  const GstNnGallery *gallery; /* what embeddings are compared with, or NULL */
+  gdouble to_frame[6];         /* pixel (x, y) of the input lies at (ax + by + c, dx + ey + f) */
   const GstNnDescription *description; /* of the model, or NULL */
+  /* What the description says where a model has anchors: widths and heights in pixels of the input,
+   * finest grid first; pixels between cells; what outputs lack: "none", "sigmoid" or "softmax". */
+  const gfloat *anchors;
+  guint n_anchors; /* numbers; 0: the family's own */
+  const guint *strides;
+  guint n_strides;
+  const gchar *activation; /* NULL: not said, the family's own */
 } GstNnDecodeInput;
+
+/* Most objects of a frame, and most candidates that are compared: the best. */
+#define GST_NN_MAX_OBJECTS 10000
 
 /* A candidate, in pixels of the input. */
 typedef struct {
@@ -35,6 +49,9 @@ typedef struct {
   const gchar *blurb;
   /* TRUE if it can decode outputs of such shapes. Asked when the shapes change. */
   gboolean (*fits) (const GstNnDecodeInput *in);
+  /* TRUE if nothing but this family has such shapes, where that is less than what fits. NULL: they
+   * are the same. */
+  gboolean (*recognises) (const GstNnDecodeInput *in);
   /* Adds GstNnDetection. Every frame; the shapes fit. NULL: finds no objects. */
   void (*decode) (const GstNnDecodeInput *in, GArray *objects);
   /* Says more of an object that remained: keypoints, a mask. Or NULL. */
@@ -43,30 +60,60 @@ typedef struct {
    * was cut out for. Or NULL. */
   void (*whole) (const GstNnDecodeInput *in, GstNnObject *target);
   gboolean is_final; /* the model suppressed overlaps itself */
+  gdouble
+      threshold; /* as published, where neither a property nor the description says it; 0: 0.5 */
 } GstNnDecoder;
 
+/* Names of a later model whose outputs are the same are known, too. */
 const GstNnDecoder *gst_nn_decoder_find (const gchar *name);
-/* The first of the list that fits, or NULL. */
+/* The first of the list that recognises its shapes, or NULL. */
 const GstNnDecoder *gst_nn_decoder_probe (const GstNnDecodeInput *in);
 /* Names of all, for people. */
 gchar *gst_nn_decoder_list (void);
+/* For `recognises`: only by its name. */
+gboolean gst_nn_by_name_only (const GstNnDecodeInput *in);
 
 /* Keeps the best of overlapping objects of the same class; sorts best first. */
 void gst_nn_suppress (GArray *objects, gdouble iou_threshold, guint max_objects);
+/* Sorts best first and keeps so many. */
+void gst_nn_keep_best (GArray *objects, guint max_objects);
+
+/* For `recognises`: only by its name. */
+gboolean gst_nn_by_name_only (const GstNnDecodeInput *in);
 
 /* For decoders. Scores are compared with the threshold before anything else is computed. */
 const AxonTensor *gst_nn_tensor_at (const GstNnDecodeInput *in, guint index);
 const AxonShape *gst_nn_shape_at (const GstNnDecodeInput *in, guint index);
+/* Numbers of an output that is a row of them: all dimensions but one are 1; 0: it is none. */
+gint64 gst_nn_count_row (const GstNnDecodeInput *in, guint index);
+/* The output that is the longest row, or -1. */
+gint gst_nn_longest_row (const GstNnDecodeInput *in);
+const gfloat *gst_nn_data_at (const GstNnDecodeInput *in, guint index);
 /* [1,rows,columns], leading ones aside. */
 gboolean gst_nn_is_table (const AxonShape *shape, gint64 *rows, gint64 *columns);
-/* Index of the largest of @n scores, @stride apart. */
+/* [1,channels,rows,columns]. */
+gboolean gst_nn_is_map (const AxonShape *shape, gint64 *channels, gint64 *rows, gint64 *columns);
+/* The table of @columns columns and, but for 0, @rows rows; -1: there is none. */
+gint gst_nn_find_table (const GstNnDecodeInput *in, gint64 rows, gint64 columns);
+/* Whether the name of an output contains @part, in whatever case. */
+gboolean gst_nn_is_called (const GstNnDecodeInput *in, guint index, const gchar *part);
+/* Index of the largest of @n scores, @stride apart; what is no number is smallest. */
 gint64 gst_nn_best_class (const gfloat *scores, gint64 n, gint64 stride);
-/* Cells of the grids at strides 8, 16 and 32. */
+gdouble gst_nn_sigmoid (gdouble logit);
+/* Cells of the grid at a stride, and of those at strides 8, 16 and 32. */
+gint64 gst_nn_grid_cells (gint width, gint height, gint stride);
 gint64 gst_nn_count_cells (gint width, gint height);
 /* Nothing where a number is none, or the box is empty; else the candidate, to say more of. It is
- * valid until the next one is added. */
+ * valid until the next one is added. Of more than GST_NN_MAX_OBJECTS the best stay. */
 GstNnDetection *gst_nn_add_object (GArray *objects, gdouble x, gdouble y, gdouble width,
                                    gdouble height, gdouble score, gint class_id);
+/* Distances of the edges from a point as distributions over GST_NN_N_BINS strides, left first. */
+#define GST_NN_N_BINS 8
+GstNnDetection *gst_nn_add_distances (GArray *objects, gdouble x, gdouble y, gint stride,
+                                      const gfloat *bins, gdouble score, gint class_id);
+/* About its centre, turned by @angle. */
+GstNnDetection *gst_nn_add_rotated (GArray *objects, const gdouble center[2], gdouble width,
+                                    gdouble height, gdouble angle, gdouble score, gint class_id);
 /* Name of a class, or NULL. */
 const gchar *gst_nn_label_at (const GstNnDecodeInput *in, gint class_id);
 /* A place in the input, on the frame. */
@@ -77,6 +124,11 @@ void gst_nn_say_keypoint (const GstNnDecodeInput *in, GstNnObject *object, gdoub
 /* @values are @columns x @rows bytes (transfer full) over that part of the input. */
 void gst_nn_say_mask (const GstNnDecodeInput *in, GstNnObject *object, GstNnMaskKind kind,
                       guint columns, guint rows, guint8 *values, const gdouble area[4]);
+/* The same for numbers: 0 stands for @minimum, 255 for @maximum. */
+void gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint columns, guint rows,
+                        guint8 *values, const gdouble area[4], gdouble minimum, gdouble maximum);
 /* Adds the attribute @name with the label of a class; @label NULL: that of the description. */
 void gst_nn_say_class (const GstNnDecodeInput *in, GstNnObject *object, const gchar *name,
                        gint class_id, const gchar *label, gdouble score);
+/* Says which of an object's keypoints belong together. */
+void gst_nn_say_skeleton (GstNnObject *object, const gchar *name);

@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnnresults.h"
+#include "frame/gstnnregion.h"
 
-#include <gst/video/video.h>
 #include <math.h>
 
 void
-gst_nn_decode_input_place (GstNnDecodeInput *in, const GstNnTensorMeta *meta)
+gst_nn_decode_input_place (GstNnDecodeInput *in, const AxonImageGeometry *g, gint frame_width,
+                           gint frame_height)
 {
-  static const gdouble same[6] = { 1, 0, 0, 0, 1, 0 };
-  const AxonImageGeometry *g = &meta->geometry;
+  const GstNnDescription *d = in->description;
+  gdouble x[3] = { 0, 1, 0 }, y[3] = { 0, 0, 1 }; /* the origin, a step right, a step down */
+  memset (in->to_frame, 0, sizeof in->to_frame);
+  if (g->width == 0) {
+    gboolean is_said = d != NULL && d->width > 0 && d->height > 0;
+    in->width = is_said ? d->width : frame_width;
+    in->height = is_said ? d->height : frame_height;
+    in->to_frame[0] = (gdouble)frame_width / in->width;
+    in->to_frame[4] = (gdouble)frame_height / in->height;
+    return;
+  }
   in->width = g->width;
   in->height = g->height;
-  memcpy (in->to_frame, same, sizeof same);
-  if (g->width == 0)
-    return;
-  in->to_frame[0] = g->scale_x;
-  in->to_frame[2] = g->x - g->dst_x * g->scale_x;
-  in->to_frame[4] = g->scale_y;
-  in->to_frame[5] = g->y - g->dst_y * g->scale_y;
+  for (guint i = 0; i < 3; i++)
+    axon_image_geometry_to_picture (g, &x[i], &y[i]);
+  in->to_frame[0] = x[1] - x[0];
+  in->to_frame[1] = x[2] - x[0];
+  in->to_frame[2] = x[0];
+  in->to_frame[3] = y[1] - y[0];
+  in->to_frame[4] = y[2] - y[0];
+  in->to_frame[5] = y[0];
 }
 
 void
@@ -31,7 +42,8 @@ gst_nn_to_frame (const GstNnDecodeInput *in, gdouble *x, gdouble *y)
 const gchar *
 gst_nn_label_at (const GstNnDecodeInput *in, gint class_id)
 {
-  return class_id >= 0 && (guint)class_id < in->n_labels ? in->labels[class_id] : NULL;
+  gboolean is_known = in->labels != NULL && class_id >= 0 && (guint)class_id < in->n_labels;
+  return is_known ? in->labels[class_id] : NULL;
 }
 
 void
@@ -60,6 +72,19 @@ area_to_frame (const GstNnDecodeInput *in, const gdouble area[4], gdouble box[4]
   }
   box[2] = x1 - box[0];
   box[3] = y1 - box[1];
+}
+
+void
+gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint columns, guint rows,
+                   guint8 *values, const gdouble area[4], gdouble minimum, gdouble maximum)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new_take (values, (gsize)columns * rows);
+  g_autoptr (GstNnMask) mask = NULL;
+  gdouble box[4];
+  area_to_frame (in, area, box);
+  mask = gst_nn_mask_new_values (columns, rows, bytes, box[0], box[1], box[2], box[3], minimum,
+                                 maximum);
+  gst_nn_object_set_mask (object, mask);
 }
 
 void
@@ -142,42 +167,25 @@ gst_nn_decode_into (GstNnResultMeta *result, const GstNnDecoder *decoder,
   g_array_set_size (candidates, 0);
   if (decoder->decode != NULL)
     decoder->decode (in, candidates);
-  gst_nn_suppress (candidates, decoder->is_final ? 1 : iou_threshold, max_objects);
+  if (decoder->is_final)
+    gst_nn_keep_best (candidates, max_objects);
+  else
+    gst_nn_suppress (candidates, iou_threshold, max_objects);
   add_objects (result, decoder, in, pts, candidates);
   if (decoder->whole != NULL)
     decoder->whole (in, gst_nn_result_meta_get_frame (result));
 }
 
-/* The region meta with DL Streamer's parameters. */
-static void
-add_region (GstBuffer *buffer, const GstNnObject *o, const GstNnResultMeta *result)
-{
-  const gchar *label = gst_nn_object_get_label (o), *model = gst_nn_object_get_model_name (o);
-  gdouble x, y, width, height, w = MAX (result->width, 1), h = MAX (result->height, 1);
-  GstVideoRegionOfInterestMeta *roi;
-  gst_nn_object_get_box (o, &x, &y, &width, &height);
-  roi = gst_buffer_add_video_region_of_interest_meta (buffer, label ? label : "object",
-                                                      (guint)(x + 0.5), (guint)(y + 0.5),
-                                                      (guint)(width + 0.5), (guint)(height + 0.5));
-  roi->id = (gint)gst_nn_object_get_id (o);
-  roi->parent_id = (gint)gst_nn_object_get_parent_id (o);
-  gst_video_region_of_interest_meta_add_param (
-      roi, gst_structure_new (
-               "detection", "x_min", G_TYPE_DOUBLE, x / w, "x_max", G_TYPE_DOUBLE, (x + width) / w,
-               "y_min", G_TYPE_DOUBLE, y / h, "y_max", G_TYPE_DOUBLE, (y + height) / h,
-               "confidence", G_TYPE_DOUBLE, gst_nn_object_get_score (o), "label_id", G_TYPE_INT,
-               gst_nn_object_get_class_id (o), "label", G_TYPE_STRING, label ? label : "object",
-               "model_name", G_TYPE_STRING, model ? model : "", NULL));
-}
-
 void
-gst_nn_results_attach (GstBuffer *buffer, GstBuffer *from)
+gst_nn_results_attach (GstBuffer *buffer, guint object_id, GstBuffer *from)
 {
   const GstNnResultMeta *kept = gst_buffer_get_nn_result_meta (from);
   GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, kept->width, kept->height);
   guint first = gst_nn_result_meta_get_n_objects (result);
   GstNnObject *o;
-  gst_nn_result_meta_append (result, kept);
+  gst_nn_result_meta_append_inside (result, object_id, kept);
+  if (result->width <= 1 && result->height <= 1)
+    return;
   for (guint i = first; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++)
-    add_region (buffer, o, result);
+    gst_nn_region_add (buffer, o, result);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnnelement.h"
 
+#include <string.h>
+
 /* Whom an error of the library concerns, in GStreamer's words. */
 static const struct {
   AxonError code;
@@ -27,6 +29,104 @@ gst_nn_post_error (GstElement *element, const GError *error)
     }
   gst_element_message_full (element, GST_MESSAGE_ERROR, domain, reason, g_strdup (error->message),
                             NULL, __FILE__, G_STRFUNC, __LINE__);
+}
+
+/* What tells caps apart, for people: sizes and rates of templates only hide it. */
+static gchar *
+brief_caps (const GstCaps *caps)
+{
+  static const gchar *const fields[] = {
+    "width",          "height",         "framerate",          "colorimetry",
+    "num_tensors",    "interlace-mode", "pixel-aspect-ratio", "chroma-site",
+    "multiview-mode", "views"
+  };
+  g_autoptr (GstCaps) brief = gst_caps_copy (caps);
+  for (guint i = 0; i < gst_caps_get_size (brief); i++)
+    for (guint k = 0; k < G_N_ELEMENTS (fields); k++)
+      gst_structure_remove_field (gst_caps_get_structure (brief, i), fields[k]);
+  return gst_caps_to_string (brief);
+}
+
+/* What to do about caps that are not taken; the first row that begins as they do. */
+static const struct {
+  const gchar *media;
+  gboolean is_raw; /* else in other than system memory */
+  const gchar *help;
+} remedies[] = {
+  { "video/x-raw", TRUE, N_ ("insert videoconvert before it") },
+  { "video/x-raw", FALSE,
+    N_ ("insert what brings frames to system memory before it, such as gldownload or vapostproc") },
+  { "video/", TRUE, N_ ("insert decodebin before it") },
+  { "image/", TRUE, N_ ("insert decodebin before it") },
+  { "other/tensors", TRUE, N_ ("insert nnpreproc, with the same model, before it") },
+};
+
+static const gchar *
+find_remedy (const GstCaps *caps)
+{
+  const gchar *media = gst_structure_get_name (gst_caps_get_structure (caps, 0));
+  GstCapsFeatures *features = gst_caps_get_features (caps, 0);
+  gboolean is_raw = gst_caps_features_is_equal (features, GST_CAPS_FEATURES_MEMORY_SYSTEM_MEMORY);
+  for (guint i = 0; i < G_N_ELEMENTS (remedies); i++)
+    if (g_str_has_prefix (media, remedies[i].media) && remedies[i].is_raw == is_raw)
+      return _ (remedies[i].help);
+  return _ ("it is for pictures");
+}
+
+gboolean
+gst_nn_takes_caps (GstElement *element, GstPad *pad, const GstCaps *caps)
+{
+  g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
+  g_autofree gchar *takes = NULL, *got = NULL;
+  if (caps != NULL && gst_caps_can_intersect (template, caps))
+    return TRUE;
+  takes = brief_caps (template);
+  if (caps == NULL) {
+    GST_ELEMENT_ERROR (
+        element, CORE, NEGOTIATION,
+        (_ ("expected %s, got bytes that nothing describes: insert decodebin before it"), takes),
+        (NULL));
+    return FALSE;
+  }
+  got = brief_caps (caps);
+  GST_ELEMENT_ERROR (element, CORE, NEGOTIATION,
+                     (_ ("expected %s, got %s: %s"), takes, got, find_remedy (caps)), (NULL));
+  return FALSE;
+}
+
+void
+gst_nn_post_refused_caps (GstElement *element, GstPad *pad)
+{
+  g_autoptr (GstCaps) is = gst_pad_get_current_caps (pad),
+                      takes = gst_pad_peer_query_caps (pad, NULL);
+  g_autoptr (GstPad) peer = gst_pad_get_peer (pad);
+  g_autoptr (GstElement) behind = peer ? gst_pad_get_parent_element (peer) : NULL;
+  g_autofree gchar *gives = is ? brief_caps (is) : g_strdup ("nothing");
+  g_autofree gchar *wants = takes ? brief_caps (takes) : g_strdup ("nothing");
+  g_autofree gchar *name = behind ? gst_element_get_name (behind) : NULL;
+  GST_ELEMENT_ERROR (element, CORE, NEGOTIATION,
+                     (_ ("%s takes %s, got %s: insert videoconvert before it, or nndecode where it "
+                         "gets tensors"),
+                      name ? name : "?", wants, gives),
+                     (NULL));
+}
+
+void
+gst_nn_warn_if_undecoded (GstElement *element, GstBuffer *buffer)
+{
+  static GQuark told;
+  GstNnTensorMeta *meta = gst_buffer_get_nn_tensor_meta (buffer);
+  if (meta == NULL || meta->tensors->len == 0 || gst_buffer_get_nn_result_meta (buffer) != NULL)
+    return;
+  if (told == 0)
+    told = g_quark_from_static_string ("axon-undecoded");
+  if (g_object_get_qdata (G_OBJECT (element), told) != NULL)
+    return;
+  g_object_set_qdata (G_OBJECT (element), told, element);
+  GST_ELEMENT_WARNING (element, STREAM, FORMAT,
+                       (_ ("frames have raw outputs of a model, and no results: insert nndecode "
+                           "behind nninfer")),
+                       (NULL));
 }
 
 gboolean

@@ -11,6 +11,16 @@
 /* A GError as element error, in one place. */
 void gst_nn_post_error (GstElement *element, const GError *error);
 
+/* FALSE, and an element error that names what @pad takes, what came (NULL: nothing) and what helps,
+ * where @pad's template does not have @caps. */
+gboolean gst_nn_takes_caps (GstElement *element, GstPad *pad, const GstCaps *caps);
+/* An element error: what is behind @pad does not take its caps. */
+void gst_nn_post_refused_caps (GstElement *element, GstPad *pad);
+
+/* A warning, once for each element: @buffer has raw outputs and no results, so nndecode is missing.
+ */
+void gst_nn_warn_if_undecoded (GstElement *element, GstBuffer *buffer);
+
 /* For transforms that leave frames where they are: upstream may do what downstream can take. Is
  * GstBaseTransform's propose_allocation. */
 gboolean gst_nn_propose_allocation (GstBaseTransform *base, GstQuery *decide_query,

@@ -16,7 +16,7 @@
  */
 #include "infer/gstnninfer.h"
 #include "caps/gstnncaps.h"
-#include "infer/gstnnload.h"
+#include "infer/gstnnadvice.h"
 
 GST_DEBUG_CATEGORY (gst_nn_infer_debug);
 #define GST_CAT_DEFAULT gst_nn_infer_debug
@@ -33,9 +33,18 @@ enum {
   PROP_LATENCY,
   PROP_EXTENSIONS,
   PROP_DROP_POLICY,
+  PROP_MAX_LATENCY,
+  PROP_MAX_SIZE_BUFFERS,
+  PROP_MAX_SIZE_BYTES,
   PROP_STATS,
   PROP_STATS_INTERVAL
 };
+
+static const gchar *const counts[] = { "frames", "inferred", "late", "passed", "dropped", NULL };
+static const gchar *const times[] = { "queueing", "preprocessing", "inference", "total", NULL };
+
+#define MOST_BUFFERS 32         /* that pass, queued */
+#define MOST_BYTES (256u << 20) /* of frames queued */
 
 #define GST_TYPE_NN_DROP_POLICY (gst_nn_drop_policy_get_type ())
 
@@ -43,7 +52,8 @@ static GType
 gst_nn_drop_policy_get_type (void)
 {
   static const GEnumValue values[] = {
-    { GST_NN_DROP_AUTO, N_ ("Newest where the source is live, else none"), "auto" },
+    { GST_NN_DROP_AUTO,
+      N_ ("Newest where the source is live, else all but what sinks call too late"), "auto" },
     { GST_NN_DROP_NONE, N_ ("Every frame is inferred, however long it waits"), "none" },
     { GST_NN_DROP_NEWEST, N_ ("No frame waits for longer than a frame lasts"), "newest" },
     { 0, NULL, NULL }
@@ -54,49 +64,90 @@ gst_nn_drop_policy_get_type (void)
   return type;
 }
 
+/* Where properties are kept, under the object lock. */
+static const struct {
+  guint id;
+  gsize offset;
+} fields[] = {
+  { PROP_MODEL, G_STRUCT_OFFSET (GstNnInfer, model_path) },
+  { PROP_DEVICE, G_STRUCT_OFFSET (GstNnInfer, device) },
+  { PROP_EXTENSIONS, G_STRUCT_OFFSET (GstNnInfer, extensions) },
+  { PROP_NIREQ, G_STRUCT_OFFSET (GstNnInfer, nireq) },
+  { PROP_INTERVAL, G_STRUCT_OFFSET (GstNnInfer, interval) },
+  { PROP_MAX_SIZE_BUFFERS, G_STRUCT_OFFSET (GstNnInfer, max_size_buffers) },
+  { PROP_MAX_SIZE_BYTES, G_STRUCT_OFFSET (GstNnInfer, max_size_bytes) },
+  { PROP_LATENCY, G_STRUCT_OFFSET (GstNnInfer, latency) },
+  { PROP_MAX_LATENCY, G_STRUCT_OFFSET (GstNnInfer, max_latency) },
+  { PROP_STATS_INTERVAL, G_STRUCT_OFFSET (GstNnInfer, stats_interval) },
+  { PROP_DROP_POLICY, G_STRUCT_OFFSET (GstNnInfer, drop_policy) },
+  { PROP_CONFIG, G_STRUCT_OFFSET (GstNnInfer, config) },
+};
+
+static gpointer
+field_of (GstNnInfer *self, guint id)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (fields[i].id == id)
+      return G_STRUCT_MEMBER_P (self, fields[i].offset);
+  return NULL;
+}
+
+static void
+set_field (gpointer field, const GValue *value)
+{
+  if (G_VALUE_HOLDS_STRING (value)) {
+    g_free (*(gchar **)field);
+    *(gchar **)field = g_value_dup_string (value);
+  } else if (G_VALUE_HOLDS_UINT (value)) {
+    *(guint *)field = g_value_get_uint (value);
+  } else if (G_VALUE_HOLDS_UINT64 (value)) {
+    *(guint64 *)field = g_value_get_uint64 (value);
+  } else if (G_VALUE_HOLDS_ENUM (value)) {
+    *(GstNnDropPolicy *)field = (GstNnDropPolicy)g_value_get_enum (value);
+  } else {
+    g_clear_pointer ((GstStructure **)field, gst_structure_free);
+    *(GstStructure **)field = g_value_dup_boxed (value);
+  }
+}
+
+static void
+get_field (gconstpointer field, GValue *value)
+{
+  if (G_VALUE_HOLDS_STRING (value))
+    g_value_set_string (value, *(gchar *const *)field);
+  else if (G_VALUE_HOLDS_UINT (value))
+    g_value_set_uint (value, *(const guint *)field);
+  else if (G_VALUE_HOLDS_UINT64 (value))
+    g_value_set_uint64 (value, *(const guint64 *)field);
+  else if (G_VALUE_HOLDS_ENUM (value))
+    g_value_set_enum (value, (gint) * (const GstNnDropPolicy *)field);
+  else
+    g_value_set_boxed (value, *(GstStructure *const *)field);
+}
+
+static gboolean
+is_of_model (guint id)
+{
+  return id == PROP_MODEL || id == PROP_DEVICE || id == PROP_EXTENSIONS || id == PROP_NIREQ ||
+         id == PROP_CONFIG || (id >= GST_NN_MODEL_PROP_FIRST && id < GST_NN_REGION_PROP_FIRST);
+}
+
 static void
 gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNnInfer *self = GST_NN_INFER (object);
-  gboolean waits = (pspec->flags & GST_PARAM_MUTABLE_READY) != 0;
+  gpointer field = field_of (self, id);
   GST_OBJECT_LOCK (self);
-  if (waits && GST_STATE (self) > GST_STATE_READY)
-    GST_WARNING_OBJECT (self, "%s takes effect after READY", pspec->name);
-  self->is_stale |= waits;
-  switch (id) {
-  case PROP_MODEL:
-    g_free (self->model_path);
-    self->model_path = g_value_dup_string (value);
-    break;
-  case PROP_DEVICE:
-    g_free (self->device);
-    self->device = g_value_dup_string (value);
-    self->device_is_set = TRUE;
-    break;
-  case PROP_EXTENSIONS:
-    g_free (self->extensions);
-    self->extensions = g_value_dup_string (value);
-    break;
-  case PROP_NIREQ:
-    self->nireq = g_value_get_uint (value);
-    break;
-  case PROP_INTERVAL:
-    self->interval = g_value_get_uint (value);
-    break;
-  case PROP_DROP_POLICY:
-    self->drop_policy = (GstNnDropPolicy)g_value_get_enum (value);
-    break;
-  case PROP_STATS_INTERVAL:
-    self->stats_interval = g_value_get_uint64 (value);
-    break;
-  case PROP_CONFIG:
-    g_clear_pointer (&self->config, gst_structure_free);
-    self->config = g_value_dup_boxed (value);
-    break;
-  default:
-    if (!gst_nn_model_props_set (&self->props, id, value))
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
+  if (field != NULL)
+    set_field (field, value);
+  else if (!gst_nn_model_props_set (&self->props, id, value) &&
+           !gst_nn_region_props_set (&self->region_props, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  self->is_stale |= is_of_model (id);
+  self->patience_is_stale |= id == PROP_DROP_POLICY || id == PROP_MAX_LATENCY;
+  self->device_is_set |= id == PROP_DEVICE;
+  if (id == PROP_MAX_SIZE_BUFFERS || id == PROP_MAX_SIZE_BYTES)
+    gst_nn_infer_queue_set_limits (self->queue, self->max_size_buffers, self->max_size_bytes);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -104,42 +155,17 @@ static void
 gst_nn_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNnInfer *self = GST_NN_INFER (object);
-  GST_OBJECT_LOCK (self);
-  switch (id) {
-  case PROP_LATENCY:
-    g_value_set_uint64 (value, self->latency);
-    break;
-  case PROP_MODEL:
-    g_value_set_string (value, self->model_path);
-    break;
-  case PROP_DEVICE:
-    g_value_set_string (value, self->device);
-    break;
-  case PROP_EXTENSIONS:
-    g_value_set_string (value, self->extensions);
-    break;
-  case PROP_NIREQ:
-    g_value_set_uint (value, self->nireq);
-    break;
-  case PROP_INTERVAL:
-    g_value_set_uint (value, self->interval);
-    break;
-  case PROP_DROP_POLICY:
-    g_value_set_enum (value, self->drop_policy);
-    break;
-  case PROP_STATS:
-    g_value_take_boxed (value, gst_nn_infer_stats_get (self->stats));
-    break;
-  case PROP_STATS_INTERVAL:
-    g_value_set_uint64 (value, self->stats_interval);
-    break;
-  case PROP_CONFIG:
-    g_value_set_boxed (value, self->config);
-    break;
-  default:
-    if (!gst_nn_model_props_get (&self->props, id, value))
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  gpointer field = field_of (self, id);
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, gst_nn_infer_make_stats (self));
+    return;
   }
+  GST_OBJECT_LOCK (self);
+  if (field != NULL)
+    get_field (field, value);
+  else if (!gst_nn_model_props_get (&self->props, id, value) &&
+           !gst_nn_region_props_get (&self->region_props, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -151,13 +177,11 @@ start_early (GstNnInfer *self)
   g_autoptr (GstCaps) video = gst_caps_from_string (GST_NN_VIDEO_CAPS);
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (self->sinkpad, NULL);
   gboolean is_video = peer == NULL || gst_caps_can_intersect (peer, video);
-  gboolean free_size = gst_nn_infer_has_free_size (self);
   self->frame_count = 0;
-  gst_nn_infer_stats_reset (self->stats);
-  self->is_video = is_video;
-  self->goal = gst_nn_infer_find_goal (self);
-  self->compiled_width = self->compiled_height = 0;
-  return free_size || gst_nn_infer_start_compile (self, is_video, 0, 0);
+  gst_nn_stats_reset (self->stats);
+  gst_nn_infer_forget_qos (self);
+  return gst_nn_infer_model_needs_caps (self->opened, is_video) ||
+         gst_nn_infer_set_stream (self, is_video, NULL);
 }
 
 /* What was changed in READY is another model, or the same one described otherwise. */
@@ -190,6 +214,9 @@ gst_nn_infer_change_state (GstElement *element, GstStateChange transition)
       (transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE)) {
     gst_nn_infer_stop_compile (self);
     gst_nn_infer_forget_compiled (self);
+    gst_nn_infer_regions_forget (&self->regions);
+    gst_caps_replace (&self->caps, NULL);
+    gst_caps_replace (&self->refused, NULL);
   }
   if (transition == GST_STATE_CHANGE_READY_TO_NULL)
     gst_nn_infer_close (self);
@@ -217,70 +244,100 @@ gst_nn_infer_finalize (GObject *object)
   g_free (self->model_path);
   g_free (self->device);
   g_free (self->extensions);
+  g_free (self->assumed_for);
   g_clear_pointer (&self->affinities, gst_structure_free);
   g_clear_pointer (&self->config, gst_structure_free);
   gst_nn_model_props_clear (&self->props);
+  gst_nn_region_props_clear (&self->region_props);
+  gst_nn_infer_regions_clear (&self->regions);
   gst_nn_infer_queue_free (self->queue);
-  gst_nn_infer_stats_free (self->stats);
+  gst_nn_stats_free (self->stats);
   G_OBJECT_CLASS (gst_nn_infer_parent_class)->finalize (object);
 }
 
 static void
-install_properties (GObjectClass *klass)
+install (GObjectClass *klass, guint id, GParamSpec *spec)
 {
-  GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  g_object_class_install_property (
-      klass, PROP_MODEL,
-      g_param_spec_string ("model", "Model", _ ("ONNX file, or a file that axon-compile wrote"),
-                           NULL, ready));
-  g_object_class_install_property (
+  g_object_class_install_property (klass, id, spec);
+}
+
+#define PLAYING (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
+#define READ_ONLY (G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)
+
+static void
+install_model_properties (GObjectClass *klass)
+{
+  install (klass, PROP_MODEL,
+           g_param_spec_string ("model", "Model",
+                                _ ("Path of an ONNX file, or of one that axon-compile wrote"), NULL,
+                                PLAYING));
+  install (
       klass, PROP_DEVICE,
       g_param_spec_string ("device", "Device",
                            _ ("Where to run it: CPU, GPU.1, HETERO:GPU,CPU, MULTI:GPU,CPU, AUTO; "
                               "axon-inspect lists devices"),
-                           "CPU", ready));
-  g_object_class_install_property (
-      klass, PROP_EXTENSIONS,
-      g_param_spec_string ("extensions", "Extensions",
-                           _ ("Libraries of operators and kernels, separated by commas"), NULL,
-                           ready));
-  g_object_class_install_property (
-      klass, PROP_NIREQ,
-      g_param_spec_uint ("nireq", "Requests",
-                         _ ("Frames inferred at the same time; 0: as many as suit the device"), 0,
-                         1024, 0, ready));
-  g_object_class_install_property (
-      klass, PROP_INTERVAL,
-      g_param_spec_uint ("inference-interval", "Inference interval",
-                         _ ("Infer every Nth frame; the others pass"), 1, G_MAXUINT, 1,
-                         G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
-                             GST_PARAM_CONTROLLABLE));
-  g_object_class_install_property (
+                           "CPU", PLAYING));
+  install (klass, PROP_CONFIG,
+           g_param_spec_boxed ("config", "Configuration",
+                               _ ("Properties of the device, such as "
+                                  "config,INFERENCE_NUM_THREADS=1; axon-inspect DEVICE lists them"),
+                               GST_TYPE_STRUCTURE, PLAYING));
+  install (klass, PROP_EXTENSIONS,
+           g_param_spec_string ("extensions", "Extensions",
+                                _ ("Paths of libraries of operators and kernels, by commas"), NULL,
+                                PLAYING));
+  install (klass, PROP_NIREQ,
+           g_param_spec_uint ("nireq", "Requests",
+                              _ ("Frames inferred at the same time; 0: as many as suit the device"),
+                              0, 1024, 0, PLAYING));
+  gst_nn_model_props_install (klass, GST_NN_MODEL_PICTURES | GST_NN_MODEL_RESULTS,
+                              GST_PARAM_MUTABLE_PLAYING);
+}
+
+static void
+install_live_properties (GObjectClass *klass)
+{
+  install (klass, PROP_INTERVAL,
+           g_param_spec_uint ("inference-interval", "Inference interval",
+                              _ ("Infer every Nth frame; the others pass"), 1, G_MAXUINT, 1,
+                              PLAYING | GST_PARAM_CONTROLLABLE));
+  install (
       klass, PROP_DROP_POLICY,
       g_param_spec_enum ("drop-policy", "Drop policy",
                          _ ("What happens to frames that come faster than they can be inferred"),
-                         GST_TYPE_NN_DROP_POLICY, GST_NN_DROP_AUTO, ready));
-  g_object_class_install_property (
-      klass, PROP_CONFIG,
-      g_param_spec_boxed ("config", "Configuration",
-                          _ ("Properties of the device, such as config,INFERENCE_NUM_THREADS=1"),
-                          GST_TYPE_STRUCTURE, ready));
-  g_object_class_install_property (
-      klass, PROP_LATENCY,
-      g_param_spec_uint64 ("latency", "Latency", _ ("Measured time of one frame in nanoseconds"), 0,
-                           G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_object_class_install_property (
-      klass, PROP_STATS,
-      g_param_spec_boxed ("stats", "Statistics",
-                          _ ("Frames, and percentiles of times of the last 256 of them"),
-                          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_object_class_install_property (
+                         GST_TYPE_NN_DROP_POLICY, GST_NN_DROP_AUTO, PLAYING));
+  install (
+      klass, PROP_MAX_LATENCY,
+      g_param_spec_uint64 ("max-latency", "Maximum latency",
+                           _ ("How long a frame waits for its result where drop-policy lets it "
+                              "pass, nanoseconds; 0: as long as it is shown"),
+                           0, G_MAXINT64, 0, PLAYING));
+  install (klass, PROP_MAX_SIZE_BUFFERS,
+           g_param_spec_uint ("max-size-buffers", "Maximum size, buffers",
+                              _ ("Most frames queued behind those being inferred; 0: any number"),
+                              0, G_MAXUINT, MOST_BUFFERS, PLAYING));
+  install (klass, PROP_MAX_SIZE_BYTES,
+           g_param_spec_uint ("max-size-bytes", "Maximum size, bytes",
+                              _ ("Most bytes of frames queued, if more than one is; 0: any number"),
+                              0, G_MAXUINT, MOST_BYTES, PLAYING));
+}
+
+static void
+install_statistics (GObjectClass *klass)
+{
+  install (klass, PROP_LATENCY,
+           g_param_spec_uint64 ("latency", "Latency",
+                                _ ("Measured time of one inference, nanoseconds; 0: none yet"), 0,
+                                G_MAXUINT64, 0, READ_ONLY));
+  install (klass, PROP_STATS,
+           g_param_spec_boxed ("stats", "Statistics",
+                               _ ("Frames, percentiles of times of the last 256 of them, queue"),
+                               GST_TYPE_STRUCTURE, READ_ONLY));
+  install (
       klass, PROP_STATS_INTERVAL,
       g_param_spec_uint64 ("stats-interval", "Interval of statistics",
                            _ ("Time between messages with the statistics, nanoseconds; 0: none"), 0,
-                           G_MAXUINT64, 0,
-                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
-  gst_nn_model_props_install (klass);
+                           G_MAXUINT64, 0, PLAYING));
 }
 
 static void
@@ -292,7 +349,10 @@ gst_nn_infer_class_init (GstNnInferClass *klass)
   object_class->set_property = gst_nn_infer_set_property;
   object_class->get_property = gst_nn_infer_get_property;
   object_class->finalize = gst_nn_infer_finalize;
-  install_properties (object_class);
+  install_model_properties (object_class);
+  install_live_properties (object_class);
+  install_statistics (object_class);
+  gst_nn_region_props_install (object_class);
   gst_type_mark_as_plugin_api (GST_TYPE_NN_DROP_POLICY, 0);
   element_class->change_state = gst_nn_infer_change_state;
   element_class->set_context = gst_nn_infer_set_context;
@@ -306,10 +366,16 @@ static void
 gst_nn_infer_init (GstNnInfer *self)
 {
   self->queue = gst_nn_infer_queue_new ();
-  self->stats = gst_nn_infer_stats_new ();
+  self->stats = gst_nn_stats_new ("nninfer-stats", counts, times);
   self->device = g_strdup ("CPU");
   self->interval = 1;
+  self->max_size_buffers = MOST_BUFFERS;
+  self->max_size_bytes = MOST_BYTES;
+  gst_nn_infer_queue_set_limits (self->queue, MOST_BUFFERS, MOST_BYTES);
+  gst_nn_infer_forget_qos (self);
   gst_segment_init (&self->segment, GST_FORMAT_TIME);
   gst_nn_model_props_init (&self->props);
+  gst_nn_region_props_init (&self->region_props);
+  gst_nn_infer_regions_init (&self->regions);
   gst_nn_infer_add_pads (self);
 }

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Properties that describe a model, on every element that needs them: the keys of descriptions.
- * They are kept as text. The owner locks. */
+/* Properties that describe a model, on every element that needs them: the keys of descriptions,
+ * with the types that suit them. What is not set is as the model's description says. The owner
+ * locks.
+ *
+ * mean and scale are text: gst-launch makes no array of mean=127 or mean=123.7,116.3,103.5, which
+ * is how everybody writes them. Arrays as gst-launch writes them, "<1,2,3>", are read, too. */
 #pragma once
 
 #include <gst/nn/nn.h>
+
+typedef enum {
+  GST_NN_MODEL_PICTURES = 1, /* how a frame becomes the input */
+  GST_NN_MODEL_RESULTS = 2   /* what the outputs mean */
+} GstNnModelUse;
 
 typedef struct {
   GHashTable *values; /* key -> text */
 } GstNnModelProps;
 
 #define GST_NN_MODEL_PROP_FIRST 100
-void gst_nn_model_props_install (GObjectClass *klass);
+/* Those that the element uses, which may be changed in the states of @flags. */
+void gst_nn_model_props_install (GObjectClass *klass, GstNnModelUse uses, GParamFlags flags);
 void gst_nn_model_props_init (GstNnModelProps *props);
 void gst_nn_model_props_clear (GstNnModelProps *props);
+void gst_nn_model_props_copy (GstNnModelProps *to, const GstNnModelProps *from);
 /* FALSE: @id is none of them. */
 gboolean gst_nn_model_props_set (GstNnModelProps *props, guint id, const GValue *value);
 gboolean gst_nn_model_props_get (const GstNnModelProps *props, guint id, GValue *value);

@@ -5,7 +5,8 @@
  *
  * Draws what models said of a frame into it: boxes (rotated ones, too) with labels, scores,
  * attributes, texts and tracks, keypoints with their skeletons, masks, and the classes of the whole
- * frame. Takes every format whose components lie apart.
+ * frame; zones and lines of nnanalytics with their counts, and where objects are most. Takes every
+ * format whose components lie apart.
  *
  * Threads: streaming thread.
  */
@@ -19,10 +20,18 @@
 GST_DEBUG_CATEGORY_STATIC (gst_nn_overlay_debug);
 #define GST_CAT_DEFAULT gst_nn_overlay_debug
 
-/* Colours that stay apart, by class. */
-static const guint32 palette[] = { 0x2ecc71, 0xe74c3c, 0x3498db, 0xf1c40f, 0x9b59b6,
-                                   0x1abc9c, 0xe67e22, 0xec407a, 0x8bc34a, 0x00bcd4 };
+/* By class: colours that colour-blind people tell apart, too (Okabe and Ito, "Color universal
+ * design", 2008), and gray. */
+static const guint32 palette[] = { 0x009e73, 0xd55e00, 0x56b4e9, 0xf0e442,
+                                   0xcc79a7, 0xe69f00, 0x0072b2, 0x999999 };
 #define N_COLORS G_N_ELEMENTS (palette)
+#define HOT 1 /* where objects are most */
+/* For numbers: cividis, which grows lighter with them and looks the same to colour-blind people
+ * (Nunez et al., 2018). */
+static const guint32 ramp[] = { 0x00224e, 0x002c6a, 0x1e3870, 0x34456d, 0x45516d, 0x545c6e,
+                                0x626870, 0x707574, 0x7e8178, 0x8d8e78, 0x9e9b75, 0xafa870,
+                                0xc1b668, 0xd4c45c, 0xe8d44c, 0xfee838 };
+#define N_STEPS G_N_ELEMENTS (ramp)
 #define LEAST_KEYPOINT_SCORE 0.3
 
 struct _GstNnOverlay {
@@ -31,7 +40,7 @@ struct _GstNnOverlay {
   guint thickness;         /* object lock */
   /* streaming thread, for the format of the frames */
   GstNnCaptions *captions;
-  GstNnColor colors[N_COLORS];
+  GstNnColor colors[N_COLORS], steps[N_STEPS];
   gint font_size;
 };
 
@@ -144,6 +153,21 @@ draw_keypoints (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, 
                           2 * t);
 }
 
+/* @color: of what is one thing */
+static void
+draw_mask (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, guint color)
+{
+  const GstNnMask *mask = gst_nn_object_get_mask (o);
+  if (mask == NULL)
+    return;
+  if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_VALUES)
+    gst_nn_canvas_tint (frame, self->steps, N_STEPS, mask);
+  else if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_CLASSES)
+    gst_nn_canvas_tint (frame, self->colors, N_COLORS, mask);
+  else
+    gst_nn_canvas_tint (frame, &self->colors[color], 1, mask);
+}
+
 static void
 draw_object (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, const Style *style)
 {
@@ -151,8 +175,7 @@ draw_object (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, con
   guint color = color_index (gst_nn_object_get_class_id (o));
   gdouble x, y;
   gst_nn_object_get_box (o, &x, &y, NULL, NULL);
-  if (gst_nn_object_get_mask (o) != NULL)
-    gst_nn_canvas_tint (frame, &self->colors[color], 1, gst_nn_object_get_mask (o));
+  draw_mask (self, frame, o, color);
   draw_edges (self, frame, o, color, style->thickness);
   draw_keypoints (self, frame, o, style->thickness);
   draw_text (self, frame, text, color, (gint)floor (x) - style->thickness,
@@ -178,6 +201,40 @@ draw_frame (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *whole, 
   draw_keypoints (self, frame, whole, style->thickness);
 }
 
+/* A zone's name with how many are in it, a line's with how many went each way. */
+static gchar *
+shape_caption (const GstNnShape *shape)
+{
+  guint64 count = gst_nn_shape_get_count (shape), back = gst_nn_shape_get_count_back (shape);
+  g_autofree gchar *name = g_utf8_make_valid (gst_nn_shape_get_name (shape), -1);
+  if (gst_nn_shape_is_zone (shape))
+    return g_strdup_printf ("%s: %" G_GUINT64_FORMAT, name, count);
+  return g_strdup_printf ("%s: %" G_GUINT64_FORMAT " / %" G_GUINT64_FORMAT, name, count, back);
+}
+
+static void
+draw_scene (GstNnOverlay *self, GstVideoFrame *frame, const GstNnSceneMeta *scene,
+            const Style *style)
+{
+  gdouble width = GST_VIDEO_FRAME_WIDTH (frame), height = GST_VIDEO_FRAME_HEIGHT (frame);
+  if (scene->heat_map != NULL)
+    gst_nn_canvas_tint (frame, &self->colors[HOT], 1, scene->heat_map);
+  for (guint i = 0; i < scene->shapes->len; i++) {
+    const GstNnShape *shape = g_ptr_array_index (scene->shapes, i);
+    guint n = gst_nn_shape_get_n_points (shape), color = color_index ((gint)i);
+    g_autofree gchar *text = style->labels ? shape_caption (shape) : g_strdup ("");
+    gdouble x0, y0, x1, y1;
+    for (guint j = 0; j < (gst_nn_shape_is_zone (shape) ? n : n - 1); j++) {
+      gst_nn_shape_get_point (shape, j, &x0, &y0);
+      gst_nn_shape_get_point (shape, (j + 1) % n, &x1, &y1);
+      gst_nn_canvas_line (frame, &self->colors[color], style->thickness, x0 * width, y0 * height,
+                          x1 * width, y1 * height);
+    }
+    gst_nn_shape_get_point (shape, 0, &x0, &y0);
+    draw_text (self, frame, text, color, (gint)(x0 * width), (gint)(y0 * height), FALSE);
+  }
+}
+
 static Style
 get_style (GstNnOverlay *self, gint height)
 {
@@ -195,17 +252,20 @@ gst_nn_overlay_transform_frame_ip (GstVideoFilter *filter, GstVideoFrame *frame)
 {
   GstNnOverlay *self = (GstNnOverlay *)filter;
   GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (frame->buffer);
+  const GstNnSceneMeta *scene = gst_buffer_get_nn_scene_meta (frame->buffer);
   const GstNnObject *whole;
-  Style style;
+  Style style = get_style (self, GST_VIDEO_FRAME_HEIGHT (frame));
   guint n;
+  if (meta == NULL)
+    gst_nn_warn_if_undecoded (GST_ELEMENT (self), frame->buffer);
+  if (scene != NULL)
+    draw_scene (self, frame, scene, &style);
   if (meta == NULL || gst_nn_result_meta_is_empty (meta))
     return GST_FLOW_OK;
   n = gst_nn_result_meta_get_n_objects (meta);
   whole = gst_nn_result_meta_get_frame (meta);
-  style = get_style (self, GST_VIDEO_FRAME_HEIGHT (frame));
   GST_LOG_OBJECT (self, "draws %u objects", n);
-  if (gst_nn_object_get_mask (whole) != NULL)
-    gst_nn_canvas_tint (frame, self->colors, N_COLORS, gst_nn_object_get_mask (whole));
+  draw_mask (self, frame, whole, 0);
   for (guint i = n; i-- > 0;) /* best last, so on top */
     draw_object (self, frame, gst_nn_result_meta_get_object (meta, i), &style);
   draw_frame (self, frame, whole, &style);
@@ -223,6 +283,8 @@ gst_nn_overlay_set_info (GstVideoFilter *filter, G_GNUC_UNUSED GstCaps *in_caps,
   self->captions = gst_nn_captions_new (in_info, self->font_size);
   for (guint i = 0; i < N_COLORS; i++)
     self->colors[i] = gst_nn_canvas_color (in_info, palette[i]);
+  for (guint i = 0; i < N_STEPS; i++)
+    self->steps[i] = gst_nn_canvas_color (in_info, ramp[i]);
   return TRUE;
 }
 

@@ -3,103 +3,156 @@
  * SECTION:element-nnpublish
  * @title: nnpublish
  *
- * Writes the results on each buffer as a line of JSON, to standard output or a file, and passes the
- * buffer on. The fields are those of DL Streamer's gvametaconvert.
+ * Tells the results on each buffer, and passes the buffer on: as lines of JSON (with the fields of
+ * DL Streamer's gvametaconvert), as COCO's results or as ONVIF's metadata; to a file or standard
+ * output, MQTT, Kafka, HTTP, listeners of server-sent events, a socket. The location's scheme
+ * chooses; what only one of them knows is in #GstNnPublish:options.
  *
- * Threads: streaming thread.
+ * It never blocks the stream and never ends it: records wait in a bounded queue, what cannot be
+ * sent is tried again, kept on disk where #GstNnPublish:spool-location says so, and else counted
+ * in #GstNnPublish:stats and said once as a warning.
+ *
+ * |[
+ * ... ! nndecode ! nnpublish location=mqtts://broker/cameras/door \
+ *   options=options,user=door,password-file=/etc/door.secret,qos=1 on-change=true ! ...
+ * ]|
+ *
+ * Threads: the streaming thread makes the records, a thread of its own sends them.
  */
 #include "gstnnelement.h"
-#include "record/gstnnrecord.h"
+#include "publish/gstnnselect.h"
+#include "publish/gstnnwriter.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <gst/base/gstbasetransform.h>
-#include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_nn_publish_debug);
 #define GST_CAT_DEFAULT gst_nn_publish_debug
 
+#define DEFAULT_LOCATION "stdout"
+#define DEFAULT_QUEUE_SIZE 1000
+#define DEFAULT_EOS_TIMEOUT 5000
+#define DEFAULT_RECONNECT_INTERVAL 30
+#define DEFAULT_SPOOL_SIZE (64 * 1024 * 1024)
+
+static const struct {
+  GstNnRecordFunc write;
+  const gchar *media_type;
+} formats[] = {
+  { gst_nn_record_new, "application/json" },
+  { gst_nn_record_coco, "application/json" },
+  { gst_nn_record_onvif, "application/x-onvif-metadata" },
+};
+
+static const GEnumValue format_values[] = {
+  { 0, "Lines of JSON, with the fields of DL Streamer's gvametaconvert", "json" },
+  { 1, "COCO's results", "coco" },
+  { 2, "ONVIF's metadata stream", "onvif" },
+  { 0, NULL, NULL },
+};
+
+/* What a property sets; all under the object lock. */
+typedef struct {
+  gchar *location, *source, *labels, *zones, *spool_location;
+  GstStructure *options;
+  gboolean append, empty, tensor_data, on_change;
+  guint format, queue_size, eos_timeout, max_reconnect_interval;
+  guint64 min_interval, spool_size;
+} Settings;
+
 struct _GstNnPublish {
   GstBaseTransform parent_instance;
-  gchar *location, *source; /* object lock */
-  gboolean empty;           /* object lock */
-  gboolean tensor_data;     /* object lock */
-  gboolean append;          /* object lock */
-  gchar *written;           /* what was opened since READY: goes on where it ended */
-  FILE *file;
+  Settings settings;
+  GstStructure *stats; /* object lock; of the last run */
+  GstNnWriter *writer; /* object lock, where it changes or another thread reads it */
+  gchar *written;      /* what was opened since READY: goes on where it ended */
+  /* streaming thread */
+  GstNnSelectState state;
+  guint64 n_frames;
 };
 
 G_DECLARE_FINAL_TYPE (GstNnPublish, gst_nn_publish, GST, NN_PUBLISH, GstBaseTransform)
 G_DEFINE_TYPE (GstNnPublish, gst_nn_publish, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nnpublish, gst_nn_publish_get_type ())
 
-enum { PROP_LOCATION = 1, PROP_SOURCE, PROP_EMPTY, PROP_TENSOR_DATA, PROP_APPEND };
+enum {
+  PROP_LOCATION = 1,
+  PROP_SOURCE,
+  PROP_LABELS,
+  PROP_ZONES,
+  PROP_SPOOL_LOCATION,
+  PROP_OPTIONS,
+  PROP_APPEND,
+  PROP_EMPTY,
+  PROP_TENSOR_DATA,
+  PROP_ON_CHANGE,
+  PROP_FORMAT,
+  PROP_QUEUE_SIZE,
+  PROP_EOS_TIMEOUT,
+  PROP_MAX_RECONNECT_INTERVAL,
+  PROP_MIN_INTERVAL,
+  PROP_SPOOL_SIZE,
+  PROP_STATS
+};
+
+/* Where a property's value is. */
+static const gsize places[] = {
+  [PROP_LOCATION] = G_STRUCT_OFFSET (Settings, location),
+  [PROP_SOURCE] = G_STRUCT_OFFSET (Settings, source),
+  [PROP_LABELS] = G_STRUCT_OFFSET (Settings, labels),
+  [PROP_ZONES] = G_STRUCT_OFFSET (Settings, zones),
+  [PROP_SPOOL_LOCATION] = G_STRUCT_OFFSET (Settings, spool_location),
+  [PROP_OPTIONS] = G_STRUCT_OFFSET (Settings, options),
+  [PROP_APPEND] = G_STRUCT_OFFSET (Settings, append),
+  [PROP_EMPTY] = G_STRUCT_OFFSET (Settings, empty),
+  [PROP_TENSOR_DATA] = G_STRUCT_OFFSET (Settings, tensor_data),
+  [PROP_ON_CHANGE] = G_STRUCT_OFFSET (Settings, on_change),
+  [PROP_FORMAT] = G_STRUCT_OFFSET (Settings, format),
+  [PROP_QUEUE_SIZE] = G_STRUCT_OFFSET (Settings, queue_size),
+  [PROP_EOS_TIMEOUT] = G_STRUCT_OFFSET (Settings, eos_timeout),
+  [PROP_MAX_RECONNECT_INTERVAL] = G_STRUCT_OFFSET (Settings, max_reconnect_interval),
+  [PROP_MIN_INTERVAL] = G_STRUCT_OFFSET (Settings, min_interval),
+  [PROP_SPOOL_SIZE] = G_STRUCT_OFFSET (Settings, spool_size),
+};
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
-static gchar *
-make_line (GstNnPublish *self, GstBuffer *buffer, GstNnResultMeta *meta)
+static GType
+format_get_type (void)
+{
+  static gsize type;
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstNnRecordFormat", format_values));
+  return type;
+}
+
+static GstClockTime
+clock_time (GstNnPublish *self)
+{
+  g_autoptr (GstClock) clock = gst_element_get_clock (GST_ELEMENT (self));
+  return clock ? gst_clock_get_time (clock) : gst_util_get_timestamp ();
+}
+
+static void
+fill_times (GstNnPublish *self, GstBuffer *buffer, GstNnRecordInfo *info)
 {
   const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
   GstClockTime pts = GST_BUFFER_PTS (buffer);
-  g_autofree gchar *source = NULL;
-  GstNnRecordInfo info = {
-    .stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts),
-    .running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts),
-    .unix_time = gst_nn_buffer_get_unix_time (buffer),
-    .pts = pts,
-  };
-  if (!GST_CLOCK_TIME_IS_VALID (info.stream_time))
-    info.stream_time = pts;
-  GST_OBJECT_LOCK (self);
-  source = g_strdup (self->source);
-  info.tensor_data = self->tensor_data;
-  GST_OBJECT_UNLOCK (self);
-  info.source = source;
-  return gst_nn_record_new (meta, &info);
+  info->stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts);
+  info->running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts);
+  info->unix_time = gst_nn_buffer_get_unix_time (buffer);
+  info->pts = pts;
+  info->frame = self->n_frames;
+  if (!GST_CLOCK_TIME_IS_VALID (info->stream_time))
+    info->stream_time = pts;
 }
 
-/* A reader that went away, as `head` does when it has enough, would end the process by a signal. */
-static gboolean
-print_without_signal (FILE *file, const gchar *line)
+static GStrv
+split (const gchar *list)
 {
-  const struct timespec now = { 0, 0 };
-  sigset_t pipe, before, pending;
-  gboolean was_pending, ok;
-  gint code;
-  sigemptyset (&pipe);
-  sigaddset (&pipe, SIGPIPE);
-  sigpending (&pending);
-  was_pending = sigismember (&pending, SIGPIPE);
-  pthread_sigmask (SIG_BLOCK, &pipe, &before);
-  /* Whole lines: a reader at the other end never sees half a record. */
-  ok = fprintf (file, "%s\n", line) >= 0 && fflush (file) == 0;
-  code = errno;
-  while (!ok && !was_pending && sigtimedwait (&pipe, NULL, &now) == -1 && errno == EINTR) {
-  }
-  pthread_sigmask (SIG_SETMASK, &before, NULL);
-  errno = code;
-  return ok;
-}
-
-static GstFlowReturn
-write_line (GstNnPublish *self, const gchar *line)
-{
-  if (print_without_signal (self->file, line))
-    return GST_FLOW_OK;
-  if (errno == EPIPE) {
-    GST_INFO_OBJECT (self, "nobody reads any more: ends the stream");
-    return GST_FLOW_EOS;
-  }
-  GST_ELEMENT_ERROR (self, RESOURCE, WRITE,
-                     (_ ("results cannot be written: %s"), g_strerror (errno)), (NULL));
-  return GST_FLOW_ERROR;
+  return list && *list ? g_strsplit (list, ",", -1) : NULL;
 }
 
 static GstFlowReturn
@@ -107,73 +160,120 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   GstNnPublish *self = (GstNnPublish *)base;
   GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (buffer);
-  g_autofree gchar *line = NULL;
-  gboolean empty;
-  GST_OBJECT_LOCK (self);
-  empty = self->empty;
-  GST_OBJECT_UNLOCK (self);
-  if (meta == NULL || (!empty && gst_nn_result_meta_is_empty (meta)))
+  GstNnRecordInfo info = { .scene = gst_buffer_get_nn_scene_meta (buffer) };
+  GstNnSelectSettings select;
+  g_autofree gchar *source = NULL;
+  g_auto (GStrv) labels = NULL;
+  g_auto (GStrv) zones = NULL;
+  guint format;
+  self->n_frames++;
+  if (meta == NULL)
+    gst_nn_warn_if_undecoded (GST_ELEMENT (self), buffer);
+  if (meta == NULL && info.scene == NULL)
     return GST_FLOW_OK;
-  GST_LOG_OBJECT (self, "writes %u objects", gst_nn_result_meta_get_n_objects (meta));
-  line = make_line (self, buffer, meta);
-  return write_line (self, line);
+  GST_OBJECT_LOCK (self);
+  source = g_strdup (self->settings.source);
+  labels = split (self->settings.labels);
+  zones = split (self->settings.zones);
+  info.tensor_data = self->settings.tensor_data;
+  select = (GstNnSelectSettings){ self->settings.empty, self->settings.on_change,
+                                  self->settings.min_interval };
+  format = self->settings.format;
+  GST_OBJECT_UNLOCK (self);
+  info.source = source;
+  info.labels = (const gchar *const *)labels;
+  info.zones = (const gchar *const *)zones;
+  fill_times (self, buffer, &info);
+  if (gst_nn_select (&self->state, &select, meta, &info)) {
+    gchar *line = formats[format].write (meta, &info);
+    GST_LOG_OBJECT (self, "tells of frame %" G_GUINT64_FORMAT, info.frame);
+    gst_nn_writer_push (self->writer, g_bytes_new_take (line, strlen (line)), clock_time (self));
+  }
+  return GST_FLOW_OK;
 }
 
-/* A FIFO that nobody reads is an error, not a wait without end; its writes block as any file's. */
-static FILE *
-open_location (const gchar *location, gboolean append)
+static void
+on_news (GstNnWriterNews news, const gchar *text, gpointer data)
 {
-  int how = append ? O_APPEND : O_TRUNC;
-  int fd = g_open (location, O_WRONLY | O_CREAT | how | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-  FILE *file;
-  if (fd < 0 || fcntl (fd, F_SETFL, fcntl (fd, F_GETFL) & ~O_NONBLOCK) != 0) {
-    int code = errno;
-    if (fd >= 0)
-      close (fd);
-    errno = code;
-    return NULL;
-  }
-  file = fdopen (fd, "w");
-  if (file == NULL)
-    close (fd);
-  return file;
+  GstNnPublish *self = data;
+  if (news == GST_NN_WRITER_FAILS)
+    GST_ELEMENT_WARNING (self, RESOURCE, WRITE, ("%s", text), (NULL));
+  else
+    GST_ELEMENT_INFO (self, RESOURCE, WRITE, ("%s", text), (NULL));
 }
 
 static gboolean
 gst_nn_publish_start (GstBaseTransform *base)
 {
   GstNnPublish *self = (GstNnPublish *)base;
-  gboolean to_stdout = self->location == NULL || g_str_equal (self->location, "stdout");
-  gboolean append = self->append || g_strcmp0 (self->location, self->written) == 0;
-  self->file = to_stdout ? stdout : open_location (self->location, append);
-  if (self->file != NULL) {
-    g_free (self->written);
-    self->written = g_strdup (self->location);
-    GST_DEBUG_OBJECT (self, "writes %s", to_stdout ? "standard output" : self->location);
-    return TRUE;
+  const Settings *s = &self->settings; /* what is read here changes in READY only */
+  const gchar *location = s->location ? s->location : DEFAULT_LOCATION;
+  g_autoptr (GError) error = NULL;
+  GstNnWriterSettings settings = {
+    .location = location,
+    .media_type = formats[s->format].media_type,
+    .append = s->append || g_strcmp0 (location, self->written) == 0,
+    .options = s->options,
+    .queue_size = s->queue_size,
+    .spool = s->spool_location,
+    .spool_size = s->spool_size,
+    .max_interval = s->max_reconnect_interval,
+    .tell = on_news,
+    .data = self,
+  };
+  GstNnWriter *writer = gst_nn_writer_new (&settings, &error);
+  if (writer == NULL) {
+    GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
+    return FALSE;
   }
-  GST_ELEMENT_ERROR (self, RESOURCE, OPEN_WRITE,
-                     (_ ("%s cannot be written: %s"), self->location,
-                      errno == ENXIO ? _ ("nobody reads it") : g_strerror (errno)),
-                     (NULL));
-  return FALSE;
+  GST_DEBUG_OBJECT (self, "tells %s", location);
+  g_free (self->written);
+  self->written = g_strdup (location);
+  self->state = (GstNnSelectState){ .next = GST_CLOCK_TIME_NONE };
+  self->n_frames = 0;
+  GST_OBJECT_LOCK (self);
+  self->writer = writer;
+  g_clear_pointer (&self->stats, gst_structure_free);
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
 }
 
+/* READY gives up what fails; what goes out has its time to go. */
 static gboolean
 gst_nn_publish_stop (GstBaseTransform *base)
 {
   GstNnPublish *self = (GstNnPublish *)base;
-  if (self->file != NULL && self->file != stdout)
-    fclose (self->file);
-  self->file = NULL;
+  GstNnWriter *writer;
+  GstStructure *stats;
+  gst_nn_writer_drain (self->writer, self->settings.eos_timeout * G_TIME_SPAN_MILLISECOND);
+  GST_OBJECT_LOCK (self);
+  writer = g_steal_pointer (&self->writer);
+  GST_OBJECT_UNLOCK (self);
+  stats = gst_nn_writer_close (writer);
+  GST_OBJECT_LOCK (self);
+  self->stats = stats;
+  GST_OBJECT_UNLOCK (self);
   return TRUE;
+}
+
+static gboolean
+gst_nn_publish_sink_event (GstBaseTransform *base, GstEvent *event)
+{
+  GstNnPublish *self = (GstNnPublish *)base;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS &&
+      !gst_nn_writer_drain (self->writer, self->settings.eos_timeout * G_TIME_SPAN_MILLISECOND))
+    GST_INFO_OBJECT (self, "the stream ends before all is sent");
+  return GST_BASE_TRANSFORM_CLASS (gst_nn_publish_parent_class)->sink_event (base, event);
 }
 
 static GstStateChangeReturn
 gst_nn_publish_change_state (GstElement *element, GstStateChange transition)
 {
+  GstNnPublish *self = (GstNnPublish *)element;
   if (transition == GST_STATE_CHANGE_NULL_TO_READY)
-    g_clear_pointer (&((GstNnPublish *)element)->written, g_free);
+    g_clear_pointer (&self->written, g_free);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY && self->writer != NULL)
+    gst_nn_writer_hurry (self->writer);
   return GST_ELEMENT_CLASS (gst_nn_publish_parent_class)->change_state (element, transition);
 }
 
@@ -181,27 +281,22 @@ static void
 gst_nn_publish_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNnPublish *self = (GstNnPublish *)object;
+  gpointer place = (guint8 *)&self->settings + places[id];
   GST_OBJECT_LOCK (self);
-  switch (id) {
-  case PROP_LOCATION:
-    g_free (self->location);
-    self->location = g_value_dup_string (value);
-    break;
-  case PROP_SOURCE:
-    g_free (self->source);
-    self->source = g_value_dup_string (value);
-    break;
-  case PROP_EMPTY:
-    self->empty = g_value_get_boolean (value);
-    break;
-  case PROP_APPEND:
-    self->append = g_value_get_boolean (value);
-    break;
-  case PROP_TENSOR_DATA:
-    self->tensor_data = g_value_get_boolean (value);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+  if (G_VALUE_HOLDS_STRING (value)) {
+    g_free (*(gchar **)place);
+    *(gchar **)place = g_value_dup_string (value);
+  } else if (G_VALUE_HOLDS_BOXED (value)) {
+    g_clear_pointer ((GstStructure **)place, gst_structure_free);
+    *(GstStructure **)place = g_value_dup_boxed (value);
+  } else if (G_VALUE_HOLDS_BOOLEAN (value)) {
+    *(gboolean *)place = g_value_get_boolean (value);
+  } else if (G_VALUE_HOLDS_ENUM (value)) {
+    *(guint *)place = (guint)g_value_get_enum (value);
+  } else if (G_VALUE_HOLDS_UINT (value)) {
+    *(guint *)place = g_value_get_uint (value);
+  } else {
+    *(guint64 *)place = g_value_get_uint64 (value);
   }
   GST_OBJECT_UNLOCK (self);
 }
@@ -210,26 +305,24 @@ static void
 gst_nn_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNnPublish *self = (GstNnPublish *)object;
+  gconstpointer place = (guint8 *)&self->settings + places[id];
   GST_OBJECT_LOCK (self);
-  switch (id) {
-  case PROP_LOCATION:
-    g_value_set_string (value, self->location);
-    break;
-  case PROP_SOURCE:
-    g_value_set_string (value, self->source);
-    break;
-  case PROP_EMPTY:
-    g_value_set_boolean (value, self->empty);
-    break;
-  case PROP_APPEND:
-    g_value_set_boolean (value, self->append);
-    break;
-  case PROP_TENSOR_DATA:
-    g_value_set_boolean (value, self->tensor_data);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
+  if (id == PROP_STATS && self->writer != NULL)
+    g_value_take_boxed (value, gst_nn_writer_get_stats (self->writer));
+  else if (id == PROP_STATS)
+    g_value_set_boxed (value, self->stats);
+  else if (G_VALUE_HOLDS_STRING (value))
+    g_value_set_string (value, *(gchar *const *)place);
+  else if (G_VALUE_HOLDS_BOXED (value))
+    g_value_set_boxed (value, *(GstStructure *const *)place);
+  else if (G_VALUE_HOLDS_BOOLEAN (value))
+    g_value_set_boolean (value, *(const gboolean *)place);
+  else if (G_VALUE_HOLDS_ENUM (value))
+    g_value_set_enum (value, (gint) * (const guint *)place);
+  else if (G_VALUE_HOLDS_UINT (value))
+    g_value_set_uint (value, *(const guint *)place);
+  else
+    g_value_set_uint64 (value, *(const guint64 *)place);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -237,10 +330,89 @@ static void
 gst_nn_publish_finalize (GObject *object)
 {
   GstNnPublish *self = (GstNnPublish *)object;
-  g_free (self->location);
-  g_free (self->source);
+  g_free (self->settings.location);
+  g_free (self->settings.source);
+  g_free (self->settings.labels);
+  g_free (self->settings.zones);
+  g_free (self->settings.spool_location);
   g_free (self->written);
+  g_clear_pointer (&self->settings.options, gst_structure_free);
+  g_clear_pointer (&self->stats, gst_structure_free);
   G_OBJECT_CLASS (gst_nn_publish_parent_class)->finalize (object);
+}
+
+#define READY (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
+#define PLAYING                                                                                    \
+  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE)
+
+static void
+install_ready_properties (GObjectClass *klass)
+{
+  GParamSpec *specs[] = {
+    [PROP_LOCATION] = g_param_spec_string (
+        "location", "Location",
+        _ ("File, stdout, or mqtt, mqtts, kafka, http, https, sse, unix, tcp, udp://..."),
+        DEFAULT_LOCATION, READY),
+    [PROP_SPOOL_LOCATION] = g_param_spec_string ("spool-location", "Spool location",
+                                                 _ ("File that keeps what cannot be sent and the "
+                                                    "queue does not hold, for the next run, too"),
+                                                 NULL, READY),
+    [PROP_OPTIONS] = g_param_spec_boxed (
+        "options", "Options", _ ("What only this kind of location knows: options,NAME=VALUE,..."),
+        GST_TYPE_STRUCTURE, READY),
+    [PROP_APPEND] = g_param_spec_boolean ("append", "Append", _ ("Write behind what the file has"),
+                                          FALSE, READY),
+    [PROP_FORMAT] = g_param_spec_enum ("format", "Format", _ ("What a record looks like"),
+                                       format_get_type (), 0, READY),
+    [PROP_QUEUE_SIZE] = g_param_spec_uint ("queue-size", "Queue size",
+                                           _ ("Records that may wait; the oldest are lost then"), 1,
+                                           1000000, DEFAULT_QUEUE_SIZE, READY),
+    [PROP_MAX_RECONNECT_INTERVAL] =
+        g_param_spec_uint ("max-reconnect-interval", "Reconnect interval",
+                           _ ("Most seconds between two tries of what failed"), 1, 3600,
+                           DEFAULT_RECONNECT_INTERVAL, READY),
+    [PROP_SPOOL_SIZE] =
+        g_param_spec_uint64 ("spool-size", "Spool size", _ ("Most bytes that wait on disk"), 0,
+                             G_MAXINT64, DEFAULT_SPOOL_SIZE, READY),
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (specs); i++)
+    if (specs[i] != NULL)
+      g_object_class_install_property (klass, i, specs[i]);
+}
+
+static void
+install_playing_properties (GObjectClass *klass)
+{
+  GParamSpec *specs[] = {
+    [PROP_SOURCE] = g_param_spec_string ("source", "Source",
+                                         _ ("Name of the source in each record"), NULL, PLAYING),
+    [PROP_LABELS] = g_param_spec_string (
+        "labels", "Labels", _ ("Only objects with one of these labels: A,B,..."), NULL, PLAYING),
+    [PROP_ZONES] = g_param_spec_string (
+        "zones", "Zones", _ ("Only objects in one of these zones of nnanalytics: A,B,..."), NULL,
+        PLAYING),
+    [PROP_EMPTY] = g_param_spec_boolean ("add-empty-results", "Empty results",
+                                         _ ("Tell of frames without results, too"), FALSE, PLAYING),
+    [PROP_TENSOR_DATA] = g_param_spec_boolean ("add-tensor-data", "Tensor data",
+                                               _ ("Masks and embeddings, too"), FALSE, PLAYING),
+    [PROP_ON_CHANGE] = g_param_spec_boolean (
+        "on-change", "On change",
+        _ ("Only when other objects are there, or something else is said of them"), FALSE, PLAYING),
+    [PROP_EOS_TIMEOUT] = g_param_spec_uint ("eos-timeout", "Timeout at the end",
+                                            _ ("Milliseconds that the end of the stream waits "
+                                               "until all is sent"),
+                                            0, 600000, DEFAULT_EOS_TIMEOUT, PLAYING),
+    [PROP_MIN_INTERVAL] = g_param_spec_uint64 (
+        "min-interval", "Least interval",
+        _ ("Nanoseconds of the stream between two records; events are always told"), 0, G_MAXINT64,
+        0, PLAYING),
+    [PROP_STATS] = g_param_spec_boxed (
+        "stats", "Statistics", _ ("Records: sent, lost, queued, spooled; failing"),
+        GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS),
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (specs); i++)
+    if (specs[i] != NULL)
+      g_object_class_install_property (klass, i, specs[i]);
 }
 
 static void
@@ -249,36 +421,16 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS (klass);
-  GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-  GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
-                        GST_PARAM_CONTROLLABLE;
-  GST_DEBUG_CATEGORY_INIT (gst_nn_publish_debug, "nnpublish", 0, "writes results");
+  GST_DEBUG_CATEGORY_INIT (gst_nn_publish_debug, "nnpublish", 0, "tells results");
   object_class->set_property = gst_nn_publish_set_property;
   object_class->get_property = gst_nn_publish_get_property;
   object_class->finalize = gst_nn_publish_finalize;
-  g_object_class_install_property (object_class, PROP_LOCATION,
-                                   g_param_spec_string ("location", "Location",
-                                                        _ ("File to write, or stdout"), "stdout",
-                                                        ready));
-  g_object_class_install_property (object_class, PROP_SOURCE,
-                                   g_param_spec_string ("source", "Source",
-                                                        _ ("Name of the source in each record"),
-                                                        NULL, ready));
-  g_object_class_install_property (
-      object_class, PROP_EMPTY,
-      g_param_spec_boolean ("add-empty-results", "Empty results",
-                            _ ("Write a record for frames without results, too"), FALSE, playing));
-  g_object_class_install_property (object_class, PROP_APPEND,
-                                   g_param_spec_boolean ("append", "Append",
-                                                         _ ("Write behind what the file has"),
-                                                         FALSE, ready));
-  g_object_class_install_property (object_class, PROP_TENSOR_DATA,
-                                   g_param_spec_boolean ("add-tensor-data", "Tensor data",
-                                                         _ ("Write masks and embeddings, too"),
-                                                         FALSE, playing));
+  install_ready_properties (object_class);
+  install_playing_properties (object_class);
   element_class->change_state = gst_nn_publish_change_state;
   base->transform_ip = gst_nn_publish_transform_ip;
   base->before_transform = gst_nn_before_transform;
+  base->sink_event = gst_nn_publish_sink_event;
   base->start = gst_nn_publish_start;
   base->stop = gst_nn_publish_stop;
   base->passthrough_on_same_caps = TRUE;
@@ -286,12 +438,19 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
   gst_element_class_set_static_metadata (element_class, "Publishes results", "Generic",
-                                         "Writes results as lines of JSON", "The Axon developers");
+                                         "Tells results to files, brokers and servers",
+                                         "The Axon developers");
+  gst_type_mark_as_plugin_api (format_get_type (), 0);
 }
 
 static void
 gst_nn_publish_init (GstNnPublish *self)
 {
-  self->location = g_strdup ("stdout");
+  self->settings.location = g_strdup (DEFAULT_LOCATION);
+  self->settings.queue_size = DEFAULT_QUEUE_SIZE;
+  self->settings.eos_timeout = DEFAULT_EOS_TIMEOUT;
+  self->settings.max_reconnect_interval = DEFAULT_RECONNECT_INTERVAL;
+  self->settings.spool_size = DEFAULT_SPOOL_SIZE;
+  self->state.next = GST_CLOCK_TIME_NONE;
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);
 }

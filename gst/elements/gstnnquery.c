@@ -19,6 +19,7 @@
 #include "gstnnelement.h"
 #include "caps/gstnncaps.h"
 #include "frame/gstnntensors.h"
+#include "infer/gstnnadvice.h"
 #include "infer/gstnnload.h"
 
 #include <gst/base/gstbasetransform.h>
@@ -116,6 +117,17 @@ ask_device (AxonModel *model, const gchar *device, gchar **names, GstStructure *
   return answer;
 }
 
+static void
+append_structure (GValue *array, GstStructure *s)
+{
+  GValue v = G_VALUE_INIT;
+  g_value_init (&v, GST_TYPE_STRUCTURE);
+  g_value_take_boxed (&v, s);
+  gst_value_array_append_and_take_value (array, &v);
+}
+
+/* A device that is not there is told and left out, so that one pipeline serves machines with and
+ * without it. FALSE: none is there. */
 static gboolean
 ask_devices (GstNnQuery *self, AxonModel *model, GstStructure *s, GstStructure *affinities,
              GError **error)
@@ -123,37 +135,66 @@ ask_devices (GstNnQuery *self, AxonModel *model, GstStructure *s, GstStructure *
   g_auto (GStrv) list = self->devices ? g_strsplit (self->devices, ",", -1)
                                       : axon_core_get_available_devices (axon_core_get_default ());
   g_auto (GStrv) names = axon_model_get_node_names (model);
+  g_autoptr (GError) last = NULL;
   GValue answers = G_VALUE_INIT;
+  gboolean any;
   gst_value_array_init (&answers, 4);
   for (guint i = 0; list[i] != NULL; i++) {
-    GstStructure *answer = ask_device (model, g_strstrip (list[i]), names, affinities, error);
-    GValue v = G_VALUE_INIT;
-    if (answer == NULL) {
-      g_value_unset (&answers);
-      return FALSE;
+    g_autoptr (GError) problem = NULL;
+    GstStructure *answer = ask_device (model, g_strstrip (list[i]), names, affinities, &problem);
+    if (answer != NULL) {
+      append_structure (&answers, answer);
+      continue;
     }
-    g_value_init (&v, GST_TYPE_STRUCTURE);
-    g_value_take_boxed (&v, answer);
-    gst_value_array_append_and_take_value (&answers, &v);
+    GST_WARNING_OBJECT (self, "goes on without %s: %s", list[i], problem->message);
+    g_clear_error (&last);
+    last = g_steal_pointer (&problem);
   }
+  any = gst_value_array_get_size (&answers) > 0;
   take_array (s, "devices", &answers);
-  return TRUE;
+  if (last != NULL && any)
+    GST_ELEMENT_WARNING (self, RESOURCE, NOT_FOUND, ("%s", last->message),
+                         ("the other devices are asked"));
+  else if (last != NULL)
+    g_propagate_error (error, g_steal_pointer (&last));
+  return any;
 }
 
-/* The bin keeps the context and gives it to nninfer, which asks for it. */
-static void
-offer_affinities (GstNnQuery *self, const GstStructure *affinities)
+/* Those that answered, as in HETERO:A,B. */
+static gchar *
+join_devices (const GValue *answers)
 {
-  g_auto (GStrv) all =
-      self->devices ? NULL : axon_core_get_available_devices (axon_core_get_default ());
-  g_autofree gchar *devices = self->devices ? g_strdup (self->devices) : g_strjoinv (",", all);
-  g_autoptr (GstContext) context = gst_context_new (GST_NN_QUERY_CONTEXT, FALSE);
-  GstStructure *s = gst_context_writable_structure (context);
-  gst_structure_set (s, "model", G_TYPE_STRING, self->model_path, "devices", G_TYPE_STRING, devices,
-                     "affinities", GST_TYPE_STRUCTURE, affinities, NULL);
-  gst_element_set_context (GST_ELEMENT (self), context);
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_have_context (
-                                                    GST_OBJECT (self), gst_context_ref (context)));
+  g_autoptr (GStrvBuilder) names = g_strv_builder_new ();
+  g_auto (GStrv) list = NULL;
+  for (guint i = 0; i < gst_value_array_get_size (answers); i++) {
+    const GstStructure *answer = gst_value_get_structure (gst_value_array_get_value (answers, i));
+    g_strv_builder_add (names, gst_structure_get_string (answer, "device"));
+  }
+  list = g_strv_builder_end (names);
+  return g_strjoinv (",", list);
+}
+
+/* The bin keeps the context and gives it to nninfer, which asks for it. There is one for all models
+ * of a pipeline: others may have said something before. */
+static void
+offer_affinities (GstNnQuery *self, const GstStructure *answer)
+{
+  GstElement *element = GST_ELEMENT (self);
+  g_autoptr (GstContext) known = NULL;
+  g_autoptr (GstContext) context = NULL;
+  g_autoptr (GstStructure) affinities = NULL;
+  g_autofree gchar *devices = NULL;
+  gst_structure_get (answer, "affinities", GST_TYPE_STRUCTURE, &affinities, NULL);
+  devices = join_devices (gst_structure_get_value (answer, "devices"));
+  gst_element_post_message (element,
+                            gst_message_new_need_context (GST_OBJECT (self), GST_NN_QUERY_CONTEXT));
+  known = gst_element_get_context (element, GST_NN_QUERY_CONTEXT);
+  context = known ? gst_context_copy (known) : gst_context_new (GST_NN_QUERY_CONTEXT, FALSE);
+  gst_nn_add_advice (gst_context_writable_structure (context), self->model_path, devices,
+                     affinities);
+  gst_element_set_context (element, context);
+  gst_element_post_message (
+      element, gst_message_new_have_context (GST_OBJECT (self), gst_context_ref (context)));
 }
 
 static gboolean
@@ -176,9 +217,9 @@ run_query (GstNnQuery *self, GError **error)
   if (!ask_devices (self, model, s, affinities, error))
     return FALSE;
   gst_structure_set (s, "affinities", GST_TYPE_STRUCTURE, affinities, NULL);
+  offer_affinities (self, s);
   gst_element_post_message (GST_ELEMENT (self),
                             gst_message_new_element (GST_OBJECT (self), g_steal_pointer (&s)));
-  offer_affinities (self, affinities);
   return TRUE;
 }
 
@@ -333,7 +374,8 @@ install_properties (GObjectClass *klass)
   g_object_class_install_property (
       klass, PROP_LOCATION,
       g_param_spec_string ("dump-location", "Dump location",
-                           _ ("Folder that every tensor is saved in, as .npy"), NULL, ready));
+                           _ ("Path of a folder that every tensor is saved in, as .npy"), NULL,
+                           ready));
 }
 
 static void

@@ -1,35 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nninfer, in six files: properties and states (elements/gstnninfer.c), the model
- * (gstnninfercompile.c), what it is compiled for (gstnninferhint.c), pads (gstnninferpads.c), the
- * streaming thread's frames and the source-pad task (gstnninfertask.c), and between the two threads
- * the queue (gstnninferqueue.h). */
+/* nninfer, by files: properties and states (elements/gstnninfer.c), what frames are inferred with
+ * (gstnninfermodel.h), compiling it and changing it (gstnninfercompile.c), pads (gstnninferpads.c),
+ * frames that come too fast (gstnninferlive.c), the streaming thread's frames and the source-pad
+ * task (gstnninfertask.c), and between the two threads the queue (gstnninferqueue.h). */
 #pragma once
 
 #include "elements/gstnnelement.h"
-#include "elements/gstnnmodelprops.h"
+#include "infer/gstnninfermodel.h"
 #include "infer/gstnninferqueue.h"
-#include "infer/gstnninferstats.h"
+#include "infer/gstnninferregion.h"
+#include "elements/gstnnstats.h"
 
 G_BEGIN_DECLS
 
 #define GST_TYPE_NN_INFER (gst_nn_infer_get_type ())
 G_DECLARE_FINAL_TYPE (GstNnInfer, gst_nn_infer, GST, NN_INFER, GstElement)
 
-typedef enum {
-  GST_NN_INFER_AS_CONFIGURED,
-  GST_NN_INFER_LATENCY,
-  GST_NN_INFER_THROUGHPUT
-} GstNnInferGoal;
-
 /**
  * GstNnDropPolicy:
- * @GST_NN_DROP_AUTO: as the source is: newest where it is live, else none
+ * @GST_NN_DROP_AUTO: newest where the source is live, else every frame is inferred but those that
+ *   sinks say are too late
  * @GST_NN_DROP_NONE: every frame is inferred, however long it waits
  * @GST_NN_DROP_NEWEST: no frame waits for longer than a frame lasts
  *
  * What happens to frames that come faster than they can be inferred.
  */
 typedef enum { GST_NN_DROP_AUTO, GST_NN_DROP_NONE, GST_NN_DROP_NEWEST } GstNnDropPolicy;
+
+/* What is counted and measured, by the names that gstnninfer.c gives. */
+typedef enum {
+  GST_NN_COUNT_FRAMES,   /* came in */
+  GST_NN_COUNT_INFERRED, /* left with their own result */
+  GST_NN_COUNT_LATE,     /* results that left with a later frame */
+  GST_NN_COUNT_PASSED,   /* left without a result of their own */
+  GST_NN_COUNT_DROPPED,  /* not inferred, because sinks said that they are too late */
+} GstNnCount;
+
+typedef enum {
+  GST_NN_TIME_QUEUEING,      /* until a request was there */
+  GST_NN_TIME_PREPROCESSING, /* the picture step, where the device measures: PERF_COUNT=YES */
+  GST_NN_TIME_INFERENCE,     /* from its start to its end, with what the device does around it */
+  GST_NN_TIME_TOTAL,         /* from when a frame came to when it left */
+} GstNnTime;
 
 struct _GstNnInfer {
   GstElement parent_instance;
@@ -41,49 +53,58 @@ struct _GstNnInfer {
   GstStructure *affinities; /* of the last context, or NULL */
   guint nireq, interval;
   GstNnDropPolicy drop_policy;
+  GstClockTime max_latency;
   GstClockTime stats_interval;
+  guint max_size_buffers, max_size_bytes;
   GstStructure *config;
   GstNnModelProps props;
+  GstNnRegionProps region_props;
 
-  /* set between NULL and READY, read by streaming threads */
-  AxonModel *model;  /* object lock, for queries */
-  gboolean is_stale; /* object lock: properties say another one by now */
-  GstNnDescription *description;
+  GstNnInferModel *opened;    /* object lock: what was read last, from READY on */
+  gboolean is_stale;          /* object lock: properties say another one by now */
+  gboolean patience_is_stale; /* object lock */
+  GstClockTime latency;       /* object lock: measured, of one frame */
+  GstClockTime patience; /* object lock: how long a frame waits for its result; 0: until it comes */
+  GstClockTime earliest; /* object lock: running time before which sinks show nothing, or NONE */
+  gdouble proportion;    /* object lock: of the last QoS event */
 
   GstNnInferQueue *queue;
-  GstNnInferStats *stats;
-  GstClockTime latency;  /* object lock: measured, of one frame */
-  GstClockTime patience; /* object lock: how long a frame waits for its result; 0: until it comes */
-  GThread *worker;       /* state changes and caps only */
+  GstNnStats *stats;
+  GstNnInferRegions regions;
+  /* state changes and streaming thread, never both */
+  GThread *worker;
   GCancellable *cancellable;
+  gint is_compiling;         /* atomic: the worker is not done */
+  gboolean is_change;        /* what the worker does began while frames flowed */
+  GstNnInferModel *prepared; /* object lock: what was compiled last, or is being compiled */
+  gchar *assumed_for;        /* the model that was last said to have no description */
+  GstNnStream stream;        /* what comes */
+  GstCaps *caps;             /* of @stream */
 
   /* streaming thread, while nothing is in flight; read by the task */
-  gboolean is_video;
-  GstNnInferGoal goal; /* what the model is compiled for */
   GstVideoInfo video;
-  gint input_width, input_height; /* of the model, where it takes pictures */
-  gint64 stats_told;              /* task: when the last message was posted */
+  gint64 stats_told; /* task: when the last message was posted */
   /* streaming thread only */
+  GstCaps *refused; /* the last caps, if an error was posted about them */
   GstSegment segment;
   guint64 frame_count;
-  gint compiled_width, compiled_height; /* for models with a free size */
 };
 
 /* gstnninfercompile.c */
 gboolean gst_nn_infer_open (GstNnInfer *self);
 void gst_nn_infer_close (GstNnInfer *self);
-gboolean gst_nn_infer_start_compile (GstNnInfer *self, gboolean video, gint width, gint height);
+gboolean gst_nn_infer_set_stream (GstNnInfer *self, gboolean is_video, GstCaps *caps);
 void gst_nn_infer_stop_compile (GstNnInfer *self);
 void gst_nn_infer_forget_compiled (GstNnInfer *self);
-gboolean gst_nn_infer_has_free_size (GstNnInfer *self);
-AxonModel *gst_nn_infer_ref_model (GstNnInfer *self);
-GstCaps *gst_nn_infer_model_caps (AxonModel *model, gboolean outputs);
+void gst_nn_infer_change_model (GstNnInfer *self);
+GstNnInferModel *gst_nn_infer_ref_opened (GstNnInfer *self);
 
-/* gstnninferhint.c */
-gboolean gst_nn_infer_takes_newest (GstNnInfer *self);
-GstNnInferGoal gst_nn_infer_find_goal (GstNnInfer *self);
-guint gst_nn_infer_count_held (GstNnInfer *self);
-void gst_nn_infer_add_goal (GstNnInfer *self, GVariantBuilder *config);
+/* gstnninferlive.c */
+gboolean gst_nn_infer_is_live (GstNnInfer *self);
+void gst_nn_infer_choose_patience (GstNnInfer *self);
+void gst_nn_infer_note_qos (GstNnInfer *self, GstEvent *event);
+void gst_nn_infer_forget_qos (GstNnInfer *self);
+gboolean gst_nn_infer_is_too_late (GstNnInfer *self, GstBuffer *buffer);
 
 /* gstnninferpads.c */
 void gst_nn_infer_add_pad_templates (GstElementClass *klass);
@@ -93,6 +114,7 @@ void gst_nn_infer_add_pads (GstNnInfer *self);
 void gst_nn_infer_task (gpointer user_data);
 GstFlowReturn gst_nn_infer_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer);
 void gst_nn_infer_forget_latency (GstNnInfer *self);
+GstStructure *gst_nn_infer_make_stats (GstNnInfer *self);
 
 GST_DEBUG_CATEGORY_EXTERN (gst_nn_infer_debug);
 

@@ -1,154 +1,106 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nninfer's beginning: reading, describing and compiling the model. Compiling runs on a worker; the
- * first buffer waits for it, so a pipeline prerolls when the model is ready. */
+/* nninfer's beginning: opening the model, and compiling it for the stream. Compiling runs on a
+ * worker; the first buffer waits for it, so a pipeline prerolls when the model is ready. What is
+ * changed while frames flow is opened and compiled there, too, and the old model serves until then.
+ */
+#include "infer/gstnnadvice.h"
 #include "infer/gstnninfer.h"
-#include "caps/gstnncaps.h"
-#include "infer/gstnnload.h"
+
+#include <string.h>
 
 #define GST_CAT_DEFAULT gst_nn_infer_debug
 
-/* Takes @model over. */
+/* Takes @opened over. */
 static void
-set_model (GstNnInfer *self, AxonModel *model)
+set_opened (GstNnInfer *self, GstNnInferModel *opened)
 {
-  g_autoptr (AxonModel) old = NULL;
+  g_autoptr (GstNnInferModel) old = NULL;
   GST_OBJECT_LOCK (self);
-  old = g_steal_pointer (&self->model);
-  self->model = model;
+  old = g_steal_pointer (&self->opened);
+  self->opened = opened;
   GST_OBJECT_UNLOCK (self);
 }
 
 /* For queries, which come from any thread in any state; NULL: none is open. */
-AxonModel *
-gst_nn_infer_ref_model (GstNnInfer *self)
+GstNnInferModel *
+gst_nn_infer_ref_opened (GstNnInfer *self)
 {
-  AxonModel *model;
+  GstNnInferModel *opened;
   GST_OBJECT_LOCK (self);
-  model = self->model ? g_object_ref (self->model) : NULL;
+  opened = self->opened ? gst_nn_infer_model_ref (self->opened) : NULL;
   GST_OBJECT_UNLOCK (self);
-  return model;
+  return opened;
 }
 
-static gboolean
-open_model (GstNnInfer *self, GError **error)
+/* What the properties say now, and from now on nothing has changed. */
+static GstNnInferModel *
+take_properties (GstNnInfer *self)
 {
-  AxonCore *core = axon_core_get_default ();
-  if (self->model_path == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 _ ("no model is set: give the path of an ONNX file, model=FILE.onnx"));
-    return FALSE;
-  }
-  if (!gst_nn_load_extensions (self->extensions, error) ||
-      !axon_core_has_device (core, self->device, error))
-    return FALSE;
-  set_model (self, gst_nn_load_model (self->model_path, error));
-  if (self->model == NULL)
-    return FALSE;
-  self->description =
-      gst_nn_model_props_describe (&self->props, self->model_path, self->model, error);
-  if (self->description == NULL)
-    return FALSE;
-  if (self->description->origin->len == 0)
-    GST_WARNING_OBJECT (self,
-                        "nothing describes %s, no property, no file beside it, no metadata: frames "
-                        "become RGB from 0 to 255, stretched",
-                        self->model_path);
-  else
-    GST_DEBUG_OBJECT (self, "%s is described by%s", self->model_path,
-                      self->description->origin->str);
-  return TRUE;
+  GstNnInferModel *m = gst_nn_infer_model_new ();
+  GST_OBJECT_LOCK (self);
+  m->path = g_strdup (self->model_path);
+  m->device = g_strdup (self->device);
+  m->device_is_set = self->device_is_set;
+  m->extensions = g_strdup (self->extensions);
+  m->nireq = self->nireq;
+  m->config = self->config ? gst_structure_copy (self->config) : NULL;
+  gst_nn_model_props_copy (&m->props, &self->props);
+  self->is_stale = FALSE;
+  GST_OBJECT_UNLOCK (self);
+  return m;
 }
 
 static void
-post_model_info (GstNnInfer *self)
+post_model_info (GstNnInfer *self, const GstNnInferModel *m)
 {
-  g_autofree gchar *input = axon_shape_to_string (axon_model_get_input_shape (self->model, 0));
-  GstStructure *s =
-      gst_structure_new ("nn-model-info", "model", G_TYPE_STRING, self->description->model_name,
-                         "device", G_TYPE_STRING, self->device, "input", G_TYPE_STRING, input,
-                         "color", G_TYPE_STRING, self->description->color, "decoder", G_TYPE_STRING,
-                         self->description->decoder ? self->description->decoder : "by shape",
-                         "parameters", G_TYPE_UINT64, axon_model_get_n_parameters (self->model),
-                         "origin", G_TYPE_STRING, self->description->origin->str, NULL);
+  g_autofree gchar *input = axon_shape_to_string (axon_model_get_input_shape (m->model, 0));
+  GstStructure *s = gst_structure_new (
+      "nn-model-info", "model", G_TYPE_STRING, m->description->model_name, "device", G_TYPE_STRING,
+      m->device, "input", G_TYPE_STRING, input, "color", G_TYPE_STRING, m->description->color,
+      "decoder", G_TYPE_STRING, m->description->decoder ? m->description->decoder : "by shape",
+      "parameters", G_TYPE_UINT64, axon_model_get_n_parameters (m->model), "origin", G_TYPE_STRING,
+      m->description->origin->str, NULL);
+  GST_DEBUG_OBJECT (self, "%s is described by%s", m->path, m->description->origin->str);
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_element (GST_OBJECT (self), s));
+}
+
+static gboolean
+regions_are_sound (GstNnInfer *self, GError **error)
+{
+  gboolean ok;
+  GST_OBJECT_LOCK (self);
+  ok = gst_nn_region_props_check (&self->region_props, error);
+  GST_OBJECT_UNLOCK (self);
+  return ok;
 }
 
 /* NULL -> READY: quick checks with clear errors. */
 gboolean
 gst_nn_infer_open (GstNnInfer *self)
 {
+  g_autoptr (GstNnInferModel) m = take_properties (self);
   g_autoptr (GError) error = NULL;
-  GST_OBJECT_LOCK (self);
-  self->is_stale = FALSE;
-  GST_OBJECT_UNLOCK (self);
-  if (open_model (self, &error)) {
-    post_model_info (self);
-    return TRUE;
+  if (!regions_are_sound (self, &error) || !gst_nn_infer_model_open (m, &error)) {
+    gst_nn_post_error (GST_ELEMENT (self), error);
+    return FALSE;
   }
-  gst_nn_post_error (GST_ELEMENT (self), error);
-  gst_nn_infer_close (self);
-  return FALSE;
+  post_model_info (self, m);
+  set_opened (self, g_steal_pointer (&m));
+  return TRUE;
 }
 
 void
 gst_nn_infer_close (GstNnInfer *self)
 {
   gst_nn_infer_forget_compiled (self);
-  set_model (self, NULL);
-  g_clear_pointer (&self->description, gst_nn_description_unref);
-}
-
-gboolean
-gst_nn_infer_has_free_size (GstNnInfer *self)
-{
-  const AxonShape *s = axon_model_get_input_shape (self->model, 0);
-  for (gint i = 1; i < s->rank; i++)
-    if (s->dims[i] < 0)
-      return TRUE;
-  return FALSE;
-}
-
-/* other/tensors caps of a model's inputs or outputs. */
-GstCaps *
-gst_nn_infer_model_caps (AxonModel *model, gboolean outputs)
-{
-  guint n = outputs ? axon_model_get_n_outputs (model) : axon_model_get_n_inputs (model);
-  g_autofree AxonDType *types = g_new (AxonDType, n + 1);
-  g_autofree AxonShape *shapes = g_new (AxonShape, n + 1);
-  for (guint i = 0; i < n; i++) {
-    types[i] =
-        outputs ? axon_model_get_output_dtype (model, i) : axon_model_get_input_dtype (model, i);
-    shapes[i] =
-        outputs ? *axon_model_get_output_shape (model, i) : *axon_model_get_input_shape (model, i);
-  }
-  return gst_nn_tensor_caps_new (n, types, shapes);
-}
-
-/* GstStructure -> a{sv} of the device's properties, every value as text. */
-static GVariant *
-config_variant (GstNnInfer *self)
-{
-  GVariantBuilder builder;
-  g_variant_builder_init (&builder, G_VARIANT_TYPE ("a{sv}"));
-  GST_OBJECT_LOCK (self);
-  for (gint i = 0; self->config != NULL && i < gst_structure_n_fields (self->config); i++) {
-    const gchar *key = gst_structure_nth_field_name (self->config, (guint)i);
-    const GValue *value = gst_structure_get_value (self->config, key);
-    g_autofree gchar *text =
-        G_VALUE_HOLDS_STRING (value) ? g_value_dup_string (value) : gst_value_serialize (value);
-    g_variant_builder_add (&builder, "{sv}", key, g_variant_new_string (text ? text : ""));
-  }
-  GST_OBJECT_UNLOCK (self);
-  gst_nn_infer_add_goal (self, &builder);
-  return g_variant_builder_end (&builder);
+  set_opened (self, NULL);
 }
 
 typedef struct {
   GstNnInfer *self;
-  AxonModel *model; /* with preprocessing in front, for video; NULL: a compiled file as it is */
-  /* as the properties are when it begins */
-  gchar *path, *device;
-  gboolean device_is_set;
+  GstNnInferModel *opened; /* a change: to be opened and prepared */
+  GstNnInferModel *m;      /* to be compiled; NULL: not yet prepared */
+  gdouble told;            /* how much of compiling */
 } Job;
 
 static gboolean
@@ -161,75 +113,22 @@ set_affinity (GQuark field, const GValue *value, gpointer model)
 /* HETERO follows what nnquery found for this very file. Returns the devices that it asked, for
  * nodes that are not in the file (frames to tensors); NULL: there is no such advice. */
 static gchar *
-apply_affinities (Job *job)
+apply_affinities (GstNnInfer *self, GstNnInferModel *m)
 {
-  GstNnInfer *self = job->self;
+  const GstStructure *advice;
+  const GValue *nodes;
   gchar *devices = NULL;
-  const GstStructure *nodes = NULL;
-  const GValue *value;
+  if (!g_str_equal (m->device, "HETERO"))
+    return NULL;
   GST_OBJECT_LOCK (self);
-  if (self->affinities != NULL && g_str_equal (job->device, "HETERO") &&
-      g_strcmp0 (gst_structure_get_string (self->affinities, "model"), job->path) == 0 &&
-      (value = gst_structure_get_value (self->affinities, "affinities")) != NULL)
-    nodes = gst_value_get_structure (value);
+  advice = self->affinities ? gst_nn_find_advice (self->affinities, m->path) : NULL;
+  nodes = advice ? gst_structure_get_value (advice, "affinities") : NULL;
   if (nodes != NULL) {
-    gst_structure_foreach (nodes, set_affinity, job->model);
-    devices = g_strdup (gst_structure_get_string (self->affinities, "devices"));
+    gst_structure_foreach (gst_value_get_structure (nodes), set_affinity, m->graph);
+    devices = g_strdup (gst_structure_get_string (advice, "devices"));
   }
   GST_OBJECT_UNLOCK (self);
   return devices;
-}
-
-static AxonCompiledModel *
-compile (Job *job, AxonProgressFunc progress, GError **error)
-{
-  GstNnInfer *self = job->self;
-  AxonCore *core = axon_core_get_default ();
-  g_autoptr (GVariant) config = g_variant_ref_sink (config_variant (self));
-  g_autofree gchar *device = g_strdup (job->device);
-  g_autofree gchar *devices = NULL;
-  if (job->model == NULL)
-    return axon_core_import_model_from_file (core, job->path,
-                                             job->device_is_set ? job->device : NULL, config,
-                                             self->cancellable, progress, self, error);
-  devices = apply_affinities (job);
-  if (devices != NULL) {
-    g_free (device);
-    device = g_strconcat ("HETERO:", devices, NULL);
-  }
-  return axon_core_compile_model (core, job->model, device, config, self->cancellable, progress,
-                                  self, error);
-}
-
-static void
-on_progress (gdouble fraction, G_GNUC_UNUSED const gchar *stage, gpointer user_data)
-{
-  GstNnInfer *self = user_data;
-  static const gdouble step = 0.25; /* not a message per node */
-  gdouble *last = g_object_get_data (G_OBJECT (self), "axon-progress");
-  if (last != NULL && fraction < *last + step && fraction < 1)
-    return;
-  if (last != NULL)
-    *last = fraction;
-  g_autofree gchar *text =
-      g_strdup_printf (_ ("Compiling the model: %d %%"), (gint)(fraction * 100));
-  gst_element_post_message (
-      GST_ELEMENT (self),
-      gst_message_new_progress (GST_OBJECT (self), GST_PROGRESS_TYPE_CONTINUE, "compile", text));
-}
-
-static void
-adopt (GstNnInfer *self, AxonCompiledModel *compiled)
-{
-  g_autoptr (GVariant) optimal =
-      axon_compiled_model_get_property (compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS", NULL);
-  guint n;
-  GST_OBJECT_LOCK (self);
-  /* One more than run at a time: the next frame is bound while others are inferred. */
-  n = self->nireq > 0 ? self->nireq : optimal ? (guint)g_variant_get_int32 (optimal) + 1 : 2;
-  GST_OBJECT_UNLOCK (self);
-  GST_DEBUG_OBJECT (self, "%u requests at a time", n);
-  gst_nn_infer_queue_open (self->queue, compiled, n);
 }
 
 static void
@@ -239,70 +138,195 @@ post_progress (GstNnInfer *self, GstProgressType type, const gchar *text)
                             gst_message_new_progress (GST_OBJECT (self), type, "compile", text));
 }
 
+/* Not a message per node. */
+static void
+on_progress (gdouble fraction, const gchar *stage, gpointer user_data)
+{
+  static const gdouble step = 0.25;
+  Job *job = user_data;
+  g_autofree gchar *text = NULL;
+  if (fraction < job->told + step && fraction < 1)
+    return;
+  job->told = fraction;
+  text = g_strdup_printf (_ ("Compiling %s for %s: %d %%, %s"), job->m->description->model_name,
+                          job->m->device, (gint)(fraction * 100), stage);
+  post_progress (job->self, GST_PROGRESS_TYPE_CONTINUE, text);
+}
+
+static AxonCompiledModel *
+compile (Job *job, GError **error)
+{
+  GstNnInfer *self = job->self;
+  GstNnInferModel *m = job->m;
+  AxonCore *core = axon_core_get_default ();
+  g_autoptr (GVariant) config = gst_nn_infer_model_dup_config (m);
+  g_autofree gchar *devices = NULL, *device = NULL;
+  if (gst_nn_infer_model_is_imported (m))
+    return axon_core_import_model_from_file (core, m->path, m->device_is_set ? m->device : NULL,
+                                             config, self->cancellable, on_progress, job, error);
+  devices = apply_affinities (self, m);
+  device = devices ? g_strconcat ("HETERO:", devices, NULL) : g_strdup (m->device);
+  return axon_core_compile_model (core, m->graph, device, config, self->cancellable, on_progress,
+                                  job, error);
+}
+
+/* What stays a guess is said once for each model, with the properties that settle it: wrong colours
+ * or ranges are the usual reason for results that make no sense. */
+static void
+warn_if_assumed (GstNnInfer *self, const GstNnInferModel *m)
+{
+  g_autofree gchar *doubts = gst_nn_description_get_doubts (m->description);
+  const gchar *preset = m->description->preset;
+  g_autofree gchar *guessed =
+      preset ? g_strdup_printf (
+                   _ ("; it looks like preset=%s, which settles it where that is right"), preset)
+             : g_strdup ("");
+  if (!m->is_video || g_strcmp0 (self->assumed_for, m->path) == 0)
+    return;
+  g_free (self->assumed_for);
+  self->assumed_for = g_strdup (m->path);
+  if (m->description->caution != NULL)
+    GST_ELEMENT_WARNING (
+        self, STREAM, FORMAT,
+        (_ ("%s is %s: %s"), m->description->model_name, preset, m->description->caution), (NULL));
+  if (doubts == NULL)
+    return;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+                       (_ ("%s does not say all that its pictures need. Assumed, and settled by "
+                           "properties of these names: %s%s"),
+                        m->description->model_name, doubts, guessed),
+                       (NULL));
+}
+
+/* Frames are inferred with @m from now on. */
+static void
+adopt (GstNnInfer *self, GstNnInferModel *m)
+{
+  g_autoptr (GVariant) optimal =
+      axon_compiled_model_get_property (m->compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS", NULL);
+  /* One more than run at a time: the next frame is bound while others are inferred. */
+  guint n = m->nireq > 0 ? m->nireq : optimal ? (guint)g_variant_get_int32 (optimal) + 1 : 2;
+  GST_DEBUG_OBJECT (self, "%u requests at a time", n);
+  gst_nn_infer_queue_open (self->queue, m, n);
+}
+
+/* Takes @m over. */
+static void
+set_prepared (GstNnInfer *self, GstNnInferModel *m)
+{
+  g_autoptr (GstNnInferModel) old = NULL;
+  GST_OBJECT_LOCK (self);
+  old = g_steal_pointer (&self->prepared);
+  self->prepared = m;
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Caps of tensors that leave are those of the old model, and must stay so. */
+static gboolean
+outputs_stay (GstNnInfer *self, const GstNnInferModel *m, GError **error)
+{
+  g_autoptr (GstCaps) old = gst_nn_infer_model_get_caps (self->prepared, TRUE);
+  g_autoptr (GstCaps) now = gst_nn_infer_model_get_caps (m, TRUE);
+  g_autofree gchar *is = NULL, *was = NULL;
+  if (m->is_video || gst_caps_is_equal (old, now))
+    return TRUE;
+  is = gst_caps_to_string (now);
+  was = gst_caps_to_string (old);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+               _ ("its outputs have other caps, %s, than the stream, %s"), is, was);
+  return FALSE;
+}
+
+static gboolean
+prepare_change (Job *job, GError **error)
+{
+  GstNnInfer *self = job->self;
+  if (!gst_nn_infer_model_open (job->opened, error))
+    return FALSE;
+  job->m = gst_nn_infer_model_prepare (job->opened, &self->stream, error);
+  return job->m != NULL && outputs_stay (self, job->m, error);
+}
+
+/* What was meant is wrong, but the stream goes on as before. */
+static void
+refuse_change (GstNnInfer *self, const GstNnInferModel *meant, const GError *error)
+{
+  GST_ELEMENT_WARNING (self, RESOURCE, SETTINGS,
+                       (_ ("model %s on %s does not take the place of the one that runs: %s"),
+                        meant->path ? meant->path : "(none)", meant->device, error->message),
+                       (_ ("set it in READY for another kind of stream")));
+}
+
+static void
+fail (Job *job, const GError *error)
+{
+  GstNnInfer *self = job->self;
+  gboolean cancelled = g_cancellable_is_cancelled (self->cancellable);
+  post_progress (self, cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR,
+                 error->message);
+  if (job->opened != NULL && cancelled) {
+    GST_OBJECT_LOCK (self);
+    self->is_stale = TRUE; /* begun anew with the next frame */
+    GST_OBJECT_UNLOCK (self);
+  } else if (job->opened != NULL) {
+    refuse_change (self, job->opened, error);
+  } else {
+    if (!cancelled) /* before those who wait are told: their error says less */
+      gst_nn_post_error (GST_ELEMENT (self), error);
+    gst_nn_infer_queue_fail (self->queue);
+  }
+}
+
+static void
+finish_change (Job *job)
+{
+  GstNnInfer *self = job->self;
+  gst_nn_infer_forget_latency (self);
+  post_model_info (self, job->opened);
+  set_opened (self, gst_nn_infer_model_ref (job->opened));
+  set_prepared (self, gst_nn_infer_model_ref (job->m));
+  warn_if_assumed (self, job->m);
+}
+
 static gpointer
 compile_main (gpointer data)
 {
   Job *job = data;
   GstNnInfer *self = job->self;
   g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = NULL;
   post_progress (self, GST_PROGRESS_TYPE_START, _ ("Compiling the model"));
-  compiled = compile (job, on_progress, &error);
-  if (compiled != NULL) {
-    adopt (self, compiled);
+  if (job->m != NULL || prepare_change (job, &error))
+    job->m->compiled = compile (job, &error);
+  if (error == NULL) {
+    adopt (self, job->m);
+    if (job->opened != NULL)
+      finish_change (job);
     post_progress (self, GST_PROGRESS_TYPE_COMPLETE, _ ("Model compiled"));
   } else {
-    gboolean cancelled = g_cancellable_is_cancelled (self->cancellable);
-    post_progress (self, cancelled ? GST_PROGRESS_TYPE_CANCELED : GST_PROGRESS_TYPE_ERROR,
-                   error->message);
-    if (!cancelled) /* before those who wait are told: their error says less */
-      gst_nn_post_error (GST_ELEMENT (self), error);
-    gst_nn_infer_queue_fail (self->queue);
+    fail (job, error);
   }
-  g_clear_object (&job->model);
-  g_free (job->path);
-  g_free (job->device);
+  g_clear_pointer (&job->opened, gst_nn_infer_model_unref);
+  g_clear_pointer (&job->m, gst_nn_infer_model_unref);
   g_free (job);
+  g_atomic_int_set (&self->is_compiling, FALSE);
   return NULL;
 }
 
-/* @width, @height: for models that leave their size free; 0 where they do not. */
-gboolean
-gst_nn_infer_start_compile (GstNnInfer *self, gboolean video, gint width, gint height)
+/* Takes both over; one is NULL. */
+static void
+start_compile (GstNnInfer *self, GstNnInferModel *opened, GstNnInferModel *m)
 {
-  g_autoptr (GError) error = NULL;
-  AxonModel *model = NULL;
-  Job *job;
-  gboolean as_it_is = !video && gst_nn_is_compiled_file (self->model_path);
-  if (g_str_equal (self->device, "HETERO")) /* a bin answers with what nnquery left there */
+  Job *job = g_new0 (Job, 1);
+  job->self = self;
+  job->opened = opened;
+  job->m = m;
+  if (g_str_equal ((m ? m : opened)->device, "HETERO")) /* a bin has what nnquery left there */
     gst_element_post_message (
         GST_ELEMENT (self), gst_message_new_need_context (GST_OBJECT (self), GST_NN_QUERY_CONTEXT));
-  if (as_it_is) {
-    model = NULL;
-  } else if (video) {
-    g_autoptr (AxonPreprocess) pp = gst_nn_preprocess_new (self->description);
-    if (width > 0)
-      axon_preprocess_set_size (pp, width, height);
-    model = axon_preprocess_build (pp, self->model, 0, &error);
-  } else {
-    model = axon_model_clone (self->model);
-  }
-  if (model == NULL && !as_it_is) {
-    gst_nn_post_error (GST_ELEMENT (self), error);
-    return FALSE;
-  }
-  g_object_set_data_full (G_OBJECT (self), "axon-progress", g_new0 (gdouble, 1), g_free);
-  job = g_new0 (Job, 1);
-  job->self = self;
-  job->model = model;
-  GST_OBJECT_LOCK (self);
-  job->path = g_strdup (self->model_path);
-  job->device = g_strdup (self->device);
-  job->device_is_set = self->device_is_set;
-  GST_OBJECT_UNLOCK (self);
+  self->is_change = opened != NULL;
   self->cancellable = g_cancellable_new ();
+  g_atomic_int_set (&self->is_compiling, TRUE);
   self->worker = g_thread_new ("nninfer-compile", compile_main, job);
-  return TRUE;
 }
 
 void
@@ -315,10 +339,56 @@ gst_nn_infer_stop_compile (GstNnInfer *self)
   g_clear_object (&self->cancellable);
 }
 
+/* State changes, or the streaming thread at caps. Compiles for what comes, again only where that
+ * makes a difference. @caps: NULL while they are not known. */
+gboolean
+gst_nn_infer_set_stream (GstNnInfer *self, gboolean is_video, GstCaps *caps)
+{
+  g_autoptr (GstNnInferModel) m = NULL;
+  g_autoptr (GError) error = NULL;
+  if (self->is_change)
+    gst_nn_infer_stop_compile (self);
+  gst_caps_replace (&self->caps, caps);
+  self->stream = (GstNnStream){ is_video, gst_nn_infer_is_live (self), self->caps };
+  m = gst_nn_infer_model_prepare (self->opened, &self->stream, &error);
+  if (m == NULL) {
+    gst_nn_post_error (GST_ELEMENT (self), error);
+    return FALSE;
+  }
+  if (self->prepared == NULL || !gst_nn_infer_model_is_alike (m, self->prepared)) {
+    GST_DEBUG_OBJECT (self, "compiles for %s, input %dx%d", is_video ? "video" : "tensors",
+                      m->input_width, m->input_height);
+    gst_nn_infer_queue_wait_empty (self->queue);
+    gst_nn_infer_stop_compile (self);
+    gst_nn_infer_forget_compiled (self);
+    set_prepared (self, gst_nn_infer_model_ref (m));
+    start_compile (self, NULL, g_steal_pointer (&m));
+  }
+  if (caps != NULL)
+    warn_if_assumed (self, self->prepared);
+  gst_nn_infer_choose_patience (self);
+  return TRUE;
+}
+
+/* Streaming thread, before each frame: what was set meanwhile. */
+void
+gst_nn_infer_change_model (GstNnInfer *self)
+{
+  gboolean is_stale;
+  GST_OBJECT_LOCK (self);
+  is_stale = self->is_stale;
+  GST_OBJECT_UNLOCK (self);
+  if (!is_stale || g_atomic_int_get (&self->is_compiling))
+    return;
+  gst_nn_infer_stop_compile (self);
+  start_compile (self, take_properties (self), NULL);
+}
+
 /* Nothing runs and nothing is queued. */
 void
 gst_nn_infer_forget_compiled (GstNnInfer *self)
 {
   gst_nn_infer_queue_close (self->queue);
+  set_prepared (self, NULL);
   gst_nn_infer_forget_latency (self);
 }

@@ -4,7 +4,6 @@
 #include "caps/gstnncaps.h"
 
 #define GST_CAT_DEFAULT gst_nn_infer_debug
-#define USUAL_DURATION (GST_SECOND / 30) /* of a frame where the caps do not tell */
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
@@ -13,21 +12,16 @@ static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS,
                              GST_STATIC_CAPS (GST_NN_VIDEO_CAPS "; " GST_NN_TENSOR_TEMPLATE));
 
-/* Multiples of 32 for networks that halve five times. */
-static gint
-round_size (gint value)
-{
-  return CLAMP ((value + 16) / 32 * 32, 32, 16384);
-}
-
-static gboolean
+/* Sticky events that are lost to a flush come again, so what is told upstream matters. */
+static GstFlowReturn
 queue_event (GstNnInfer *self, GstEvent *event)
 {
   GstNnSlot *slot = gst_nn_slot_new (GST_NN_SLOT_EVENT);
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS || GST_EVENT_TYPE (event) == GST_EVENT_GAP)
     gst_nn_infer_queue_flush_batches (self->queue);
   slot->event = event;
-  return gst_nn_infer_queue_push (self->queue, slot) != GST_FLOW_FLUSHING;
+  return gst_nn_infer_queue_push (self->queue, slot) == GST_FLOW_FLUSHING ? GST_FLOW_FLUSHING
+                                                                          : GST_FLOW_OK;
 }
 
 static gboolean
@@ -38,147 +32,84 @@ queue_query (GstNnInfer *self, GstQuery *query)
   return gst_nn_infer_queue_ask (self->queue, slot);
 }
 
-/* The model's input for frames of that size: what it fixes itself, else what its description says,
- * else what suits the frame. FALSE: its first input is no picture. */
-static gboolean
-choose_size (GstNnInfer *self, gint width, gint height, gint *w, gint *h)
+/* Both: the caps that leave; NULL after an error was posted. */
+static GstCaps *
+set_video (GstNnInfer *self, GstCaps *caps)
 {
-  AxonPictureShape picture;
-  if (!axon_picture_shape_init (&picture, axon_model_get_input_shape (self->model, 0),
-                                self->description->color, NULL))
-    return FALSE;
-  *w = picture.width >= 0         ? picture.width
-       : self->description->width ? self->description->width
-                                  : round_size (width);
-  *h = picture.height >= 0         ? picture.height
-       : self->description->height ? self->description->height
-                                   : round_size (height);
-  return TRUE;
-}
-
-/* Frames of a live stream do not wait for longer than a frame lasts. */
-static void
-choose_patience (GstNnInfer *self, gboolean video)
-{
-  gint n = GST_VIDEO_INFO_FPS_N (&self->video), d = GST_VIDEO_INFO_FPS_D (&self->video);
-  GstClockTime duration = n > 0 ? gst_util_uint64_scale_int (GST_SECOND, d, n) : USUAL_DURATION;
-  GstClockTime patience = video && gst_nn_infer_takes_newest (self) ? duration : 0;
-  if (patience != 0)
-    GST_INFO_OBJECT (self, "frames that come too fast pass without inference");
-  GST_OBJECT_LOCK (self);
-  self->patience = patience;
-  GST_OBJECT_UNLOCK (self);
-}
-
-/* Compiles for the kind of stream, again only where kind or free size changed. */
-static gboolean
-prepare_stream (GstNnInfer *self, gboolean video, gint width, gint height)
-{
-  gint w = 0, h = 0, compiled_w, compiled_h;
-  gboolean free_size = video && gst_nn_infer_has_free_size (self);
-  GstNnInferGoal goal = gst_nn_infer_find_goal (self);
-  if (video)
-    choose_size (self, width, height, &w, &h); /* compiling says what is wrong */
-  compiled_w = free_size ? w : 0;
-  compiled_h = free_size ? h : 0;
-  if (self->worker == NULL || video != self->is_video || compiled_w != self->compiled_width ||
-      compiled_h != self->compiled_height || goal != self->goal) {
-    GST_DEBUG_OBJECT (self, "compiles for %s, input %dx%d", video ? "video" : "tensors", w, h);
-    gst_nn_infer_queue_wait_empty (self->queue);
-    gst_nn_infer_stop_compile (self);
-    gst_nn_infer_forget_compiled (self);
-    self->goal = goal;
-    if (!gst_nn_infer_start_compile (self, video, compiled_w, compiled_h))
-      return FALSE;
-  }
-  choose_patience (self, video);
-  self->is_video = video;
-  self->compiled_width = compiled_w;
-  self->compiled_height = compiled_h;
-  self->input_width = w;
-  self->input_height = h;
-  return TRUE;
-}
-
-static gboolean
-tensors_fit (GstNnInfer *self, GstCaps *caps)
-{
-  guint n = axon_model_get_n_inputs (self->model);
-  g_autofree AxonDType *types = g_new (AxonDType, n + 1);
-  g_autofree AxonShape *shapes = g_new (AxonShape, n + 1);
   g_autoptr (GError) error = NULL;
-  for (guint i = 0; i < n; i++) {
-    types[i] = axon_model_get_input_dtype (self->model, i);
-    shapes[i] = *axon_model_get_input_shape (self->model, i);
+  GstVideoInfo info = self->video;
+  if (!gst_nn_takes_caps (GST_ELEMENT (self), self->sinkpad, caps))
+    return NULL;
+  if (!gst_nn_video_set_caps (&info, GST_ELEMENT (self), caps, &error)) {
+    gst_nn_post_error (GST_ELEMENT (self), error);
+    return NULL;
   }
-  if (gst_nn_tensor_caps_match (caps, n, types, shapes, &error))
-    return TRUE;
-  GST_ELEMENT_ERROR (self, STREAM, WRONG_TYPE, ("%s", error->message), (NULL));
-  return FALSE;
+  self->video = info;
+  return gst_nn_infer_set_stream (self, TRUE, caps) ? gst_caps_ref (caps) : NULL;
 }
 
-/* Output caps follow the input's: video stays as it is, tensors become the model's outputs. */
-static gboolean
+static GstCaps *
+set_tensors (GstNnInfer *self, GstCaps *caps)
+{
+  GstCaps *out;
+  gint num, den;
+  if (!gst_nn_infer_set_stream (self, FALSE, caps))
+    return NULL;
+  out = gst_nn_infer_model_get_caps (self->prepared, TRUE);
+  if (gst_structure_get_fraction (gst_caps_get_structure (caps, 0), "framerate", &num, &den))
+    gst_caps_set_simple (out, "framerate", GST_TYPE_FRACTION, num, den, NULL);
+  return out;
+}
+
+/* Output caps follow the input's: video stays as it is, tensors become the model's outputs. What
+ * was refused comes again with the next event, and was said. */
+static GstFlowReturn
 set_caps (GstNnInfer *self, GstCaps *caps)
 {
-  GstStructure *s = gst_caps_get_structure (caps, 0);
-  gint num, den;
+  g_autoptr (GstCaps) out = NULL;
   GST_DEBUG_OBJECT (self, "caps %" GST_PTR_FORMAT, caps);
-  if (gst_structure_has_name (s, "video/x-raw")) {
-    g_autoptr (GError) error = NULL;
-    GstVideoInfo info = self->video;
-    if (!gst_nn_video_set_caps (&info, GST_ELEMENT (self), caps, &error)) {
-      gst_nn_post_error (GST_ELEMENT (self), error);
-      return FALSE;
-    }
-    gst_nn_infer_queue_wait_empty (self->queue); /* frames in flight are bound with the old caps */
-    self->video = info;
-    return prepare_stream (self, TRUE, GST_VIDEO_INFO_WIDTH (&info),
-                           GST_VIDEO_INFO_HEIGHT (&info)) &&
-           queue_event (self, gst_event_new_caps (caps));
-  }
-  if (!tensors_fit (self, caps))
-    return FALSE;
-  gst_nn_infer_queue_wait_empty (self->queue);
-  if (!prepare_stream (self, FALSE, 0, 0))
-    return FALSE;
-  g_autoptr (GstCaps) out = gst_nn_infer_model_caps (self->model, TRUE);
-  if (gst_structure_get_fraction (s, "framerate", &num, &den))
-    gst_caps_set_simple (out, "framerate", GST_TYPE_FRACTION, num, den, NULL);
-  return queue_event (self, gst_event_new_caps (out));
+  if (self->refused != NULL && gst_caps_is_equal (self->refused, caps))
+    return GST_FLOW_NOT_NEGOTIATED;
+  gst_nn_infer_queue_wait_empty (self->queue); /* frames in flight are bound with the old caps */
+  out = gst_structure_has_name (gst_caps_get_structure (caps, 0), "other/tensors")
+            ? set_tensors (self, caps)
+            : set_video (self, caps);
+  gst_caps_replace (&self->refused, out ? NULL : caps);
+  return out ? queue_event (self, gst_event_new_caps (out)) : GST_FLOW_NOT_NEGOTIATED;
 }
 
-static gboolean
+static GstFlowReturn
 gst_nn_infer_sink_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   GstNnInfer *self = GST_NN_INFER (parent);
-  gboolean ok;
+  GstFlowReturn flow;
   GstCaps *caps;
   switch (GST_EVENT_TYPE (event)) {
   case GST_EVENT_CAPS:
     gst_event_parse_caps (event, &caps);
-    ok = set_caps (self, caps);
+    flow = set_caps (self, caps);
     gst_event_unref (event);
-    return ok;
+    return flow;
   case GST_EVENT_SEGMENT:
     gst_event_copy_segment (event, &self->segment);
     return queue_event (self, event);
   case GST_EVENT_FLUSH_START:
     gst_nn_infer_queue_set_flushing (self->queue, TRUE);
-    ok = gst_pad_push_event (self->srcpad, event);
+    gst_pad_push_event (self->srcpad, event);
     gst_pad_pause_task (self->srcpad);
-    return ok;
+    return GST_FLOW_OK;
   case GST_EVENT_FLUSH_STOP:
     gst_nn_infer_queue_drain (self->queue);
-    ok = gst_pad_push_event (self->srcpad, event);
+    gst_pad_push_event (self->srcpad, event);
     self->frame_count = 0;
+    gst_nn_infer_forget_qos (self);
     gst_nn_infer_queue_set_flushing (self->queue, FALSE);
     gst_pad_start_task (self->srcpad, gst_nn_infer_task, self, NULL);
-    return ok;
+    return GST_FLOW_OK;
   default:
     if (GST_EVENT_IS_SERIALIZED (event))
       return queue_event (self, event);
-    return gst_pad_event_default (pad, parent, event);
+    return gst_pad_event_default (pad, parent, event) ? GST_FLOW_OK : GST_FLOW_ERROR;
   }
 }
 
@@ -190,12 +121,12 @@ query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
 {
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (other, NULL);
   g_autoptr (GstCaps) video = gst_caps_from_string (GST_NN_VIDEO_CAPS);
-  g_autoptr (AxonModel) model = gst_nn_infer_ref_model (self);
+  g_autoptr (GstNnInferModel) m = gst_nn_infer_ref_opened (self);
   g_autoptr (GstCaps) tensors = NULL;
   GstCaps *result =
       peer ? gst_caps_intersect_full (video, peer, GST_CAPS_INTERSECT_FIRST) : gst_caps_ref (video);
-  tensors = model ? gst_nn_infer_model_caps (model, pad == self->srcpad)
-                  : gst_caps_from_string (GST_NN_TENSOR_CAPS);
+  tensors = m ? gst_nn_infer_model_get_caps (m, pad == self->srcpad)
+              : gst_caps_from_string (GST_NN_TENSOR_CAPS);
   result = gst_caps_merge (result, g_steal_pointer (&tensors));
   if (pad == self->sinkpad)
     result = gst_caps_merge (result, gst_caps_from_string (GST_NN_TENSOR_CAPS));
@@ -207,12 +138,22 @@ query_caps (GstNnInfer *self, GstPad *pad, GstPad *other, GstCaps *filter)
   return result;
 }
 
+static guint
+count_held (GstNnInfer *self)
+{
+  guint held;
+  GST_OBJECT_LOCK (self);
+  held = self->prepared ? gst_nn_infer_model_count_held (self->prepared) : MAX (self->nireq, 2);
+  GST_OBJECT_UNLOCK (self);
+  return held;
+}
+
 /* Frames pass as they are, so nothing is promised but what downstream takes; only there must be
  * more of them, for some are held here. */
 static gboolean
 answer_allocation (GstNnInfer *self, GstQuery *query)
 {
-  guint held = gst_nn_infer_count_held (self), size, min, max;
+  guint held = count_held (self), size, min, max;
   GstBufferPool *pool;
   GstVideoInfo info;
   GstCaps *caps;
@@ -244,11 +185,8 @@ gst_nn_infer_sink_query (GstPad *pad, GstObject *parent, GstQuery *query)
     return TRUE;
   }
   case GST_QUERY_ACCEPT_CAPS: {
-    /* Tensors are compared when they come, as numbers and with an error that says more. */
-    g_autoptr (GstCaps) template = gst_pad_get_pad_template_caps (pad);
-    GstCaps *caps;
-    gst_query_parse_accept_caps (query, &caps);
-    gst_query_set_accept_caps_result (query, gst_caps_can_intersect (template, caps));
+    /* Judged when they come, with an error that says more than a refusal could. */
+    gst_query_set_accept_caps_result (query, TRUE);
     return TRUE;
   }
   case GST_QUERY_ALLOCATION:
@@ -301,6 +239,8 @@ gst_nn_infer_src_event (GstPad *pad, GstObject *parent, GstEvent *event)
 {
   if (GST_EVENT_TYPE (event) == GST_EVENT_RECONFIGURE)
     gst_nn_infer_queue_relink (GST_NN_INFER (parent)->queue);
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_QOS)
+    gst_nn_infer_note_qos (GST_NN_INFER (parent), event);
   return gst_pad_event_default (pad, parent, event);
 }
 
@@ -340,7 +280,7 @@ gst_nn_infer_add_pads (GstNnInfer *self)
 {
   self->sinkpad = gst_pad_new_from_static_template (&sink_template, "sink");
   gst_pad_set_chain_function (self->sinkpad, gst_nn_infer_chain);
-  gst_pad_set_event_function (self->sinkpad, gst_nn_infer_sink_event);
+  gst_pad_set_event_full_function (self->sinkpad, gst_nn_infer_sink_event);
   gst_pad_set_query_function (self->sinkpad, gst_nn_infer_sink_query);
   gst_pad_set_activatemode_function (self->sinkpad, gst_nn_infer_activate_sink);
   gst_element_add_pad (GST_ELEMENT (self), self->sinkpad);

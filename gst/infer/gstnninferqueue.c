@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnninferqueue.h"
 
-/* Frames that pass without inference hold no request, so something else must end their number. */
-#define MAX_PASSING 32
-
 struct _GstNnInferQueue {
   GMutex lock;
-  GCond changed;               /* any of the below */
-  GQueue slots;                /* lock: GstNnSlot */
-  GQueue late;                 /* lock: GstNnSlot, whose frames have left */
-  GPtrArray *idle;             /* lock: AxonInferRequest */
-  AxonCompiledModel *compiled; /* lock; NULL: not yet */
-  gboolean failed;             /* lock: there will be none */
-  guint in_flight;             /* lock: started and not done */
-  guint passing;               /* lock: frames in slots without a request */
-  gboolean flushing;           /* lock */
-  gboolean pushing;            /* lock: the task has a slot in hand */
-  GstFlowReturn flow;          /* lock: what downstream said last */
+  GCond changed;                /* any of the below */
+  GQueue slots;                 /* lock: GstNnSlot */
+  GQueue late;                  /* lock: GstNnSlot, whose frames have left */
+  GPtrArray *idle;              /* lock: AxonInferRequest */
+  GstNnInferModel *model;       /* lock: that idle requests are of; NULL: not yet */
+  gboolean failed;              /* lock: there will be none */
+  guint in_flight;              /* lock: started and not done */
+  guint frames, passing;        /* lock: frames in slots, and those without a request */
+  guint64 bytes;                /* lock: of frames in slots */
+  guint max_passing, max_bytes; /* lock; 0: any number */
+  gboolean flushing;            /* lock */
+  gboolean pushing;             /* lock: the task has a slot in hand */
+  GstFlowReturn flow;           /* lock: what downstream said last */
 };
 
 GstNnSlot *
@@ -36,6 +35,7 @@ gst_nn_slot_free (GstNnSlot *slot)
   gst_clear_event (&slot->event);
   g_clear_error (&slot->error);
   g_clear_object (&slot->request);
+  g_clear_pointer (&slot->model, gst_nn_infer_model_unref);
   g_free (slot);
 }
 
@@ -55,21 +55,45 @@ gst_nn_infer_queue_free (GstNnInferQueue *q)
 {
   g_assert (g_queue_is_empty (&q->slots));
   g_ptr_array_unref (q->idle);
-  g_clear_object (&q->compiled);
+  g_clear_pointer (&q->model, gst_nn_infer_model_unref);
   g_mutex_clear (&q->lock);
   g_cond_clear (&q->changed);
   g_free (q);
 }
 
 void
-gst_nn_infer_queue_open (GstNnInferQueue *q, AxonCompiledModel *compiled, guint n_requests)
+gst_nn_infer_queue_set_limits (GstNnInferQueue *q, guint frames, guint bytes)
 {
   g_mutex_lock (&q->lock);
-  for (guint i = 0; i < n_requests; i++)
-    g_ptr_array_add (q->idle, axon_compiled_model_create_infer_request (compiled));
-  q->compiled = g_object_ref (compiled);
+  q->max_passing = frames;
+  q->max_bytes = bytes;
   g_cond_broadcast (&q->changed);
   g_mutex_unlock (&q->lock);
+}
+
+/* What was there before is freed without the lock. */
+static void
+exchange (GstNnInferQueue *q, GstNnInferModel *model, GPtrArray *idle)
+{
+  g_autoptr (GPtrArray) old = NULL;
+  g_autoptr (GstNnInferModel) before = NULL;
+  g_mutex_lock (&q->lock);
+  old = q->idle;
+  before = q->model;
+  q->idle = idle;
+  q->model = model;
+  q->failed = FALSE;
+  g_cond_broadcast (&q->changed);
+  g_mutex_unlock (&q->lock);
+}
+
+void
+gst_nn_infer_queue_open (GstNnInferQueue *q, GstNnInferModel *model, guint n_requests)
+{
+  GPtrArray *idle = g_ptr_array_new_with_free_func (g_object_unref);
+  for (guint i = 0; i < n_requests; i++)
+    g_ptr_array_add (idle, axon_compiled_model_create_infer_request (model->compiled));
+  exchange (q, gst_nn_infer_model_ref (model), idle);
 }
 
 void
@@ -84,17 +108,10 @@ gst_nn_infer_queue_fail (GstNnInferQueue *q)
 void
 gst_nn_infer_queue_close (GstNnInferQueue *q)
 {
-  g_autoptr (GPtrArray) old = NULL;
-  g_autoptr (AxonCompiledModel) compiled = NULL;
   GstNnSlot *late = gst_nn_infer_queue_take_late (q);
   if (late != NULL)
     gst_nn_slot_free (late);
-  g_mutex_lock (&q->lock);
-  old = q->idle;
-  q->idle = g_ptr_array_new_with_free_func (g_object_unref);
-  compiled = g_steal_pointer (&q->compiled);
-  q->failed = FALSE;
-  g_mutex_unlock (&q->lock);
+  exchange (q, NULL, g_ptr_array_new_with_free_func (g_object_unref));
 }
 
 /* With the lock: what to tell the streaming thread. */
@@ -104,39 +121,37 @@ current_flow (const GstNnInferQueue *q)
   return q->flushing ? GST_FLOW_FLUSHING : q->failed ? GST_FLOW_ERROR : q->flow;
 }
 
-static AxonInferRequest *
-get_request (GstNnInferQueue *q, gboolean waits, GstFlowReturn *flow)
+GstFlowReturn
+gst_nn_infer_queue_take_request (GstNnInferQueue *q, GstNnSlot *slot, gboolean waits)
 {
-  AxonInferRequest *request = NULL;
+  GstFlowReturn flow;
   g_mutex_lock (&q->lock);
-  while ((*flow = current_flow (q)) == GST_FLOW_OK && waits &&
-         (q->compiled == NULL || q->idle->len == 0))
+  while ((flow = current_flow (q)) == GST_FLOW_OK && waits && q->idle->len == 0)
     g_cond_wait (&q->changed, &q->lock);
-  if (*flow == GST_FLOW_OK && q->idle->len > 0)
-    request = g_ptr_array_steal_index_fast (q->idle, q->idle->len - 1);
+  if (flow == GST_FLOW_OK && q->idle->len > 0) {
+    slot->request = g_ptr_array_steal_index_fast (q->idle, q->idle->len - 1);
+    slot->model = gst_nn_infer_model_ref (q->model);
+  }
   g_mutex_unlock (&q->lock);
-  return request;
+  return flow;
 }
 
-AxonInferRequest *
-gst_nn_infer_queue_take_request (GstNnInferQueue *q, GstFlowReturn *flow)
+/* With the lock. A request of a model that is no longer served goes with its slot. */
+static void
+take_back (GstNnInferQueue *q, GstNnSlot *slot)
 {
-  return get_request (q, TRUE, flow);
-}
-
-AxonInferRequest *
-gst_nn_infer_queue_try_request (GstNnInferQueue *q, GstFlowReturn *flow)
-{
-  return get_request (q, FALSE, flow);
+  if (slot->request != NULL && slot->model == q->model)
+    g_ptr_array_add (q->idle, g_steal_pointer (&slot->request));
 }
 
 void
-gst_nn_infer_queue_give_request (GstNnInferQueue *q, AxonInferRequest *request)
+gst_nn_infer_queue_give_request (GstNnInferQueue *q, GstNnSlot *slot)
 {
   g_mutex_lock (&q->lock);
-  g_ptr_array_add (q->idle, request);
+  take_back (q, slot);
   g_cond_broadcast (&q->changed);
   g_mutex_unlock (&q->lock);
+  g_clear_object (&slot->request);
 }
 
 /* Device thread: the request is done. */
@@ -165,19 +180,39 @@ start_request (GstNnInferQueue *q, AxonInferRequest *request, GstNnSlot *slot)
     axon_infer_request_cancel (request);
 }
 
+/* With the lock. */
+static gboolean
+is_full (const GstNnInferQueue *q, const GstNnSlot *slot)
+{
+  return slot->kind == GST_NN_SLOT_FRAME && q->frames > 0 &&
+         ((slot->request == NULL && q->max_passing > 0 && q->passing >= q->max_passing) ||
+          (q->max_bytes > 0 && q->bytes + slot->size > q->max_bytes));
+}
+
+/* With the lock: @slot comes, or goes. */
+static void
+count (GstNnInferQueue *q, const GstNnSlot *slot, gint by)
+{
+  if (slot->kind != GST_NN_SLOT_FRAME)
+    return;
+  q->frames += (guint)by;
+  q->passing += slot->request == NULL ? (guint)by : 0;
+  q->bytes += (guint64)((gint64)slot->size * by);
+}
+
 /* With the lock: FALSE while flushing. */
 static gboolean
 append (GstNnInferQueue *q, GstNnSlot *slot)
 {
-  gboolean passes = slot->kind == GST_NN_SLOT_FRAME && slot->request == NULL;
-  while (passes && q->passing >= MAX_PASSING && current_flow (q) == GST_FLOW_OK)
+  slot->size = slot->buffer ? gst_buffer_get_size (slot->buffer) : 0;
+  while (is_full (q, slot) && current_flow (q) == GST_FLOW_OK)
     g_cond_wait (&q->changed, &q->lock);
   if (q->flushing)
     return FALSE;
   slot->queue = q;
   slot->done = slot->request == NULL && slot->kind != GST_NN_SLOT_QUERY;
   q->in_flight += slot->request != NULL;
-  q->passing += passes;
+  count (q, slot, 1);
   g_queue_push_tail (&q->slots, slot);
   g_cond_broadcast (&q->changed);
   return TRUE;
@@ -197,8 +232,7 @@ gst_nn_infer_queue_push (GstNnInferQueue *q, GstNnSlot *slot)
   appended = append (q, slot);
   g_mutex_unlock (&q->lock);
   if (!appended) {
-    if (slot->request != NULL)
-      gst_nn_infer_queue_give_request (q, g_steal_pointer (&slot->request));
+    gst_nn_infer_queue_give_request (q, slot);
     gst_nn_slot_free (slot);
     return GST_FLOW_FLUSHING;
   }
@@ -240,7 +274,7 @@ gst_nn_infer_queue_flush_batches (GstNnInferQueue *q)
 {
   g_autoptr (AxonCompiledModel) compiled = NULL;
   g_mutex_lock (&q->lock);
-  compiled = q->compiled ? g_object_ref (q->compiled) : NULL;
+  compiled = q->model ? g_object_ref (q->model->compiled) : NULL;
   g_mutex_unlock (&q->lock);
   if (compiled != NULL)
     axon_compiled_model_flush (compiled);
@@ -261,7 +295,7 @@ static gboolean
 head_is_ready (GstNnInferQueue *q)
 {
   const GstNnSlot *slot = g_queue_peek_head (&q->slots);
-  return slot != NULL && (slot->kind != GST_NN_SLOT_FRAME || slot->done);
+  return slot != NULL && (slot->request == NULL || slot->done);
 }
 
 /* With the lock. */
@@ -269,8 +303,8 @@ static GstNnSlot *
 pop (GstNnInferQueue *q)
 {
   GstNnSlot *slot = g_queue_pop_head (&q->slots);
-  if (slot != NULL && slot->kind == GST_NN_SLOT_FRAME && slot->request == NULL)
-    q->passing--;
+  if (slot != NULL)
+    count (q, slot, -1);
   return slot;
 }
 
@@ -296,8 +330,9 @@ wait_for_head (GstNnInferQueue *q)
 static GstNnSlot *
 leave_request_behind (GstNnInferQueue *q)
 {
-  GstNnSlot *slot = g_queue_pop_head (&q->slots), *frame = gst_nn_slot_new (GST_NN_SLOT_FRAME);
+  GstNnSlot *slot = pop (q), *frame = gst_nn_slot_new (GST_NN_SLOT_FRAME);
   frame->buffer = gst_buffer_ref (slot->buffer);
+  frame->came = slot->came;
   g_queue_push_tail (&q->late, slot);
   return frame;
 }
@@ -340,7 +375,7 @@ gst_nn_infer_queue_take_late (GstNnInferQueue *q)
     if (slot == NULL)
       return newest;
     if (newest != NULL) {
-      gst_nn_infer_queue_give_request (q, g_steal_pointer (&newest->request));
+      gst_nn_infer_queue_give_request (q, newest);
       gst_nn_slot_free (newest);
     }
     newest = slot;
@@ -415,8 +450,7 @@ gst_nn_infer_queue_drain (GstNnInferQueue *q)
       g_cond_broadcast (&q->changed);
       continue;
     }
-    if (slot->request != NULL)
-      g_ptr_array_add (q->idle, g_steal_pointer (&slot->request));
+    take_back (q, slot);
     g_mutex_unlock (&q->lock);
     gst_nn_slot_free (slot);
     g_mutex_lock (&q->lock);
@@ -432,4 +466,13 @@ gst_nn_infer_queue_get_flow (GstNnInferQueue *q)
   flow = q->flushing ? GST_FLOW_FLUSHING : q->flow;
   g_mutex_unlock (&q->lock);
   return flow;
+}
+
+void
+gst_nn_infer_queue_get_level (GstNnInferQueue *q, guint *frames, guint64 *bytes)
+{
+  g_mutex_lock (&q->lock);
+  *frames = q->frames;
+  *bytes = q->bytes;
+  g_mutex_unlock (&q->lock);
 }

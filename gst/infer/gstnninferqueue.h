@@ -16,18 +16,29 @@
 #pragma once
 
 #include "frame/gstnnframe.h"
+#include "infer/gstnninfermodel.h"
+#include "infer/gstnnregionprops.h"
 
 typedef struct _GstNnInferQueue GstNnInferQueue;
 
 /* What the source-pad task takes from the queue. */
-typedef enum { GST_NN_SLOT_FRAME, GST_NN_SLOT_EVENT, GST_NN_SLOT_QUERY } GstNnSlotKind;
+typedef enum {
+  GST_NN_SLOT_FRAME,
+  GST_NN_SLOT_PART, /* of a frame, whose own slot comes behind its parts and has no request */
+  GST_NN_SLOT_EVENT,
+  GST_NN_SLOT_QUERY
+} GstNnSlotKind;
 
 typedef struct {
   GstNnSlotKind kind;
   GstNnInferQueue *queue;
-  GstBuffer *buffer;         /* FRAME */
-  GstClockTime pts;          /* FRAME */
+  GstBuffer *buffer;         /* FRAME, PART */
+  GstClockTime pts;          /* FRAME, PART */
+  guint64 frame_id;          /* FRAME, PART: the same for a frame and its parts */
+  GstNnRegion region;        /* PART */
+  gsize size;                /* FRAME: bytes of @buffer */
   AxonInferRequest *request; /* FRAME; NULL: passes without inference */
+  GstNnInferModel *model;    /* FRAME: that of @request */
   GstNnFrame frame;          /* FRAME from video: mapped while the request runs */
   GPtrArray *maps;           /* FRAME from tensors: mapped memories */
   GstEvent *event;           /* EVENT */
@@ -35,6 +46,7 @@ typedef struct {
   gboolean done;             /* lock */
   gboolean answer;           /* lock: QUERY */
   GError *error;             /* lock: FRAME; read by the task once it is done */
+  gint64 came;               /* FRAME: microseconds */
   gint64 started, ended;     /* microseconds; ended: as error */
   gint64 deadline;           /* FRAME: g_get_monotonic_time () at which it leaves; 0: none */
 } GstNnSlot;
@@ -45,21 +57,24 @@ void gst_nn_slot_free (GstNnSlot *slot);
 GstNnInferQueue *gst_nn_infer_queue_new (void);
 void gst_nn_infer_queue_free (GstNnInferQueue *queue);
 
-/* The requests of a compiled model serve the frames from now on; or none will come: it failed. */
-void gst_nn_infer_queue_open (GstNnInferQueue *queue, AxonCompiledModel *compiled,
-                              guint n_requests);
+/* The most that is queued: frames beside those that have requests, and bytes of all frames; 0: any
+ * number. One frame always may be. */
+void gst_nn_infer_queue_set_limits (GstNnInferQueue *queue, guint frames, guint bytes);
+
+/* Requests of @model serve the frames from now on, and those of the one before serve no more; or
+ * none will come: it failed. */
+void gst_nn_infer_queue_open (GstNnInferQueue *queue, GstNnInferModel *model, guint n_requests);
 void gst_nn_infer_queue_fail (GstNnInferQueue *queue);
 /* Nothing runs and nothing is queued: forgets them. */
 void gst_nn_infer_queue_close (GstNnInferQueue *queue);
 
-/* Streaming thread. Waits for the compiled model and an idle request: back-pressure. NULL: *flow
- * says why. */
-AxonInferRequest *gst_nn_infer_queue_take_request (GstNnInferQueue *queue, GstFlowReturn *flow);
-/* The same without waiting: NULL also where none is idle, with *flow GST_FLOW_OK. */
-AxonInferRequest *gst_nn_infer_queue_try_request (GstNnInferQueue *queue, GstFlowReturn *flow);
-void gst_nn_infer_queue_give_request (GstNnInferQueue *queue, AxonInferRequest *request);
-/* Takes @slot over; starts its request if it has one. Frames that only pass wait while many are
- * queued. */
+/* Streaming thread. Gives @slot an idle request. Waits for the compiled model and for one: back-
+ * pressure; or does not, and @slot may have none after all. */
+GstFlowReturn gst_nn_infer_queue_take_request (GstNnInferQueue *queue, GstNnSlot *slot,
+                                               gboolean waits);
+/* Takes it back. */
+void gst_nn_infer_queue_give_request (GstNnInferQueue *queue, GstNnSlot *slot);
+/* Takes @slot over; starts its request if it has one. Waits while the queue is full. */
 GstFlowReturn gst_nn_infer_queue_push (GstNnInferQueue *queue, GstNnSlot *slot);
 /* Takes @slot over, waits for its turn and the task's answer. */
 gboolean gst_nn_infer_queue_ask (GstNnInferQueue *queue, GstNnSlot *slot);
@@ -84,3 +99,5 @@ void gst_nn_infer_queue_drain (GstNnInferQueue *queue);
 void gst_nn_infer_queue_relink (GstNnInferQueue *queue);
 /* What downstream said last, or FLUSHING. */
 GstFlowReturn gst_nn_infer_queue_get_flow (GstNnInferQueue *queue);
+/* How much waits. */
+void gst_nn_infer_queue_get_level (GstNnInferQueue *queue, guint *frames, guint64 *bytes);

@@ -21,9 +21,10 @@ mapped_memory_free (gpointer data)
 }
 
 static gboolean
-bind_tensors (GstNnInfer *self, GstNnSlot *slot, GError **error)
+bind_tensors (GstNnSlot *slot, GError **error)
 {
-  guint n = axon_model_get_n_inputs (self->model);
+  AxonModel *model = slot->model->graph;
+  guint n = axon_model_get_n_inputs (model);
   if (gst_buffer_n_memory (slot->buffer) != n) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
                  _ ("a buffer has %u memories, the model has %u inputs"),
@@ -42,8 +43,8 @@ bind_tensors (GstNnInfer *self, GstNnSlot *slot, GError **error)
       return FALSE;
     }
     g_ptr_array_add (slot->maps, m);
-    tensor = axon_tensor_new_wrapped (axon_model_get_input_dtype (self->model, i),
-                                      axon_model_get_input_shape (self->model, i), m->info.data,
+    tensor = axon_tensor_new_wrapped (axon_model_get_input_dtype (model, i),
+                                      axon_model_get_input_shape (model, i), m->info.data,
                                       m->info.size, NULL, NULL, error);
     if (tensor == NULL || !axon_infer_request_set_input_tensor (slot->request, i, tensor, error))
       return FALSE;
@@ -54,19 +55,40 @@ bind_tensors (GstNnInfer *self, GstNnSlot *slot, GError **error)
 static gboolean
 bind_slot (GstNnInfer *self, GstNnSlot *slot, GError **error)
 {
-  return self->is_video
-             ? gst_nn_frame_bind (&slot->frame, &self->video, slot->buffer, slot->request, 0, error)
-             : bind_tensors (self, slot, error);
+  if (!slot->model->is_video)
+    return bind_tensors (slot, error);
+  if (!gst_nn_frame_bind (&slot->frame, &self->video, slot->buffer, slot->request, 0, error))
+    return FALSE;
+  if (slot->kind == GST_NN_SLOT_PART)
+    gst_nn_infer_region_apply (slot);
+  return TRUE;
 }
 
+/* TRUE if it shall not be inferred: there is nothing in it, it is not its turn, or nobody will show
+ * it. */
 static gboolean
-is_skipped (GstNnInfer *self)
+is_skipped (GstNnInfer *self, GstBuffer *buffer)
 {
   guint interval;
   GST_OBJECT_LOCK (self);
-  interval = self->interval;
+  interval = self->stream.is_video ? self->interval : 1;
   GST_OBJECT_UNLOCK (self);
-  return self->is_video && self->frame_count++ % interval != 0;
+  return GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_GAP) ||
+         self->frame_count++ % interval != 0 || gst_nn_infer_is_too_late (self, buffer);
+}
+
+/* Streaming thread: properties that were set since the last frame. */
+static void
+follow_properties (GstNnInfer *self, GstBuffer *buffer)
+{
+  gboolean patience_is_stale;
+  gst_nn_sync_values (GST_ELEMENT (self), &self->segment, buffer);
+  gst_nn_infer_change_model (self);
+  GST_OBJECT_LOCK (self);
+  patience_is_stale = self->patience_is_stale;
+  GST_OBJECT_UNLOCK (self);
+  if (patience_is_stale)
+    gst_nn_infer_choose_patience (self);
 }
 
 /* Streaming thread: an idle request, bound to the frame. */
@@ -74,39 +96,101 @@ static GstFlowReturn
 prepare_slot (GstNnInfer *self, GstNnSlot *slot)
 {
   g_autoptr (GError) error = NULL;
-  gint64 begin = g_get_monotonic_time ();
-  GstFlowReturn flow;
-  if (self->patience != 0) {
-    slot->request = gst_nn_infer_queue_try_request (self->queue, &flow);
-    slot->deadline = g_get_monotonic_time () + (gint64)(self->patience / GST_USECOND);
-  } else {
-    slot->request = gst_nn_infer_queue_take_request (self->queue, &flow);
-  }
-  if (slot->request != NULL)
-    gst_nn_infer_stats_time (self->stats, GST_NN_TIME_QUEUEING, g_get_monotonic_time () - begin);
-  if (slot->request == NULL || bind_slot (self, slot, &error))
+  gint64 begin = g_get_monotonic_time (), taken;
+  gboolean waits = self->patience == 0;
+  GstFlowReturn flow = gst_nn_infer_queue_take_request (self->queue, slot, waits);
+  taken = g_get_monotonic_time ();
+  if (!waits)
+    slot->deadline = taken + (gint64)(self->patience / GST_USECOND);
+  if (slot->request == NULL)
     return flow;
-  gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
+  gst_nn_stats_time (self->stats, GST_NN_TIME_QUEUEING, taken - begin);
+  if (bind_slot (self, slot, &error))
+    return flow;
+  gst_nn_infer_queue_give_request (self->queue, slot);
   gst_nn_post_error (GST_ELEMENT (self), error);
   return GST_FLOW_ERROR;
 }
 
+/* Frames pass as they are; of tensors nothing but their time can leave. */
+static GstFlowReturn
+skip (GstNnInfer *self, GstNnSlot *slot)
+{
+  GST_LOG_OBJECT (self, "passes: %" GST_PTR_FORMAT, slot->buffer);
+  if (!self->stream.is_video) {
+    slot->kind = GST_NN_SLOT_EVENT;
+    slot->event = gst_event_new_gap (slot->pts, GST_BUFFER_DURATION (slot->buffer));
+    gst_clear_buffer (&slot->buffer);
+  }
+  return gst_nn_infer_queue_push (self->queue, slot);
+}
+
+static GstNnSlot *
+part_of (const GstNnSlot *frame, const GstNnRegion *region)
+{
+  GstNnSlot *part = gst_nn_slot_new (GST_NN_SLOT_PART);
+  part->buffer = gst_buffer_ref (frame->buffer);
+  part->pts = frame->pts;
+  part->came = frame->came;
+  part->frame_id = frame->frame_id;
+  part->region = *region;
+  return part;
+}
+
+/* The parts of the frame that are to be inferred; where nobody waits, as many as can be now. */
+static GstFlowReturn
+push_parts (GstNnInfer *self, GstNnSlot *slot)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+  const GArray *regions;
+  GST_OBJECT_LOCK (self);
+  regions =
+      gst_nn_infer_regions_choose (&self->regions, &self->region_props, slot->buffer, &self->video);
+  GST_OBJECT_UNLOCK (self);
+  slot->frame_id = self->frame_count;
+  for (guint i = 0; flow == GST_FLOW_OK && i < regions->len; i++) {
+    const GstNnRegion *region = &g_array_index (regions, GstNnRegion, i);
+    GstNnSlot *part = part_of (slot, region);
+    flow = prepare_slot (self, part);
+    part->deadline = 0; /* the frame waits for what was begun */
+    if (part->request == NULL) {
+      gst_nn_slot_free (part);
+      break;
+    }
+    gst_nn_infer_regions_note (&self->regions, region);
+    flow = gst_nn_infer_queue_push (self->queue, part);
+  }
+  return flow;
+}
+
+static gboolean
+is_cut (GstNnInfer *self)
+{
+  gboolean cut;
+  GST_OBJECT_LOCK (self);
+  cut = self->stream.is_video && gst_nn_region_props_cut (&self->region_props);
+  GST_OBJECT_UNLOCK (self);
+  return cut;
+}
+
 GstFlowReturn
-gst_nn_infer_chain (G_GNUC_UNUSED GstPad *pad, GstObject *parent, GstBuffer *buffer)
+gst_nn_infer_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   GstNnInfer *self = GST_NN_INFER (parent);
   GstNnSlot *slot = gst_nn_slot_new (GST_NN_SLOT_FRAME);
-  GstFlowReturn flow;
+  GstFlowReturn flow = GST_FLOW_NOT_NEGOTIATED;
   slot->buffer = buffer;
   slot->pts = GST_BUFFER_PTS (buffer);
-  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_FRAMES);
-  gst_nn_sync_values (GST_ELEMENT (self), &self->segment, buffer);
-  if (is_skipped (self)) {
-    GST_LOG_OBJECT (self, "passes: %" GST_PTR_FORMAT, buffer);
-    return gst_nn_infer_queue_push (self->queue, slot);
-  }
+  slot->came = g_get_monotonic_time ();
+  gst_nn_stats_count (self->stats, GST_NN_COUNT_FRAMES);
+  follow_properties (self, buffer);
+  if (is_skipped (self, buffer))
+    return skip (self, slot);
   GST_LOG_OBJECT (self, "infers: %" GST_PTR_FORMAT, buffer);
-  flow = prepare_slot (self, slot);
+  if (self->caps != NULL)
+    flow = is_cut (self) ? push_parts (self, slot) : prepare_slot (self, slot);
+  else
+    gst_nn_takes_caps (GST_ELEMENT (self), pad, NULL);
   if (flow == GST_FLOW_OK)
     return gst_nn_infer_queue_push (self->queue, slot);
   gst_nn_slot_free (slot);
@@ -114,20 +198,22 @@ gst_nn_infer_chain (G_GNUC_UNUSED GstPad *pad, GstObject *parent, GstBuffer *buf
 }
 
 static void
-attach_tensors (GstNnInfer *self, GstNnSlot *slot, GstBuffer *buffer, GstNnTensorMeta *carried)
+attach_tensors (GstNnSlot *slot, GstBuffer *buffer, GstNnTensorMeta *carried)
 {
   GstNnTensorMeta *meta = gst_buffer_add_nn_tensor_meta (buffer);
-  guint n = axon_model_get_n_outputs (self->model);
+  const GstNnInferModel *m = slot->model;
+  guint n = axon_model_get_n_outputs (m->model);
   meta->names = g_new0 (gchar *, n + 1);
   for (guint i = 0; i < n; i++) {
     g_ptr_array_add (meta->tensors, axon_infer_request_get_output_tensor (slot->request, i));
-    meta->names[i] = g_strdup (axon_model_get_output_name (self->model, i));
+    meta->names[i] = g_strdup (axon_model_get_output_name (m->model, i));
   }
-  meta->description = gst_nn_description_ref (self->description);
+  meta->description = gst_nn_description_ref (m->description);
   meta->pts = slot->pts;
-  if (self->is_video) {
-    gst_nn_frame_describe (&slot->frame, self->description->resize, self->input_width,
-                           self->input_height, meta);
+  meta->object_id = slot->region.object_id;
+  if (m->is_video) {
+    gst_nn_frame_describe (&slot->frame, m->description->resize, m->input_width, m->input_height,
+                           meta);
   } else if (carried != NULL) {
     meta->width = carried->width;
     meta->height = carried->height;
@@ -137,34 +223,48 @@ attach_tensors (GstNnInfer *self, GstNnSlot *slot, GstBuffer *buffer, GstNnTenso
 
 /* The buffer that leaves: the frame itself with results attached, or a buffer of output tensors. */
 static GstBuffer *
-finish_buffer (GstNnInfer *self, GstNnSlot *slot)
+finish_buffer (GstNnSlot *slot)
 {
   GstBuffer *out;
-  if (self->is_video) {
+  if (slot->model->is_video) {
     gst_nn_frame_unmap (&slot->frame);
     out = gst_buffer_make_writable (g_steal_pointer (&slot->buffer));
-    attach_tensors (self, slot, out, NULL);
+    attach_tensors (slot, out, NULL);
     return out;
   }
   out = gst_buffer_new ();
   gst_buffer_copy_into (out, slot->buffer, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0,
                         -1);
-  for (guint i = 0; i < axon_model_get_n_outputs (self->model); i++) {
+  for (guint i = 0; i < axon_model_get_n_outputs (slot->model->model); i++) {
     g_autoptr (AxonTensor) tensor = axon_infer_request_get_output_tensor (slot->request, i);
     gst_nn_buffer_append_tensor (out, tensor);
   }
-  attach_tensors (self, slot, out, gst_buffer_get_nn_tensor_meta (slot->buffer));
+  attach_tensors (slot, out, gst_buffer_get_nn_tensor_meta (slot->buffer));
   g_clear_pointer (&slot->maps, g_ptr_array_unref);
   return out;
 }
 
+/* The picture step has no node in the model file. Rows are there only if the device measures. */
+static void
+measure_preprocessing (GstNnInfer *self, const GstNnSlot *slot)
+{
+  gdouble us = 0;
+  guint n = axon_infer_request_get_n_profiling (slot->request);
+  for (guint i = 0; i < n; i++) {
+    const AxonProfilingInfo *info = axon_infer_request_get_profiling (slot->request, i);
+    if (g_str_equal (info->node_type, "ImageToTensor"))
+      us += info->real_time_us;
+  }
+  if (n > 0 && slot->model->is_video)
+    gst_nn_stats_time (self->stats, GST_NN_TIME_PREPROCESSING, (gint64)(us + 0.5));
+}
+
 /* A first measurement, or one that differs by half, is news for the pipeline. */
 static void
-measure_latency (GstNnInfer *self, const GstNnSlot *slot)
+note_latency (GstNnInfer *self, const GstNnSlot *slot)
 {
   GstClockTime now = (GstClockTime)MAX (slot->ended - slot->started, 1) * GST_USECOND;
   gboolean news;
-  gst_nn_infer_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
   GST_OBJECT_LOCK (self);
   news = self->latency == 0 || now > self->latency + self->latency / 2;
   if (news)
@@ -177,6 +277,13 @@ measure_latency (GstNnInfer *self, const GstNnSlot *slot)
   gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
 }
 
+static void
+measure_inference (GstNnInfer *self, const GstNnSlot *slot)
+{
+  gst_nn_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
+  measure_preprocessing (self, slot);
+}
+
 void
 gst_nn_infer_forget_latency (GstNnInfer *self)
 {
@@ -186,9 +293,20 @@ gst_nn_infer_forget_latency (GstNnInfer *self)
 }
 
 static GstFlowReturn
+push (GstNnInfer *self, const GstNnSlot *slot, GstBuffer *buffer)
+{
+  GstFlowReturn flow;
+  gst_nn_stats_time (self->stats, GST_NN_TIME_TOTAL, g_get_monotonic_time () - slot->came);
+  flow = gst_pad_push (self->srcpad, buffer);
+  if (flow == GST_FLOW_NOT_NEGOTIATED)
+    gst_nn_post_refused_caps (GST_ELEMENT (self), self->srcpad);
+  return flow;
+}
+
+static GstFlowReturn
 refuse (GstNnInfer *self, GstNnSlot *slot)
 {
-  gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
+  gst_nn_infer_queue_give_request (self->queue, slot);
   if (g_error_matches (slot->error, AXON_ERROR, AXON_ERROR_CANCELLED))
     return GST_FLOW_FLUSHING;
   gst_nn_post_error (GST_ELEMENT (self), slot->error);
@@ -203,35 +321,71 @@ pass_frame (GstNnInfer *self, GstNnSlot *slot)
   GstFlowReturn flow = GST_FLOW_OK;
   if (late != NULL) {
     if (late->error == NULL) {
-      measure_latency (self, late);
+      measure_inference (self, late);
+      note_latency (self, late);
       slot->buffer = gst_buffer_make_writable (slot->buffer);
-      attach_tensors (self, late, slot->buffer, NULL);
-      gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_LATE);
+      attach_tensors (late, slot->buffer, NULL);
+      gst_nn_stats_count (self->stats, GST_NN_COUNT_LATE);
     } else {
       flow = refuse (self, late);
     }
-    if (late->request != NULL)
-      gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&late->request));
+    gst_nn_infer_queue_give_request (self->queue, late);
     gst_nn_slot_free (late);
   }
-  gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_PASSED);
-  return flow == GST_FLOW_OK ? gst_pad_push (self->srcpad, g_steal_pointer (&slot->buffer)) : flow;
+  gst_nn_stats_count (self->stats, GST_NN_COUNT_PASSED);
+  return flow == GST_FLOW_OK ? push (self, slot, g_steal_pointer (&slot->buffer)) : flow;
+}
+
+/* What a part gave waits for the frame. */
+static GstFlowReturn
+process_part (GstNnInfer *self, GstNnSlot *slot)
+{
+  if (slot->error != NULL)
+    return refuse (self, slot);
+  measure_inference (self, slot);
+  gst_nn_frame_unmap (&slot->frame);
+  attach_tensors (slot, gst_nn_infer_regions_keep (&self->regions, slot), NULL);
+  gst_nn_infer_queue_give_request (self->queue, slot);
+  return GST_FLOW_OK;
 }
 
 static GstFlowReturn
 process_frame (GstNnInfer *self, GstNnSlot *slot)
 {
   GstBuffer *out;
+  if (slot->request == NULL && gst_nn_infer_regions_attach (&self->regions, slot)) {
+    note_latency (self, slot);
+    gst_nn_stats_count (self->stats, GST_NN_COUNT_INFERRED);
+    return push (self, slot, g_steal_pointer (&slot->buffer));
+  }
   if (slot->request == NULL)
     return pass_frame (self, slot);
   if (slot->error == NULL) {
-    measure_latency (self, slot);
-    out = finish_buffer (self, slot);
-    gst_nn_infer_stats_count (self->stats, GST_NN_COUNT_INFERRED);
-    gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
-    return gst_pad_push (self->srcpad, out);
+    measure_inference (self, slot);
+    note_latency (self, slot);
+    out = finish_buffer (slot);
+    gst_nn_stats_count (self->stats, GST_NN_COUNT_INFERRED);
+    gst_nn_infer_queue_give_request (self->queue, slot);
+    return push (self, slot, out);
   }
   return refuse (self, slot);
+}
+
+/* Beside what was counted, what there is now. */
+GstStructure *
+gst_nn_infer_make_stats (GstNnInfer *self)
+{
+  GstStructure *s = gst_nn_stats_get (self->stats);
+  guint64 bytes, memory = 0;
+  guint frames;
+  gst_nn_infer_queue_get_level (self->queue, &frames, &bytes);
+  GST_OBJECT_LOCK (self);
+  if (self->prepared != NULL)
+    memory = axon_model_get_memory (self->prepared->model);
+  GST_OBJECT_UNLOCK (self);
+  gst_structure_set (s, "queue-depth", G_TYPE_UINT, frames, "queue-bytes", G_TYPE_UINT64, bytes,
+                     "memory", G_TYPE_UINT64, memory, NULL);
+  return s;
 }
 
 static void
@@ -247,7 +401,7 @@ tell_stats (GstNnInfer *self)
   self->stats_told = now;
   gst_element_post_message (
       GST_ELEMENT (self),
-      gst_message_new_element (GST_OBJECT (self), gst_nn_infer_stats_get (self->stats)));
+      gst_message_new_element (GST_OBJECT (self), gst_nn_infer_make_stats (self)));
 }
 
 /* After an error or end of stream frames are dropped, but events still travel. */
@@ -262,9 +416,9 @@ process_slot (GstNnInfer *self, GstNnSlot *slot)
   if (slot->kind == GST_NN_SLOT_EVENT)
     gst_pad_push_event (self->srcpad, g_steal_pointer (&slot->event));
   else if (flow == GST_FLOW_OK)
-    flow = process_frame (self, slot);
-  else if (slot->request != NULL)
-    gst_nn_infer_queue_give_request (self->queue, g_steal_pointer (&slot->request));
+    flow = (slot->kind == GST_NN_SLOT_PART ? process_part : process_frame) (self, slot);
+  else
+    gst_nn_infer_queue_give_request (self->queue, slot);
   gst_nn_slot_free (slot);
   return flow;
 }

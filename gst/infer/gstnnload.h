@@ -9,5 +9,3 @@ AxonModel *gst_nn_load_model (const gchar *path, GError **error);
 gboolean gst_nn_is_compiled_file (const gchar *path);
 /* Libraries separated by commas, loaded once per process. */
 gboolean gst_nn_load_extensions (const gchar *paths, GError **error);
-/* Name -> affinity, from nnquery to nninfer. */
-#define GST_NN_QUERY_CONTEXT "axon.nn.query"

@@ -10,6 +10,7 @@ struct _GstNnMask {
   guint columns, rows;
   GBytes *values;
   gdouble x, y, width, height;
+  gdouble minimum, maximum; /* of what the bytes stand for */
 };
 
 G_DEFINE_BOXED_TYPE (GstNnMask, gst_nn_mask, gst_nn_mask_ref, gst_nn_mask_unref)
@@ -38,7 +39,37 @@ gst_nn_mask_new (GstNnMaskKind kind, guint columns, guint rows, GBytes *values, 
   GstNnMask *m;
   g_return_val_if_fail (g_bytes_get_size (values) == (gsize)columns * rows, NULL);
   m = g_atomic_rc_box_new0 (GstNnMask);
-  *m = (GstNnMask){ kind, columns, rows, g_bytes_ref (values), x, y, width, height };
+  *m = (GstNnMask){ kind, columns, rows, g_bytes_ref (values), x, y, width, height, 0, 255 };
+  return m;
+}
+
+/**
+ * gst_nn_mask_new_values:
+ * @columns: values in a row
+ * @rows: rows
+ * @values: @columns x @rows bytes, row by row from the top
+ * @x: left edge of what the mask covers, pixels of the frame
+ * @y: top edge
+ * @width: width of what the mask covers, pixels of the frame
+ * @height: height
+ * @minimum: the number that byte 0 stands for, in the model's unit
+ * @maximum: the number that byte 255 stands for
+ *
+ * Makes a mask of numbers: how far, how strange.
+ *
+ * Returns: (transfer full): a mask of kind %GST_NN_MASK_VALUES
+ *
+ * Since: 1.0
+ */
+GstNnMask *
+gst_nn_mask_new_values (guint columns, guint rows, GBytes *values, gdouble x, gdouble y,
+                        gdouble width, gdouble height, gdouble minimum, gdouble maximum)
+{
+  GstNnMask *m = gst_nn_mask_new (GST_NN_MASK_VALUES, columns, rows, values, x, y, width, height);
+  if (m != NULL) {
+    m->minimum = minimum;
+    m->maximum = maximum;
+  }
   return m;
 }
 
@@ -161,6 +192,26 @@ gst_nn_mask_get_area (const GstNnMask *mask, gdouble *x, gdouble *y, gdouble *wi
 }
 
 /**
+ * gst_nn_mask_get_range:
+ * @mask: a mask
+ * @minimum: (out) (optional): the number that byte 0 stands for
+ * @maximum: (out) (optional): the number that byte 255 stands for
+ *
+ * Tells what the bytes of %GST_NN_MASK_VALUES stand for, in the model's unit; 0 to 255 of other
+ * kinds.
+ *
+ * Since: 1.0
+ */
+void
+gst_nn_mask_get_range (const GstNnMask *mask, gdouble *minimum, gdouble *maximum)
+{
+  if (minimum != NULL)
+    *minimum = mask->minimum;
+  if (maximum != NULL)
+    *maximum = mask->maximum;
+}
+
+/**
  * gst_nn_mask_get_value_at:
  * @mask: a mask
  * @x: place on the frame, pixels
@@ -184,7 +235,10 @@ gst_nn_mask_get_value_at (const GstNnMask *mask, gdouble x, gdouble y)
 GstNnMask *
 gst_nn_mask_moved (GstNnMask *mask, const GstNnMove *move)
 {
-  return gst_nn_mask_new (mask->kind, mask->columns, mask->rows, mask->values,
-                          mask->x * move->scale_x + move->x, mask->y * move->scale_y + move->y,
-                          mask->width * move->scale_x, mask->height * move->scale_y);
+  GstNnMask *moved = gst_nn_mask_new (
+      mask->kind, mask->columns, mask->rows, mask->values, mask->x * move->scale_x + move->x,
+      mask->y * move->scale_y + move->y, mask->width * move->scale_x, mask->height * move->scale_y);
+  moved->minimum = mask->minimum;
+  moved->maximum = mask->maximum;
+  return moved;
 }

@@ -252,6 +252,34 @@ gst_nn_object_set_rotated_box (GstNnObject *object, gdouble center_x, gdouble ce
 }
 
 /**
+ * gst_nn_object_move:
+ * @object: an object
+ * @x: left edge, pixels of the frame
+ * @y: top edge
+ * @width: width
+ * @height: height
+ *
+ * Moves it to another box, with its keypoints, its mask and its rotated box.
+ *
+ * Since: 1.0
+ */
+void
+gst_nn_object_move (GstNnObject *object, gdouble x, gdouble y, gdouble width, gdouble height)
+{
+  GstNnMove move = { object->width > 0 ? width / object->width : 1,
+                     object->height > 0 ? height / object->height : 1, 0, 0 };
+  GArray *keypoints = object->keypoints;
+  GstNnMask *mask = object->mask;
+  move.x = x - object->x * move.scale_x;
+  move.y = y - object->y * move.scale_y;
+  move_box (object, &move);
+  object->keypoints = keypoints ? move_keypoints (keypoints, &move) : NULL;
+  object->mask = mask ? gst_nn_mask_moved (mask, &move) : NULL;
+  g_clear_pointer (&keypoints, g_array_unref);
+  g_clear_pointer (&mask, gst_nn_mask_unref);
+}
+
+/**
  * gst_nn_object_set_class:
  * @object: an object
  * @class_id: number of the class, -1 where the model has none

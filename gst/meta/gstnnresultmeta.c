@@ -45,13 +45,14 @@ result_meta_free (GstMeta *meta, G_GNUC_UNUSED GstBuffer *buffer)
 
 /* Numbers go on behind those of what is there already. */
 static void
-append_moved (GstNnResultMeta *to, const GstNnResultMeta *from, const GstNnMove *move)
+append_moved (GstNnResultMeta *to, const GstNnResultMeta *from, const GstNnMove *move,
+              guint parent_id)
 {
   guint first = to->last_id;
   for (guint i = 0; i < from->objects->len; i++) {
     GstNnObject *o = gst_nn_object_copy_moved (g_ptr_array_index (from->objects, i), move);
     o->id += first;
-    o->parent_id += o->parent_id ? first : 0;
+    o->parent_id = o->parent_id ? o->parent_id + first : parent_id;
     g_ptr_array_add (to->objects, o);
   }
   to->last_id = first + from->last_id;
@@ -64,12 +65,21 @@ nothing_is_said_of (const GstNnObject *o)
          o->keypoints == NULL;
 }
 
-/* What only one can say was said by the first. */
+/* What only one can say was said by the first; of an object by the last, which looked at nothing
+ * else. */
 static void
-append_frame (GstNnResultMeta *to, const GstNnResultMeta *from, const GstNnMove *move)
+append_said (GstNnObject *to, const GstNnObject *from, const GstNnMove *move, gboolean is_better)
 {
-  g_autoptr (GstNnObject) said = gst_nn_object_copy_moved (from->frame, move);
-  gst_nn_object_adopt (to->frame, said);
+  g_autoptr (GstNnObject) said = gst_nn_object_copy_moved (from, move);
+  if (is_better && said->keypoints != NULL)
+    g_clear_pointer (&to->keypoints, g_array_unref);
+  if (is_better && said->mask != NULL)
+    g_clear_pointer (&to->mask, gst_nn_mask_unref);
+  if (is_better && said->embedding != NULL)
+    g_clear_pointer (&to->embedding, g_bytes_unref);
+  if (is_better && said->text != NULL)
+    g_clear_pointer (&to->text, g_ref_string_release);
+  gst_nn_object_adopt (to, said);
 }
 
 static gboolean
@@ -168,13 +178,36 @@ gst_buffer_get_nn_result_meta (GstBuffer *buffer)
 void
 gst_nn_result_meta_append (GstNnResultMeta *meta, const GstNnResultMeta *other)
 {
+  gst_nn_result_meta_append_inside (meta, 0, other);
+}
+
+/**
+ * gst_nn_result_meta_append_inside:
+ * @meta: a result meta of a writable buffer
+ * @parent_id: number of an object, 0: the frame
+ * @other: results of the part of the picture where the object is, in places of the whole one, which
+ *   may have another size
+ *
+ * Adds all that @other says: what it says of its frame is said of the object, and its objects are
+ * inside of that. The object's mask, text, embedding and keypoints are those that were said last.
+ * Nothing is added where there is no such object.
+ *
+ * Since: 1.0
+ */
+void
+gst_nn_result_meta_append_inside (GstNnResultMeta *meta, guint parent_id,
+                                  const GstNnResultMeta *other)
+{
+  GstNnObject *parent = gst_nn_result_meta_find_object (meta, parent_id);
   GstNnMove move = { 1, 1, 0, 0 };
+  if (parent == NULL)
+    return;
   if (other->width > 0 && other->height > 0) {
     move.scale_x = (gdouble)meta->width / other->width;
     move.scale_y = (gdouble)meta->height / other->height;
   }
-  append_moved (meta, other, &move);
-  append_frame (meta, other, &move);
+  append_moved (meta, other, &move, parent_id);
+  append_said (parent, other->frame, &move, parent_id != 0);
 }
 
 /**

@@ -28,6 +28,7 @@ tensor_meta_init (GstMeta *meta, G_GNUC_UNUSED gpointer params, G_GNUC_UNUSED Gs
   m->geometry = (AxonImageGeometry){ 0 };
   m->width = m->height = 0;
   m->pts = GST_CLOCK_TIME_NONE;
+  m->object_id = 0;
   return TRUE;
 }
 
@@ -56,6 +57,7 @@ tensor_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *fr
   copy->width = m->width;
   copy->height = m->height;
   copy->pts = m->pts;
+  copy->object_id = m->object_id;
   return TRUE;
 }
 

@@ -216,6 +216,8 @@ color_of (const GstNnColor *colors, guint n_colors, const GstNnMask *mask, gint 
 {
   if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_COVERAGE)
     return value >= 128 ? &colors[0] : NULL;
+  if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_VALUES)
+    return value >= 0 ? &colors[(guint)value * n_colors / 256] : NULL;
   return value > 0 ? &colors[(guint)value % n_colors] : NULL;
 }
 

@@ -22,7 +22,8 @@ void gst_nn_canvas_box (GstVideoFrame *frame, const GstNnColor *color, gint thic
                         gint y, gint width, gint height);
 void gst_nn_canvas_line (GstVideoFrame *frame, const GstNnColor *color, gint thickness, gdouble x0,
                          gdouble y0, gdouble x1, gdouble y1);
-/* Half the colour where the mask covers a pixel by half or more; @colors: of classes, else one. */
+/* Half the colour where the mask covers a pixel by half or more; @colors: of classes, from the
+ * least number to the largest, else one. */
 void gst_nn_canvas_tint (GstVideoFrame *frame, const GstNnColor *colors, guint n_colors,
                          const GstNnMask *mask);
 /* @picture has the frame's format. */

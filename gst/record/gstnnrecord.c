@@ -139,6 +139,30 @@ attribute_key (const GstNnAttribute *a)
   return g_utf8_make_valid (key, -1);
 }
 
+/* NULL: the attribute says something else. */
+static const gchar *
+zone_of (const GstNnAttribute *a)
+{
+  return g_str_equal (gst_nn_attribute_get_name (a), GST_NN_RECORD_ZONE)
+             ? gst_nn_attribute_get_value (a)
+             : NULL;
+}
+
+/* An object can be in several zones. */
+static void
+add_zones (JsonBuilder *b, const GstNnObject *o)
+{
+  const GstNnAttribute *a;
+  if (gst_nn_object_find_attribute (o, GST_NN_RECORD_ZONE) == NULL)
+    return;
+  json_builder_set_member_name (b, "zones");
+  json_builder_begin_array (b);
+  for (guint i = 0; (a = gst_nn_object_get_attribute (o, i)) != NULL; i++)
+    if (zone_of (a) != NULL)
+      json_builder_add_string_value (b, zone_of (a));
+  json_builder_end_array (b);
+}
+
 /* The best of each name and model: a member of JSON can be there only once. */
 static void
 add_attributes (JsonBuilder *b, const GstNnObject *o)
@@ -154,11 +178,15 @@ add_attributes (JsonBuilder *b, const GstNnObject *o)
   }
 }
 
+static const gchar *const mask_kinds[] = { [GST_NN_MASK_COVERAGE] = "coverage",
+                                           [GST_NN_MASK_CLASSES] = "classes",
+                                           [GST_NN_MASK_VALUES] = "values" };
+
 static void
 add_mask (JsonBuilder *b, const GstNnMask *mask)
 {
   gsize n;
-  gdouble x, y, width, height;
+  gdouble x, y, width, height, minimum, maximum;
   const guint8 *values = g_bytes_get_data (gst_nn_mask_get_values (mask), &n);
   g_autofree gchar *text = g_base64_encode (values, n);
   gst_nn_mask_get_area (mask, &x, &y, &width, &height);
@@ -166,7 +194,12 @@ add_mask (JsonBuilder *b, const GstNnMask *mask)
   add_int (b, "columns", gst_nn_mask_get_columns (mask));
   add_text (b, "data", text);
   add_number (b, "h", height);
-  add_text (b, "kind", gst_nn_mask_get_kind (mask) == GST_NN_MASK_CLASSES ? "classes" : "coverage");
+  add_text (b, "kind", mask_kinds[gst_nn_mask_get_kind (mask)]);
+  if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_VALUES) {
+    gst_nn_mask_get_range (mask, &minimum, &maximum);
+    add_number (b, "maximum", maximum);
+    add_number (b, "minimum", minimum);
+  }
   add_int (b, "rows", gst_nn_mask_get_rows (mask));
   add_number (b, "w", width);
   add_number (b, "x", x);
@@ -225,6 +258,7 @@ add_object (JsonBuilder *b, const GstNnObject *o, const GstNnResultMeta *meta,
     add_int (b, "parent_id", gst_nn_object_get_parent_id (o));
   add_int (b, "region_id", gst_nn_object_get_id (o));
   add_text (b, "roi_type", label ? label : "");
+  add_zones (b, o);
   add_place (b, o);
   json_builder_end_object (b);
 }
@@ -257,6 +291,80 @@ add_times (JsonBuilder *b, const GstNnRecordInfo *info)
   }
 }
 
+/* A member for each field of an event, as it is on the bus. */
+static gboolean
+add_field (GQuark field, const GValue *value, gpointer data)
+{
+  JsonBuilder *b = data;
+  if (G_VALUE_HOLDS_STRING (value)) {
+    add_text (b, g_quark_to_string (field), g_value_get_string (value));
+  } else if (G_VALUE_HOLDS_DOUBLE (value)) {
+    add_number (b, g_quark_to_string (field), g_value_get_double (value));
+  } else {
+    GValue number = G_VALUE_INIT;
+    g_value_init (&number, G_TYPE_INT64);
+    if (g_value_transform (value, &number))
+      add_int (b, g_quark_to_string (field), g_value_get_int64 (&number));
+  }
+  return TRUE;
+}
+
+static void
+add_shape (JsonBuilder *b, const GstNnShape *shape)
+{
+  json_builder_begin_object (b);
+  add_int (b, "count", (gint64)gst_nn_shape_get_count (shape));
+  if (!gst_nn_shape_is_zone (shape))
+    add_int (b, "count_back", (gint64)gst_nn_shape_get_count_back (shape));
+  add_text (b, "name", gst_nn_shape_get_name (shape));
+  json_builder_end_object (b);
+}
+
+static void
+add_shapes (JsonBuilder *b, const gchar *name, const GstNnSceneMeta *scene, gboolean zones)
+{
+  json_builder_set_member_name (b, name);
+  json_builder_begin_array (b);
+  for (guint i = 0; i < scene->shapes->len; i++)
+    if (gst_nn_shape_is_zone (g_ptr_array_index (scene->shapes, i)) == zones)
+      add_shape (b, g_ptr_array_index (scene->shapes, i));
+  json_builder_end_array (b);
+}
+
+static void
+add_scene (JsonBuilder *b, const GstNnSceneMeta *scene)
+{
+  if (scene->events->len > 0) {
+    json_builder_set_member_name (b, "events");
+    json_builder_begin_array (b);
+    for (guint i = 0; i < scene->events->len; i++) {
+      json_builder_begin_object (b);
+      gst_structure_foreach (g_ptr_array_index (scene->events, i), add_field, b);
+      json_builder_end_object (b);
+    }
+    json_builder_end_array (b);
+  }
+  add_shapes (b, "lines", scene, FALSE);
+  add_shapes (b, "zones", scene, TRUE);
+}
+
+gboolean
+gst_nn_record_wants (const GstNnRecordInfo *info, const GstNnObject *o)
+{
+  const gchar *label = gst_nn_object_get_label (o);
+  const GstNnAttribute *a;
+  if (info->labels != NULL && (label == NULL || !g_strv_contains (info->labels, label)))
+    return FALSE;
+  for (guint i = 0; info->zones != NULL; i++) {
+    a = gst_nn_object_get_attribute (o, i);
+    if (a == NULL)
+      return FALSE;
+    if (zone_of (a) != NULL && g_strv_contains (info->zones, zone_of (a)))
+      return TRUE;
+  }
+  return TRUE;
+}
+
 static void
 add_objects (JsonBuilder *b, GstNnResultMeta *meta, const GstNnRecordInfo *info)
 {
@@ -265,7 +373,8 @@ add_objects (JsonBuilder *b, GstNnResultMeta *meta, const GstNnRecordInfo *info)
   json_builder_set_member_name (b, "objects");
   json_builder_begin_array (b);
   for (guint i = 0; (o = gst_nn_result_meta_get_object (meta, i)) != NULL; i++)
-    add_object (b, o, meta, info);
+    if (gst_nn_record_wants (info, o))
+      add_object (b, o, meta, info);
   for (guint i = 0; (a = gst_nn_object_get_attribute (frame, i)) != NULL; i++)
     add_frame_class (b, a, frame);
   json_builder_end_array (b);
@@ -277,12 +386,16 @@ gst_nn_record_new (GstNnResultMeta *meta, const GstNnRecordInfo *info)
   g_autoptr (JsonBuilder) b = json_builder_new ();
   g_autoptr (JsonNode) root = NULL;
   json_builder_begin_object (b);
-  add_findings (b, gst_nn_result_meta_get_frame (meta), info);
-  add_objects (b, meta, info);
-  begin (b, "resolution");
-  add_int (b, "height", meta->height);
-  add_int (b, "width", meta->width);
-  json_builder_end_object (b);
+  if (meta != NULL) {
+    add_findings (b, gst_nn_result_meta_get_frame (meta), info);
+    add_objects (b, meta, info);
+    begin (b, "resolution");
+    add_int (b, "height", meta->height);
+    add_int (b, "width", meta->width);
+    json_builder_end_object (b);
+  }
+  if (info->scene != NULL)
+    add_scene (b, info->scene);
   if (info->source != NULL)
     add_text (b, "source", info->source);
   add_times (b, info);

@@ -95,7 +95,7 @@ axon_shape_accepts (const AxonShape *pattern, const AxonShape *shape)
  * axon_shape_get_numel:
  * @shape: a shape
  *
- * Returns: the number of elements; -1 if a part is unknown or the product overflows
+ * Returns: the number of elements; -1 if a part is unknown or the product, without zeros, overflows
  *
  * Since: 1.0
  */
@@ -103,15 +103,16 @@ gint64
 axon_shape_get_numel (const AxonShape *shape)
 {
   gint64 n = 1;
+  gboolean is_empty = FALSE;
   if (!axon_shape_is_static (shape))
     return -1;
-  for (gint i = 0; i < shape->rank; i++)
-    if (shape->dims[i] == 0)
-      return 0;
-  for (gint i = 0; i < shape->rank; i++)
-    if (__builtin_mul_overflow (n, shape->dims[i], &n))
+  /* dimensions of what is empty are multiplied, too, wherever strides are computed */
+  for (gint i = 0; i < shape->rank; i++) {
+    is_empty |= shape->dims[i] == 0;
+    if (__builtin_mul_overflow (n, MAX (shape->dims[i], 1), &n))
       return -1;
-  return n;
+  }
+  return is_empty ? 0 : n;
 }
 
 /**

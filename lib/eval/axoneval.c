@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "../tensor/axontensorview-private.h"
 #include <axon/plugin/axoneval.h>
+#include <axon/plugin/axonwork.h>
 #include "../ops/axonopset-private.h"
 
 /* Kernels that only move strings move them as bytes: they borrow, and run_kernel() copies. */
@@ -78,8 +79,12 @@ axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, G
 {
   g_autofree gchar *what = NULL;
   GError *failure = NULL;
-  if (run_kernel (node, in, out, &failure))
-    return TRUE;
+  if (run_kernel (node, in, out, &failure)) {
+    if (!axon_work_is_cancelled ()) /* else the kernel may have stopped half way */
+      return TRUE;
+    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "the run was cancelled");
+    return FALSE;
+  }
   what = axon_node_describe (node);
   if (!g_str_has_prefix (failure->message, what))
     g_prefix_error (&failure, "%s: ", what);
@@ -136,6 +141,10 @@ static __thread const Watch *watch;
 gboolean
 axon_eval_check (GError **error)
 {
+  if (axon_work_is_cancelled ()) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "the run was cancelled");
+    return FALSE;
+  }
   return watch == NULL || watch->hook == NULL ||
          watch->hook (watch->node, watch->index, 0, watch->user_data, error);
 }

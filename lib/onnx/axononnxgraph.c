@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define MAX_NODES 500000
+#define MAX_PORTS 65536              /* inputs, or outputs, of a graph or a node */
+#define MAX_NAME 4096                /* bytes */
+#define MAX_NAMES (64 * 1024 * 1024) /* bytes of all names of nodes, functions expanded */
 
 const gchar *
 axon_onnx_domain (const gchar *domain)
@@ -227,6 +230,45 @@ node_name (const Onnx__Node *proto)
 }
 
 static gboolean
+check_ports (gsize n_in, gsize n_out, GError **error)
+{
+  if (n_in <= MAX_PORTS && n_out <= MAX_PORTS)
+    return TRUE;
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+               "%" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT " outputs: at most %d can be",
+               n_in, n_out, MAX_PORTS);
+  return FALSE;
+}
+
+static gboolean
+check_name (const gchar *name, GError **error)
+{
+  if (strnlen (name, MAX_NAME + 1) <= MAX_NAME)
+    return TRUE;
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+               "the name \"%.40s...\" is longer than %d bytes", name, MAX_NAME);
+  return FALSE;
+}
+
+/* Names of nodes within functions have those of the calls in front of them. */
+static gboolean
+check_node (Scope *scope, const Onnx__Node *proto, const gchar *name, GError **error)
+{
+  gsize length = strlen (name) + (scope->prefix ? strlen (scope->prefix) : 0);
+  if (!check_ports (proto->n_input, proto->n_output, error) || !check_name (name, error))
+    return FALSE;
+  for (gsize i = 0; i < proto->n_output; i++)
+    if (!check_name (proto->output[i], error))
+      return FALSE;
+  scope->reader->n_name_bytes += length;
+  if (scope->reader->n_name_bytes <= MAX_NAMES)
+    return TRUE;
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+               "the names of all nodes have more than %d bytes with functions expanded", MAX_NAMES);
+  return FALSE;
+}
+
+static gboolean
 read_node (Scope *scope, const Onnx__Node *proto, GError **error)
 {
   const gchar *domain = axon_onnx_domain (proto->domain), *name = node_name (proto);
@@ -238,6 +280,8 @@ read_node (Scope *scope, const Onnx__Node *proto, GError **error)
   const Scope *top = scope;
   guint n_in = (guint)proto->n_input, n_out = (guint)proto->n_output;
   AxonNode *node;
+  if (!check_node (scope, proto, name, error))
+    return FALSE;
   for (guint i = 0; i < n_in; i++)
     in[i] = axon_onnx_find_value (scope, proto->input[i]);
   for (guint i = 0; i < n_out; i++) {
@@ -317,7 +361,8 @@ read_outputs (Scope *scope, Onnx__Graph *graph, GError **error)
 gboolean
 axon_onnx_read_graph (Scope *scope, Onnx__Graph *graph, GError **error)
 {
-  return read_initializers (scope, graph, error) && read_inputs (scope, graph, error) &&
+  return check_ports (graph->n_input, graph->n_output, error) &&
+         read_initializers (scope, graph, error) && read_inputs (scope, graph, error) &&
          axon_onnx_read_nodes (scope, graph->node, graph->n_node, error) &&
          read_outputs (scope, graph, error);
 }

@@ -207,6 +207,24 @@ typed_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
   return TRUE;
 }
 
+/* Before memory is made for them. One byte may hold four elements. */
+static gboolean
+check_elements (const Onnx__Tensor *p, AxonDType dtype, const AxonShape *shape, GError **error)
+{
+  gsize n = (gsize)MAX (axon_shape_get_numel (shape), 0),
+        each = axon_dtype_is_packed (dtype) ? 4 : 1;
+  const gsize have[] = { p->n_float_data,       p->n_double_data, p->n_int64_data,
+                         p->n_uint64_data,      p->n_string_data, p->n_int32_data * each,
+                         p->raw_data.len * each };
+  gsize most = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (have); i++)
+    most = MAX (most, have[i]);
+  if (n > most)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 "expected %" G_GSIZE_FORMAT " elements, got %" G_GSIZE_FORMAT, n, most);
+  return n <= most;
+}
+
 static AxonTensor *
 steal_raw (Onnx__Tensor *proto, AxonWireAllocator *allocator, AxonDType dtype,
            const AxonShape *shape, GError **error)
@@ -255,7 +273,7 @@ axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar
   if (ok && has_raw (proto, dtype) && !external) {
     tensor = allocator ? steal_raw (proto, allocator, dtype, &shape, error)
                        : copy_raw (proto, dtype, &shape, error);
-  } else if (ok) {
+  } else if (ok && (external || check_elements (proto, dtype, &shape, error))) {
     tensor = axon_tensor_new (dtype, &shape, error);
     ok = tensor != NULL &&
          (external ? load_external (proto, directory, tensor, error)

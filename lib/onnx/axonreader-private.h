@@ -13,7 +13,8 @@ typedef struct {
   const gchar *directory;
   GHashTable *versions; /* domain -> opset version */
   GCancellable *cancellable;
-  guint n_nodes; /* made so far: functions multiply */
+  guint n_nodes;      /* made so far: functions multiply */
+  gsize n_name_bytes; /* of their names */
 } Reader;
 
 /* Where names are looked up: a graph, a body within one, or a function while it is expanded. */

@@ -2,14 +2,15 @@
 /* protobuf-c recurses without a limit and allocates what the bytes ask for: this file stands before
  * it. Iterative, no state, any thread. */
 #include "axonwire-private.h"
-#include <axon/axonerror.h>
+#include <axon/plugin/axonwork.h>
 
 #include <stdlib.h>
 
 #define MAX_DEPTH 64
 #define CAP_BASE (64 * 1024 * 1024)
 #define CAP_PER_BYTE 4
-#define HEADER 16 /* keeps malloc's alignment */
+#define HEADER 16          /* keeps malloc's alignment */
+#define LEAST_COUNTED 4096 /* bytes of a block that is counted in the budget: weights and lists */
 
 typedef enum {
   MSG_NONE,
@@ -153,17 +154,29 @@ axon_wire_scan (const guint8 *data, gsize n, AxonWireRoot root, GError **error)
   return TRUE;
 }
 
+typedef struct {
+  gsize size;         /* with this */
+  AxonBudget *budget; /* nullable; a reference */
+} Block;
+
+G_STATIC_ASSERT (sizeof (Block) <= HEADER);
+
 static void *
 capped_alloc (void *data, size_t size)
 {
   AxonWireAllocator *self = data;
-  gsize *block;
-  if (size > self->cap - self->used - MIN (HEADER, self->cap - self->used))
+  AxonBudget *budget = size >= LEAST_COUNTED ? axon_work_get_budget () : NULL;
+  Block *block;
+  if (size > self->cap - self->used - MIN (HEADER, self->cap - self->used) ||
+      (budget != NULL && !axon_budget_take (budget, size + HEADER, NULL)))
     return NULL;
   block = malloc (size + HEADER);
-  if (block == NULL)
+  if (block == NULL) {
+    if (budget != NULL)
+      axon_budget_give (budget, size + HEADER);
     return NULL;
-  *block = size + HEADER;
+  }
+  *block = (Block){ size + HEADER, budget ? axon_budget_ref (budget) : NULL };
   self->used += size + HEADER;
   return (guint8 *)block + HEADER;
 }
@@ -174,14 +187,20 @@ capped_free (void *data, void *pointer)
   AxonWireAllocator *self = data;
   if (pointer == NULL)
     return;
-  self->used -= *(gsize *)((guint8 *)pointer - HEADER);
+  self->used -= ((Block *)((guint8 *)pointer - HEADER))->size;
   axon_wire_free (pointer);
 }
 
 void
 axon_wire_free (gpointer data)
 {
-  free ((guint8 *)data - HEADER);
+  Block *block = (Block *)((guint8 *)data - HEADER);
+  Block copy = *block;
+  free (block);
+  if (copy.budget == NULL)
+    return;
+  axon_budget_give (copy.budget, copy.size);
+  axon_budget_unref (copy.budget);
 }
 
 void

@@ -28,7 +28,9 @@ eval_arg (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, g
           GError **error)
 {
   const AxonShape *x = axon_tensor_get_shape (in[0]);
-  g_autofree gdouble *v = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *v = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gint64 *y = axon_tensor_get_data (out[0]);
   gboolean last = axon_node_get_int (node, "select_last_index") != 0;
   AxonLines lines;
@@ -36,7 +38,7 @@ eval_arg (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, g
   if (!axon_check_axis (axon_node_get_int (node, "axis"), x->rank, &axis, error))
     return FALSE;
   lines = axon_lines (x, axis);
-  for (gint64 i = 0; i < lines.outer * lines.inner; i++) {
+  for (gint64 i = 0; i < lines.outer * lines.inner && WANTED (i); i++) {
     const gdouble *line = v + i / lines.inner * lines.n * lines.inner + i % lines.inner;
     y[i] = 0;
     for (gint64 k = 1; k < lines.n; k++) {

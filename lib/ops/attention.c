@@ -93,13 +93,14 @@ infer_attention (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
 
 /* The cache, then what is new: [batch, heads, total, size]. */
 static gdouble *
-extend (const Heads *h, AxonTensor *past, AxonTensor *fresh, gint64 n_past)
+extend (const Heads *h, AxonTensor *past, AxonTensor *fresh, gint64 n_past, GError **error)
 {
-  g_autofree gdouble *old = past ? axon_load_doubles (past) : NULL;
-  g_autofree gdouble *x = axon_load_doubles (fresh);
+  AXON_AUTO_SCRATCH gdouble *old = past ? axon_load_doubles (past, error) : NULL;
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (fresh, error);
   gint64 total = n_past + h->length;
-  gdouble *all = g_new (gdouble, (gsize)(h->batch * h->heads * total * h->size) + 1);
-  for (gint64 b = 0; b < h->batch; b++)
+  gdouble *all =
+      axon_scratch_new ((gsize)(h->batch * h->heads * total * h->size) + 1, sizeof *all, error);
+  for (gint64 b = 0; *error == NULL && b < h->batch; b++)
     for (gint64 g = 0; g < h->heads; g++)
       for (gint64 i = 0; i < total; i++)
         memcpy (all + ((b * h->heads + g) * total + i) * h->size,
@@ -218,13 +219,17 @@ eval_attention (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
   if (!read_attention (node, in, &a, error))
     return FALSE;
   const Sizes *s = &a.s;
-  g_autofree gdouble *q = axon_load_doubles (in[0]);
-  g_autofree gdouble *k = extend (&s->k, axon_operand (node, in, 4), in[1], s->past);
-  g_autofree gdouble *v = extend (&s->v, axon_operand (node, in, 5), in[2], s->past);
+  AXON_AUTO_SCRATCH gdouble *q = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gdouble *k = extend (&s->k, axon_operand (node, in, 4), in[1], s->past, error);
+  AXON_AUTO_SCRATCH gdouble *v = extend (&s->v, axon_operand (node, in, 5), in[2], s->past, error);
   gboolean show = node->n_outputs > 3 && out[3] != NULL;
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
-  g_autofree gdouble *p = g_new (gdouble, (gsize)s->total + 1);
-  g_autofree gdouble *shown = show ? g_new (gdouble, axon_tensor_get_numel (out[3]) + 1) : NULL;
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  AXON_AUTO_SCRATCH gdouble *p = axon_scratch_new ((gsize)s->total + 1, sizeof (gdouble), error);
+  AXON_AUTO_SCRATCH gdouble *shown =
+      show ? axon_scratch_new (axon_tensor_get_numel (out[3]) + 1, sizeof (gdouble), error) : NULL;
+  if (*error != NULL)
+    return FALSE;
   Heads result = s->q;
   result.size = s->v.size;
   for (gint64 b = 0; b < s->q.batch; b++)
@@ -232,7 +237,7 @@ eval_attention (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
       gint64 shared = b * s->k.heads + h / (s->q.heads / s->k.heads);
       const gdouble *keys = k + shared * s->total * s->k.size;
       const gdouble *values = v + shared * s->total * s->v.size;
-      for (gint64 i = 0; i < s->q.length; i++) {
+      for (gint64 i = 0; i < s->q.length && !axon_work_is_cancelled (); i++) {
         gdouble *row = (gdouble *)row_of (&result, y, b, h, i);
         gint64 at = ((b * s->q.heads + h) * s->q.length + i) * s->total;
         attend (&a, b, h, i, row_of (&s->q, q, b, h, i), keys, p, show ? shown + at : NULL);
@@ -269,8 +274,11 @@ eval_rotary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   gboolean interleaved = axon_node_get_int (node, "interleaved") != 0;
   AxonTensor *positions = axon_operand (node, in, 3);
   gint64 half = axon_node_get_int (node, "rotary_embedding_dim") / 2, rows;
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *c = axon_load_doubles (in[1]),
-                     *s = axon_load_doubles (in[2]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *c = axon_load_doubles (in[1], error),
+                            *s = axon_load_doubles (in[2], error);
+  if (*error != NULL)
+    return FALSE;
   Heads h;
   if (!read_heads (node, axon_tensor_get_shape (in[0]), "num_heads", &h, error))
     return FALSE;

@@ -66,11 +66,13 @@ update_running (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
 
 static gboolean
 eval_batch_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                 G_GNUC_UNUSED GError **error)
+                 GError **error)
 {
   gboolean training = axon_node_get_int (node, "training_mode") != 0;
   gdouble epsilon = axon_node_get_float (node, "epsilon");
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gint64 n = axon_tensor_get_dim (in[0], 0), channels = axon_tensor_get_dim (in[0], 1);
   gint64 plane = (gint64)axon_tensor_get_numel (in[0]) / MAX (1, n * channels);
   for (gint64 c = 0; c < channels; c++) {

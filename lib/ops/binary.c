@@ -101,7 +101,7 @@ axon_eval_pair (const AxonNode *node, AxonTensor *a, AxonTensor *b, AxonTensor *
   gsize n = axon_tensor_get_numel (out);
   axon_broadcast_strides (axon_tensor_get_shape (a), shape, sa);
   axon_broadcast_strides (&second, shape, sb);
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gint64 ia = 0, ib = 0;
     for (gint d = 0; d < shape->rank; d++) {
       ia += index[d] * sa[d];
@@ -166,7 +166,7 @@ eval_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
   gpointer y = axon_tensor_get_data (out[0]);
   if (!eval_fold (node, in, out, &add, error))
     return FALSE;
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++)
     axon_dtype_store (dtype, y, i, axon_dtype_load (dtype, y, i) / node->n_inputs);
   return TRUE;
 }
@@ -240,12 +240,14 @@ infer_swiglu (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
 }
 
 static gboolean
-eval_swiglu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-             G_GNUC_UNUSED GError **error)
+eval_swiglu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   gdouble alpha = axon_node_get_float (node, "alpha");
-  g_autofree gdouble *a = axon_load_doubles (in[0]), *b = axon_load_doubles (in[1]);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++)
+  AXON_AUTO_SCRATCH gdouble *a = axon_load_doubles (in[0], error),
+                            *b = axon_load_doubles (in[1], error);
+  if (*error != NULL)
+    return FALSE;
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++)
     a[i] = a[i] / (1 + exp (-alpha * a[i])) * b[i];
   axon_store_doubles (out[0], a);
   return TRUE;

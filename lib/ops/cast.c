@@ -87,7 +87,7 @@ cast_numbers (AxonTensor *from, AxonTensor *to, gboolean saturate, const gchar *
   gpointer y = axon_tensor_get_data (to);
   gboolean ints = !axon_dtype_is_float (a) && !axon_dtype_is_float (b) && b != AXON_DTYPE_BOOL &&
                   !axon_dtype_is_packed (b);
-  for (gsize i = 0; i < axon_tensor_get_numel (from); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (from) && WANTED (i); i++) {
     gdouble v = axon_dtype_load (a, x, i);
     if (ints)
       axon_store_int (b, y, i, axon_dtype_load_int (a, x, i));

@@ -45,14 +45,17 @@ line_at (const gdouble *past, const gdouble *x, gint64 k, gint64 i)
 
 static gboolean
 eval_causal_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                  G_GNUC_UNUSED GError **error)
+                  GError **error)
 {
   gboolean swish = !g_str_equal (axon_node_get_string (node, "activation"), "none");
   AxonTensor *bias = axon_operand (node, in, 2), *past = axon_operand (node, in, 3);
   gint64 n = axon_tensor_get_dim (in[0], 2), k = axon_tensor_get_dim (in[1], 2);
   gint64 channels = axon_tensor_get_dim (in[0], 1), lines = axon_tensor_get_dim (in[0], 0);
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *w = axon_load_doubles (in[1]);
-  g_autofree gdouble *before = past ? axon_load_doubles (past) : NULL;
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *w = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *before = past ? axon_load_doubles (past, error) : NULL;
+  if (*error != NULL)
+    return FALSE;
   gboolean wanted = node->n_outputs > 1 && out[1] != NULL;
   for (gint64 l = 0; l < lines * channels; l++) {
     const gdouble *own = before ? before + l * (k - 1) : NULL;

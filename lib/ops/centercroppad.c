@@ -40,7 +40,7 @@ eval_center (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTens
   gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
   guint8 *dst = axon_tensor_get_data (out[0]);
   axon_row_strides (x, strides);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++) {
     gint64 at = 0;
     for (gint d = 0; at >= 0 && d < x->rank; d++) {
       gint64 more = y->dims[d] - x->dims[d]; /* both halves round down */

@@ -60,7 +60,7 @@ add_tap (gdouble *y, const gdouble *columns, const AxonWindow *w, const gint64 *
 {
   gint64 i = 0;
   for (gint64 oz = 0; oz < w->out[0]; oz++)
-    for (gint64 oy = 0; oy < w->out[1]; oy++)
+    for (gint64 oy = 0; oy < w->out[1] && ROW_WANTED (oy); oy++)
       for (gint64 ox = 0; ox < w->out[2]; ox++, i++) {
         const gint64 o[] = { oz, oy, ox };
         gint64 at = 0;
@@ -76,8 +76,11 @@ add_tap (gdouble *y, const gdouble *columns, const AxonWindow *w, const gint64 *
 static gboolean
 eval_col2im (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 patches = axon_tensor_get_dim (in[0], 2), row = 0;
   AxonTypeInfo infos[3];
   AxonShape image;

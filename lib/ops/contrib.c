@@ -83,16 +83,20 @@ eval_fused_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
                  GError **error)
 {
   AxonTensor *bias = axon_operand (node, in, 2), *sum = axon_operand (node, in, 3);
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *k = axon_load_doubles (in[1]);
-  g_autofree gdouble *b = bias ? axon_load_doubles (bias) : NULL;
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *k = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *b = bias ? axon_load_doubles (bias, error) : NULL;
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   guint activation = axon_contrib_activation (node);
   gdouble p, q;
   axon_contrib_params (node, activation, &p, &q);
   if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), k, axon_tensor_get_shape (in[1]),
                           b, y, error))
     return FALSE;
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++)
     y[i] = activate (activation, y[i] + (sum ? axon_tensor_get_value (sum, i) : 0), p, q);
   axon_store_doubles (out[0], y);
   return TRUE;
@@ -124,38 +128,40 @@ fast_gelu (gdouble v)
 
 static gboolean
 eval_with_bias (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                gdouble (*func) (gdouble))
+                gdouble (*func) (gdouble), GError **error)
 {
   AxonTensor *bias = axon_operand (node, in, 1);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gsize n = bias ? axon_tensor_get_numel (bias) : 1;
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++)
     x[i] = func (x[i] + (bias ? axon_tensor_get_value (bias, i % n) : 0));
   axon_store_doubles (out[0], x);
   return TRUE;
 }
 
 static gboolean
-eval_gelu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-           G_GNUC_UNUSED GError **error)
+eval_gelu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
-  return eval_with_bias (node, in, out, gelu);
+  return eval_with_bias (node, in, out, gelu, error);
 }
 
 static gboolean
-eval_fast_gelu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                G_GNUC_UNUSED GError **error)
+eval_fast_gelu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
-  return eval_with_bias (node, in, out, fast_gelu);
+  return eval_with_bias (node, in, out, fast_gelu, error);
 }
 
 static gboolean
 eval_quick_gelu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                 G_GNUC_UNUSED GError **error)
+                 GError **error)
 {
   gdouble alpha = axon_node_get_float (node, "alpha");
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++)
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++)
     x[i] /= 1 + exp (-alpha * x[i]);
   axon_store_doubles (out[0], x);
   return TRUE;

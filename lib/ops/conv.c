@@ -84,7 +84,7 @@ conv_plane (gdouble *y, const gdouble *x, const gdouble *k, const AxonWindow *w)
       for (gint64 kx = 0; kx < w->kernel[2]; kx++, k++)
         for (gint64 oz = 0; oz < w->out[0]; oz++) {
           gint64 iz = oz * w->stride[0] + kz * w->dilation[0] - w->pad[0];
-          for (gint64 oy = 0; iz >= 0 && iz < w->in[0] && oy < w->out[1]; oy++) {
+          for (gint64 oy = 0; iz >= 0 && iz < w->in[0] && oy < w->out[1] && ROW_WANTED (oy); oy++) {
             gint64 iy = oy * w->stride[1] + ky * w->dilation[1] - w->pad[1];
             if (iy >= 0 && iy < w->in[1])
               add_row (y + (oz * w->out[1] + oy) * w->out[2], x + (iz * w->in[1] + iy) * w->in[2],
@@ -200,7 +200,7 @@ scatter_plane (gdouble *y, const gdouble *x, const gdouble *k, const AxonWindow 
     for (gint64 ky = 0; ky < w->kernel[1]; ky++)
       for (gint64 kx = 0; kx < w->kernel[2]; kx++, k++)
         for (gint64 oz = 0; oz < w->out[0]; oz++)
-          for (gint64 oy = 0; oy < w->out[1]; oy++)
+          for (gint64 oy = 0; oy < w->out[1] && ROW_WANTED (oy); oy++)
             for (gint64 ox = 0; ox < w->out[2]; ox++) {
               gint64 z = oz * w->stride[0] + kz * w->dilation[0] - w->pad[0];
               gint64 r = oy * w->stride[1] + ky * w->dilation[1] - w->pad[1];
@@ -241,9 +241,14 @@ eval_by (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                                GError **error),
          GError **error)
 {
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *k = axon_load_doubles (in[1]);
-  g_autofree gdouble *b = node->n_inputs > 2 && in[2] ? axon_load_doubles (in[2]) : NULL;
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *k = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *b =
+      node->n_inputs > 2 && in[2] ? axon_load_doubles (in[2], error) : NULL;
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   if (!convolve (node, x, axon_tensor_get_shape (in[0]), k, axon_tensor_get_shape (in[1]), b, y,
                  error))
     return FALSE;

@@ -38,23 +38,28 @@ typedef struct {
 SCAN (doubles, gdouble)
 SCAN (whole, guint64)
 
-static void
-scan_tensor (const Scan *s, AxonTensor *in, AxonTensor *out)
+static gboolean
+scan_tensor (const Scan *s, AxonTensor *in, AxonTensor *out, GError **error)
 {
   AxonDType dtype = axon_tensor_get_dtype (in);
   gsize n = axon_tensor_get_numel (in);
   if (axon_dtype_is_float (dtype)) {
-    g_autofree gdouble *x = axon_load_doubles (in);
+    AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in, error);
+    if (*error != NULL)
+      return FALSE;
     scan_doubles (s, x);
     axon_store_doubles (out, x);
   } else {
-    g_autofree guint64 *x = g_new (guint64, n + 1);
-    for (gsize i = 0; i < n; i++)
+    AXON_AUTO_SCRATCH guint64 *x = axon_scratch_new (n + 1, sizeof (guint64), error);
+    if (*error != NULL)
+      return FALSE;
+    for (gsize i = 0; i < n && WANTED (i); i++)
       x[i] = (guint64)axon_dtype_load_int (dtype, axon_tensor_get_data (in), i);
     scan_whole (s, x);
-    for (gsize i = 0; i < n; i++)
+    for (gsize i = 0; i < n && WANTED (i); i++)
       axon_store_int (dtype, axon_tensor_get_data (out), i, (gint64)x[i]);
   }
+  return TRUE;
 }
 
 static gboolean
@@ -70,8 +75,7 @@ eval_cumulative (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
       !axon_check_axis (axon_int_at (in[1], 0), shape->rank, &axis, error))
     return FALSE;
   scan.lines = axon_lines (shape, axis);
-  scan_tensor (&scan, in[0], out[0]);
-  return TRUE;
+  return scan_tensor (&scan, in[0], out[0], error);
 }
 
 static gboolean
@@ -131,7 +135,9 @@ static gboolean
 eval_hardmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   const AxonShape *shape = axon_tensor_get_shape (in[0]);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   AxonLines lines = { 1, 1, 1 };
   gint axis;
   if (shape->rank > 0 &&
@@ -143,7 +149,7 @@ eval_hardmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
     lines.n *= lines.inner;
     lines.inner = 1;
   }
-  for (gint64 l = 0; l < lines.outer * lines.inner; l++) {
+  for (gint64 l = 0; l < lines.outer * lines.inner && WANTED (l); l++) {
     gdouble *line = x + l / lines.inner * lines.n * lines.inner + l % lines.inner;
     gint64 best = 0;
     for (gint64 k = 1; k < lines.n; k++)

@@ -87,10 +87,14 @@ eval_deform_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
                   GError **error)
 {
   AxonTensor *bias = axon_operand (node, in, 3), *mask = axon_operand (node, in, 4);
-  g_autofree gdouble *image = axon_load_doubles (in[0]), *kernel = axon_load_doubles (in[1]);
-  g_autofree gdouble *offset = axon_load_doubles (in[2]);
-  g_autofree gdouble *masks = mask ? axon_load_doubles (mask) : NULL;
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *image = axon_load_doubles (in[0], error),
+                            *kernel = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *offset = axon_load_doubles (in[2], error);
+  AXON_AUTO_SCRATCH gdouble *masks = mask ? axon_load_doubles (mask, error) : NULL;
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   Deform d = { .x = axon_tensor_get_shape (in[0]),
                .k = axon_tensor_get_shape (in[1]),
                .y = axon_tensor_get_shape (out[0]),
@@ -105,7 +109,7 @@ eval_deform_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
     return FALSE;
   for (gint64 n = 0; n < d.y->dims[0]; n++)
     for (gint64 m = 0; m < d.y->dims[1]; m++)
-      for (gint64 oy = 0; oy < d.y->dims[2]; oy++)
+      for (gint64 oy = 0; oy < d.y->dims[2] && ROW_WANTED (oy); oy++)
         for (gint64 ox = 0; ox < d.y->dims[3]; ox++)
           y[at++] =
               deform_point (&d, n, m, oy, ox) + (bias ? axon_tensor_get_value (bias, (gsize)m) : 0);

@@ -38,7 +38,7 @@ eval_gather (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     return FALSE;
   lines = axon_lines (x, axis);
   row = (gsize)lines.inner * axon_dtype_get_size (axon_tensor_get_dtype (in[0]));
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gint64 at;
     if (!axon_check_index (axon_int_at (in[1], i), lines.n, &at, error))
       return FALSE;
@@ -81,7 +81,7 @@ eval_gather_elements (const AxonNode *node, AxonTensor *const *in, AxonTensor *c
       FAIL (MODEL, "dimension %d: indices have %" G_GINT64_FORMAT ", data %" G_GINT64_FORMAT, d,
             y->dims[d], x->dims[d]);
   axon_row_strides (x, strides);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++) {
     gint64 at = 0, k;
     if (!axon_check_index (axon_int_at (in[1], i), x->dims[axis], &k, error))
       return FALSE;

@@ -40,7 +40,7 @@ eval_range (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTenso
             G_GNUC_UNUSED GError **error)
 {
   gdouble start = axon_tensor_get_value (in[0], 0), delta = axon_tensor_get_value (in[2], 0);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++)
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
                       start + (gdouble)i * delta);
   return TRUE;
@@ -82,7 +82,7 @@ eval_one_hot (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
   if (!axon_check_axis (axon_node_get_int (node, "axis"), y->rank, &axis, error))
     return FALSE;
   lines = axon_lines (y, axis);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++) {
     gint64 o = (gint64)i / (lines.n * lines.inner), k = (gint64)i / lines.inner % lines.n;
     gint64 index = axon_int_at (in[0], (gsize)(o * lines.inner + (gint64)i % lines.inner));
     gboolean on = index == k || (index < 0 && index + lines.n == k);
@@ -111,7 +111,7 @@ eval_window (const AxonNode *node, AxonTensor *const *out, gdouble a0, gdouble a
 {
   gsize n = axon_tensor_get_numel (out[0]);
   gdouble period = (gdouble)n - (axon_node_get_int (node, "periodic") ? 0 : 1);
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gdouble t = period > 0 ? 2 * G_PI * (gdouble)i / period : 0;
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
                       a0 - a1 * cos (t) + a2 * cos (2 * t));
@@ -154,8 +154,11 @@ eval_mel (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor 
   gdouble length = axon_tensor_get_value (in[1], 0), rate = axon_tensor_get_value (in[2], 0);
   gdouble low = 2595 * log10 (1 + axon_tensor_get_value (in[3], 0) / 700);
   gdouble high = 2595 * log10 (1 + axon_tensor_get_value (in[4], 0) / 700);
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
-  g_autofree gint64 *corner = g_new (gint64, (gsize)bins + 2);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  AXON_AUTO_SCRATCH gint64 *corner = axon_scratch_new ((gsize)bins + 2, sizeof (gint64), error);
+  if (*error != NULL)
+    return FALSE;
   if (!(rate > 0))
     FAIL (MODEL, "sample_rate must be positive");
   for (gint64 i = 0; i < bins + 2; i++) {
@@ -163,7 +166,7 @@ eval_mel (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor 
     gdouble bin = floor ((length + 1) * (700 * (pow (10, mel / 2595) - 1)) / rate);
     corner[i] = (gint64)CLAMP (bin, 0, (gdouble)rows);
   }
-  for (gint64 b = 0; b < bins; b++) {
+  for (gint64 b = 0; b < bins && !axon_work_is_cancelled (); b++) {
     gint64 from = corner[b], top = corner[b + 1], to = corner[b + 2];
     if (from == top && top < rows)
       y[top * bins + b] = 1;

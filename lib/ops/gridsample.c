@@ -157,8 +157,12 @@ eval_grid_sample (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
                   GError **error)
 {
   const AxonShape *xs = axon_tensor_get_shape (in[0]), *ys = axon_tensor_get_shape (out[0]);
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *grid = axon_load_doubles (in[1]);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *grid = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 plane = 1, points = 1, c = xs->dims[1];
   Sampler s;
   if (!read_sampler (node, xs, &s, error))
@@ -211,14 +215,16 @@ infer_affine_grid (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, A
 
 static gboolean
 eval_affine_grid (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                  G_GNUC_UNUSED GError **error)
+                  GError **error)
 {
   const AxonShape *ys = axon_tensor_get_shape (out[0]);
   gboolean align = axon_node_get_int (node, "align_corners") != 0;
-  g_autofree gdouble *theta = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *theta = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gint64 index[AXON_MAX_RANK] = { 0 };
   gint rank = ys->rank - 2;
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++) {
     gint64 row = index[ys->rank - 1];
     const gdouble *t = theta + (index[0] * rank + row) * (rank + 1);
     gdouble sum = t[rank];

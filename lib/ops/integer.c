@@ -8,12 +8,12 @@
 
 /* Values less their zero point, which may have one element for each place along @axis. */
 static gdouble *
-centred (const AxonTensor *x, const AxonTensor *zero, gint axis)
+centred (const AxonTensor *x, const AxonTensor *zero, gint axis, GError **error)
 {
   AxonLines lines = axon_lines (axon_tensor_get_shape (x), axis);
-  gdouble *v = axon_load_doubles (x);
+  gdouble *v = axon_load_doubles (x, error);
   gint64 n = zero ? (gint64)axon_tensor_get_numel (zero) : 0;
-  for (gsize i = 0; n > 0 && i < axon_tensor_get_numel (x); i++)
+  for (gsize i = 0; v != NULL && n > 0 && i < axon_tensor_get_numel (x); i++)
     v[i] -= axon_tensor_get_value (zero, n > 1 ? (gsize)((gint64)i / lines.inner % lines.n) : 0);
   return v;
 }
@@ -46,9 +46,12 @@ static gboolean
 eval_conv_integer (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                    GError **error)
 {
-  g_autofree gdouble *x = centred (in[0], axon_operand (node, in, 2), 0);
-  g_autofree gdouble *w = centred (in[1], axon_operand (node, in, 3), 0);
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = centred (in[0], axon_operand (node, in, 2), 0, error);
+  AXON_AUTO_SCRATCH gdouble *w = centred (in[1], axon_operand (node, in, 3), 0, error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), w, axon_tensor_get_shape (in[1]),
                           NULL, y, error))
     return FALSE;
@@ -73,9 +76,11 @@ infer_matmul_integer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
 static AxonTensor *
 take_doubles (gdouble *values, const AxonTensor *like)
 {
+  if (values == NULL)
+    return NULL;
   return axon_tensor_new_wrapped (AXON_DTYPE_F64, axon_tensor_get_shape (like), values,
-                                  axon_tensor_get_numel (like) * sizeof *values, g_free, values,
-                                  NULL);
+                                  axon_tensor_get_numel (like) * sizeof *values, axon_scratch_free,
+                                  values, NULL);
 }
 
 static gboolean
@@ -84,11 +89,11 @@ eval_matmul_integer (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
 {
   gint rank_a = axon_tensor_get_shape (in[0])->rank, rank_b = axon_tensor_get_shape (in[1])->rank;
   g_autoptr (AxonTensor) a =
-      take_doubles (centred (in[0], axon_operand (node, in, 2), MAX (rank_a - 2, 0)), in[0]);
+      take_doubles (centred (in[0], axon_operand (node, in, 2), MAX (rank_a - 2, 0), error), in[0]);
   g_autoptr (AxonTensor) b =
-      take_doubles (centred (in[1], axon_operand (node, in, 3), rank_b - 1), in[1]);
+      take_doubles (centred (in[1], axon_operand (node, in, 3), rank_b - 1, error), in[1]);
   AxonTensor *pair[] = { a, b };
-  return axon_eval_matmul (node, pair, out, error);
+  return a != NULL && b != NULL && axon_eval_matmul (node, pair, out, error);
 }
 
 static gboolean
@@ -108,7 +113,7 @@ static void
 find_scale (const gfloat *x, gsize n, gfloat *scale, gdouble *zero)
 {
   gfloat low = 0, high = 0;
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     low = fminf (low, x[i]);
     high = fmaxf (high, x[i]);
   }
@@ -119,7 +124,7 @@ find_scale (const gfloat *x, gsize n, gfloat *scale, gdouble *zero)
 static void
 quantize_dynamically (guint8 *y, const gfloat *x, gsize n, gfloat scale, gdouble zero)
 {
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gdouble q = scale > 0 ? (gdouble)(x[i] / scale) : 0;
     axon_dtype_store (AXON_DTYPE_U8, y, i, isfinite (q) ? (gdouble)axon_round_even (q) + zero : q);
   }
@@ -170,7 +175,7 @@ scale_product (const AxonNode *node, AxonTensor *a, AxonTensor *b, gfloat a_scal
   if (y == NULL || !axon_eval_matmul (node, (AxonTensor *[]){ a, b }, &y, error))
     return FALSE;
   v = axon_tensor_get_data (y);
-  for (gsize i = 0; i < axon_tensor_get_numel (y); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (y) && WANTED (i); i++) {
     gsize column = i % columns;
     gfloat scale = a_scale * (gfloat)axon_tensor_get_value (b_scale, n_scale > 1 ? column : 0);
     gfloat scaled = (gfloat)v[i] * scale;
@@ -200,10 +205,12 @@ eval_matmul_to_float (const AxonNode *node, AxonTensor *const *in, AxonTensor *c
                       GError **error)
 {
   gint last = axon_tensor_get_shape (in[1])->rank - 1;
-  g_autoptr (AxonTensor) a = take_doubles (centred (in[0], axon_operand (node, in, 4), 0), in[0]);
+  g_autoptr (AxonTensor) a =
+      take_doubles (centred (in[0], axon_operand (node, in, 4), 0, error), in[0]);
   g_autoptr (AxonTensor) b =
-      take_doubles (centred (in[1], axon_operand (node, in, 5), last), in[1]);
-  return scale_product (node, a, b, (gfloat)axon_tensor_get_value (in[2], 0), in[3],
+      take_doubles (centred (in[1], axon_operand (node, in, 5), last, error), in[1]);
+  return a != NULL && b != NULL &&
+         scale_product (node, a, b, (gfloat)axon_tensor_get_value (in[2], 0), in[3],
                         axon_operand (node, in, 6), out[0], error);
 }
 
@@ -226,7 +233,7 @@ eval_dynamic_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
   g_autoptr (AxonTensor) q = axon_tensor_new (AXON_DTYPE_U8, axon_tensor_get_shape (in[0]), error);
   g_autoptr (AxonTensor) a = NULL;
   g_autoptr (AxonTensor) b =
-      take_doubles (centred (in[1], axon_operand (node, in, 3), last), in[1]);
+      take_doubles (centred (in[1], axon_operand (node, in, 3), last, error), in[1]);
   gsize n = axon_tensor_get_numel (in[0]);
   gdouble zero, *values;
   gfloat scale;
@@ -234,10 +241,12 @@ eval_dynamic_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
     return FALSE;
   find_scale (axon_tensor_get_data (in[0]), n, &scale, &zero);
   quantize_dynamically (axon_tensor_get_data (q), axon_tensor_get_data (in[0]), n, scale, zero);
-  values = axon_load_doubles (q);
-  for (gsize i = 0; i < n; i++)
+  values = axon_load_doubles (q, error);
+  for (gsize i = 0; values != NULL && i < n; i++)
     values[i] -= zero;
   a = take_doubles (values, q);
+  if (a == NULL || b == NULL)
+    return FALSE;
   return scale_product (node, a, b, scale, in[2], axon_operand (node, in, 4), out[0], error);
 }
 

@@ -180,20 +180,22 @@ eval_linear_attention (const AxonNode *node, AxonTensor *const *in, AxonTensor *
   if (!read_linear (node, infos, &s, error))
     return FALSE;
   for (guint i = 0; i < node->n_inputs; i++)
-    x[i] = axon_operand (node, in, i) ? axon_load_doubles (in[i]) : NULL;
+    x[i] = axon_operand (node, in, i) ? axon_load_doubles (in[i], error) : NULL;
   state = x[PAST] ? g_steal_pointer (&x[PAST])
-                  : g_new0 (gdouble, (gsize)(s.batch * s.heads * s.dk * s.dv) + 1);
-  y = g_new0 (gdouble, (gsize)(s.batch * s.length * s.q_heads * s.dv) + 1);
-  for (gint64 b = 0; b < s.batch; b++)
+                  : axon_scratch_new0 ((gsize)(s.batch * s.heads * s.dk * s.dv) + 1, sizeof *state,
+                                       error);
+  y = axon_scratch_new0 ((gsize)(s.batch * s.length * s.q_heads * s.dv) + 1, sizeof *y, error);
+  for (gint64 b = 0; *error == NULL && b < s.batch; b++)
     attend (&s, x, state, y, b);
-  axon_store_doubles (out[0], y);
-  if (node->n_outputs > 1 && out[1] != NULL)
+  if (*error == NULL)
+    axon_store_doubles (out[0], y);
+  if (*error == NULL && node->n_outputs > 1 && out[1] != NULL)
     axon_store_doubles (out[1], state);
   for (guint i = 0; i <= BETA; i++)
-    g_free (x[i]);
-  g_free (state);
-  g_free (y);
-  return TRUE;
+    axon_scratch_free (x[i]);
+  axon_scratch_free (state);
+  axon_scratch_free (y);
+  return *error == NULL;
 }
 
 static const AxonOp rows[] = {

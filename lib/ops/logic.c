@@ -112,7 +112,7 @@ is_zero (G_GNUC_UNUSED const AxonNode *node, gdouble x)
                                AxonTensor *const *out, G_GNUC_UNUSED GError **error)               \
   {                                                                                                \
     guint8 *y = axon_tensor_get_data (out[0]);                                                     \
-    for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++)                                      \
+    for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++)                        \
       y[i] = (guint8)name (node, axon_tensor_get_value (in[0], i));                                \
     return TRUE;                                                                                   \
   }
@@ -156,7 +156,7 @@ eval_where (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTenso
   guint8 *y = axon_tensor_get_data (out[0]);
   for (guint k = 0; k < 3; k++)
     axon_broadcast_strides (axon_tensor_get_shape (in[k]), shape, strides[k]);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++) {
     gint64 at[3] = { 0 };
     for (guint k = 0; k < 3; k++)
       for (gint d = 0; d < shape->rank; d++)

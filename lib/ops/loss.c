@@ -63,7 +63,7 @@ reduce_loss (const AxonNode *node, const gdouble *x, AxonTensor *const *in, Axon
   gint64 ignored = has_ignored ? axon_node_get_int (node, "ignore_index") : 0;
   AxonTensor *weights = axon_operand (node, in, 2);
   gdouble sum = 0, total = 0;
-  for (gint64 i = 0; i < lines.outer * lines.inner; i++) {
+  for (gint64 i = 0; i < lines.outer * lines.inner && WANTED (i); i++) {
     gint64 class = axon_int_at (in[1], (gsize)i);
     gdouble weight = 0, loss = 0;
     if (!has_ignored || class != ignored) {
@@ -86,7 +86,9 @@ reduce_loss (const AxonNode *node, const gdouble *x, AxonTensor *const *in, Axon
 static gboolean
 eval_nll_loss (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   return reduce_loss (node, x, in, out[0], error);
 }
 
@@ -95,8 +97,10 @@ eval_cross_entropy (const AxonNode *node, AxonTensor *const *in, AxonTensor *con
                     GError **error)
 {
   AxonLines lines = axon_lines (axon_tensor_get_shape (in[0]), 1);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  for (gint64 l = 0; l < lines.outer * lines.inner; l++)
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
+  for (gint64 l = 0; l < lines.outer * lines.inner && WANTED (l); l++)
     log_softmax (x + l / lines.inner * lines.n * lines.inner + l % lines.inner, lines.n,
                  lines.inner);
   if (node->n_outputs > 1 && out[1] != NULL)

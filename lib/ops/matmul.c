@@ -29,16 +29,19 @@ axon_infer_gemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
 }
 
 static gboolean
-eval_gemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-           G_GNUC_UNUSED GError **error)
+eval_gemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   gboolean ta = axon_node_get_int (node, "transA") != 0,
            tb = axon_node_get_int (node, "transB") != 0;
   gdouble alpha = axon_node_get_float (node, "alpha"), beta = axon_node_get_float (node, "beta");
   const AxonShape *ys = axon_tensor_get_shape (out[0]);
   gint64 m = ys->dims[0], n = ys->dims[1], k = axon_tensor_get_dim (in[0], ta ? 0 : 1);
-  g_autofree gdouble *a = axon_load_doubles (in[0]), *b = axon_load_doubles (in[1]);
-  g_autofree gdouble *c = node->n_inputs > 2 && in[2] ? axon_load_doubles (in[2]) : NULL;
+  AXON_AUTO_SCRATCH gdouble *a = axon_load_doubles (in[0], error),
+                            *b = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *c =
+      node->n_inputs > 2 && in[2] ? axon_load_doubles (in[2], error) : NULL;
+  if (*error != NULL)
+    return FALSE;
   gint64 sc[AXON_MAX_RANK] = { 0 };
   if (c != NULL)
     axon_broadcast_strides (axon_tensor_get_shape (in[2]), ys, sc);
@@ -90,18 +93,22 @@ static void
 matmul_one (const gdouble *a, const gdouble *b, gdouble *y, gint64 m, gint64 n, gint64 k)
 {
   for (gint64 i = 0; i < m; i++)
-    for (gint64 l = 0; l < k; l++)
+    for (gint64 l = 0; l < k && ROW_WANTED (l); l++)
       for (gint64 j = 0; j < n; j++)
         y[i * n + j] += a[i * k + l] * b[l * n + j];
 }
 
 gboolean
 axon_eval_matmul (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                  G_GNUC_UNUSED GError **error)
+                  GError **error)
 {
   AxonShape as = *axon_tensor_get_shape (in[0]), bs = *axon_tensor_get_shape (in[1]), batch;
-  g_autofree gdouble *a = axon_load_doubles (in[0]), *b = axon_load_doubles (in[1]);
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *a = axon_load_doubles (in[0], error),
+                            *b = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 sa[AXON_MAX_RANK], sb[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, count;
   gint64 k = as.dims[as.rank - 1];
   gint64 m = as.rank == 1 ? 1 : as.dims[as.rank - 2];
@@ -112,7 +119,7 @@ axon_eval_matmul (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, Axo
   axon_broadcast_strides (&as, &batch, sa);
   axon_broadcast_strides (&bs, &batch, sb);
   count = axon_shape_get_numel (&batch);
-  for (gint64 at = 0; at < count; at++) {
+  for (gint64 at = 0; at < count && WANTED (at); at++) {
     gint64 ia = 0, ib = 0;
     for (gint d = 0; d < batch.rank; d++) {
       ia += index[d] * sa[d];

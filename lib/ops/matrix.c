@@ -52,12 +52,15 @@ determinant (gdouble *a, gint64 n)
 
 static gboolean
 eval_det (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-          G_GNUC_UNUSED GError **error)
+          GError **error)
 {
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 n = axon_tensor_get_dim (in[0], (guint)axon_tensor_get_shape (in[0])->rank - 1);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++)
     y[i] = determinant (x + (gint64)i * n * n, n);
   axon_store_doubles (out[0], y);
   return TRUE;
@@ -80,7 +83,7 @@ eval_trilu (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   gsize size = axon_dtype_get_size (axon_tensor_get_dtype (in[0]));
   guint8 *y = axon_tensor_get_data (out[0]);
   axon_eval_copy (node, in, out, error);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     gint64 r = (gint64)i / cols % rows, c = (gint64)i % cols;
     /* c - r against k; |c - r| is small, k may be anything */
     if (upper ? c - r < k : c - r > k)
@@ -108,7 +111,7 @@ eval_eye_like (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in, AxonTe
                G_GNUC_UNUSED GError **error)
 {
   gint64 k = axon_node_get_int (node, "k"), cols = axon_tensor_get_dim (out[0], 1);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++)
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
                       (gint64)i % cols - (gint64)i / cols == k);
   return TRUE;
@@ -130,7 +133,7 @@ static gboolean
 spell (const gchar *text, gsize n, gint rank, gint dots, gchar *labels, GError **error)
 {
   gint at = 0;
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gboolean ellipsis = text[i] == '.';
     gint count = ellipsis ? dots : 1;
     if (text[i] == ' ')
@@ -155,7 +158,7 @@ static gint
 count_letters (const gchar *text, gsize n)
 {
   gint count = 0;
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n && WANTED (i); i++)
     count += g_ascii_isalpha (text[i]) ? 1 : 0;
   return count;
 }
@@ -287,7 +290,10 @@ static gboolean
 eval_einsum (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   g_autofree AxonTypeInfo *infos = g_new0 (AxonTypeInfo, node->n_inputs);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   g_autofree Contraction *c = g_new0 (Contraction, 1);
   gint64 index[AXON_MAX_RANK] = { 0 };
   Einsum e;
@@ -302,10 +308,10 @@ eval_einsum (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
       if (strchr (c->loop, *p) == NULL)
         c->loop[c->n_loop++] = *p;
   for (guint t = 0; t < e.n_terms; t++) {
-    c->x[t] = axon_load_doubles (in[t]);
+    c->x[t] = axon_load_doubles (in[t], error);
     term_strides (&e, t, axon_tensor_get_shape (in[t]), c->loop, c->strides[t]);
   }
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+  for (gsize i = 0; *error == NULL && i < axon_tensor_get_numel (out[0]); i++) {
     gint64 at[MAX_TERMS] = { 0 };
     for (guint t = 0; t < e.n_terms; t++)
       for (gsize l = 0; l < c->n_out; l++)
@@ -314,9 +320,10 @@ eval_einsum (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     axon_next_index (index, axon_tensor_get_shape (out[0]));
   }
   for (guint t = 0; t < e.n_terms; t++)
-    g_free (c->x[t]);
-  axon_store_doubles (out[0], y);
-  return TRUE;
+    axon_scratch_free (c->x[t]);
+  if (*error == NULL)
+    axon_store_doubles (out[0], y);
+  return *error == NULL;
 }
 
 static const AxonOp rows[] = {

@@ -161,21 +161,26 @@ run_nms (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError *
   gboolean centre = axon_node_get_int (node, "center_point_box") != 0;
   gint64 batches = axon_tensor_get_dim (in[1], 0), classes = axon_tensor_get_dim (in[1], 1);
   g_autoptr (GArray) result = g_array_new (FALSE, FALSE, sizeof (gint64));
-  g_autofree gdouble *boxes = axon_load_doubles (in[0]), *scores = axon_load_doubles (in[1]);
-  g_autofree Box *corners = NULL, *kept = NULL;
-  g_autofree Candidate *heap = NULL;
+  AXON_AUTO_SCRATCH gdouble *boxes = axon_load_doubles (in[0], error),
+                            *scores = axon_load_doubles (in[1], error);
+  if (*error != NULL)
+    return FALSE;
+  AXON_AUTO_SCRATCH Box *corners = NULL, *kept = NULL;
+  AXON_AUTO_SCRATCH Candidate *heap = NULL;
   g_autoptr (AxonTensor) flat = NULL;
   NmsRules rules;
   AxonShape shape;
   if (!nms_rules (node, in, &rules, error))
     return FALSE;
-  corners = g_new (Box, (gsize)rules.n + 1);
-  kept = g_new (Box, (gsize)rules.n + 1);
-  heap = g_new (Candidate, (gsize)rules.n + 1);
-  for (gint64 b = 0; b < batches; b++) {
+  corners = axon_scratch_new ((gsize)rules.n + 1, sizeof *corners, error);
+  kept = axon_scratch_new ((gsize)rules.n + 1, sizeof *kept, error);
+  heap = axon_scratch_new ((gsize)rules.n + 1, sizeof *heap, error);
+  if (*error != NULL)
+    return FALSE;
+  for (gint64 b = 0; b < batches && WANTED (b); b++) {
     for (gint64 i = 0; i < rules.n; i++)
       corners[i] = read_box (boxes + (b * rules.n + i) * 4, centre);
-    for (gint64 c = 0; c < classes; c++)
+    for (gint64 c = 0; c < classes && !axon_work_is_cancelled (); c++)
       suppress (&rules, corners, scores + (b * classes + c) * rules.n, b, c,
                 &(Scratch){ heap, kept }, result);
   }

@@ -59,7 +59,10 @@ eval_layer_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
   const AxonShape *shape = axon_tensor_get_shape (in[0]);
   gboolean centred = g_str_equal (node->op->name, "LayerNormalization");
   gdouble epsilon = axon_node_get_float (node, "epsilon");
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *scale = axon_load_doubles (in[1]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *scale = axon_load_doubles (in[1], error);
+  if (*error != NULL)
+    return FALSE;
   AxonTensor *bias = axon_operand (node, in, 2);
   gint64 index[AXON_MAX_RANK] = { 0 }, ss[AXON_MAX_RANK], sb[AXON_MAX_RANK] = { 0 }, n = 1;
   Moments m = { 0 };
@@ -71,7 +74,7 @@ eval_layer_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
   axon_broadcast_strides (axon_tensor_get_shape (in[1]), shape, ss);
   if (bias != NULL)
     axon_broadcast_strides (axon_tensor_get_shape (bias), shape, sb);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     gint64 is = 0, ib = 0;
     if (i % (gsize)n == 0) {
       gdouble stats[2];
@@ -128,9 +131,11 @@ infer_group_norm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
 
 static gboolean
 eval_group_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                 G_GNUC_UNUSED GError **error)
+                 GError **error)
 {
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gint64 c = axon_tensor_get_dim (in[0], 1), groups = group_count (node, c);
   gint64 each = axon_tensor_get_dim (in[0], 0) * groups;
   gint64 n = each ? (gint64)axon_tensor_get_numel (in[0]) / each : 0;
@@ -156,7 +161,9 @@ eval_mvn (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
 {
   static const gint64 usual[] = { 0, 2, 3 };
   const AxonShape *shape = axon_tensor_get_shape (in[0]);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, step = 1;
   gsize total = axon_tensor_get_numel (in[0]);
   guint n = 0;
@@ -172,8 +179,10 @@ eval_mvn (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
     strides[d] = marks[d] ? 0 : step;
     step *= marks[d] ? 1 : shape->dims[d];
   }
-  g_autofree gdouble *sum = g_new0 (gdouble, (gsize)step + 1);
-  g_autofree gdouble *square = g_new0 (gdouble, (gsize)step + 1);
+  AXON_AUTO_SCRATCH gdouble *sum = axon_scratch_new0 ((gsize)step + 1, sizeof (gdouble), error);
+  AXON_AUTO_SCRATCH gdouble *square = axon_scratch_new0 ((gsize)step + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   for (gint round = 0; round < 3; round++)
     for (gsize i = 0; i < total; i++) {
       gint64 at = 0;
@@ -206,13 +215,15 @@ eval_lp_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
 {
   const AxonShape *shape = axon_tensor_get_shape (in[0]);
   gboolean one = axon_node_get_int (node, "p") == 1;
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   AxonLines lines;
   gint axis;
   if (!axon_check_axis (axon_node_get_int (node, "axis"), shape->rank, &axis, error))
     return FALSE;
   lines = axon_lines (shape, axis);
-  for (gint64 l = 0; l < lines.outer * lines.inner; l++) {
+  for (gint64 l = 0; l < lines.outer * lines.inner && WANTED (l); l++) {
     gdouble *line = x + l / lines.inner * lines.n * lines.inner + l % lines.inner, norm = 0;
     for (gint64 k = 0; k < lines.n; k++)
       norm += one ? fabs (line[k * lines.inner]) : line[k * lines.inner] * line[k * lines.inner];
@@ -234,17 +245,19 @@ infer_lrn (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GErr
 
 /* Across channels: x / (bias + alpha / size * sum of squares)^beta (Krizhevsky et al. 2012). */
 static gboolean
-eval_lrn (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-          G_GNUC_UNUSED GError **error)
+eval_lrn (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   AxonLines lines = axon_lines (axon_tensor_get_shape (in[0]), 1);
   gint64 size = axon_node_get_int (node, "size"), before = (size - 1) / 2,
          after = size - 1 - before;
   gdouble alpha = axon_node_get_float (node, "alpha") / (gdouble)size;
   gdouble beta = axon_node_get_float (node, "beta"), bias = axon_node_get_float (node, "bias");
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (in[0]) + 1);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (in[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     gint64 c = (gint64)i / lines.inner % lines.n;
     const gdouble *line = x + (gint64)i - c * lines.inner;
     gdouble sum = 0;

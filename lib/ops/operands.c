@@ -79,13 +79,14 @@ axon_scalar_int (const AxonNode *node, const AxonTypeInfo *in, guint index, gint
   return TRUE;
 }
 
-/* The next index in row-major order; FALSE after the last, then @index is all zero again. */
+/* The next index in row-major order; FALSE after the last, then @index is all zero again, and where
+ * a run is cancelled, which is asked once a plane. */
 gboolean
 axon_next_index (gint64 *index, const AxonShape *shape)
 {
   for (gint d = shape->rank - 1; d >= 0; d--) {
     if (++index[d] < shape->dims[d])
-      return TRUE;
+      return d > shape->rank - 3 || !axon_work_is_cancelled ();
     index[d] = 0;
   }
   return FALSE;
@@ -153,21 +154,31 @@ axon_attr_dtype (const AxonNode *node, const gchar *name, AxonDType fallback, Ax
   return TRUE;
 }
 
+/* Elements between two looks at whether all this is still wanted. */
+#define BLOCK ((gsize)1 << 16)
+
 gdouble *
-axon_load_doubles (const AxonTensor *tensor)
+axon_load_doubles (const AxonTensor *tensor, GError **error)
 {
-  gsize n = axon_tensor_get_numel (tensor);
-  gdouble *values = g_new (gdouble, n + 1);
-  axon_dtype_convert (axon_tensor_get_dtype (tensor), axon_tensor_get_data (tensor), AXON_DTYPE_F64,
-                      values, n);
+  gsize n = axon_tensor_get_numel (tensor),
+        size = axon_dtype_get_size (axon_tensor_get_dtype (tensor));
+  const guint8 *data = axon_tensor_get_data (tensor);
+  gdouble *values = axon_scratch_new (n + 1, sizeof *values, error);
+  for (gsize i = 0; values != NULL && i < n && !axon_work_is_cancelled (); i += BLOCK)
+    axon_dtype_convert (axon_tensor_get_dtype (tensor), data + i * size, AXON_DTYPE_F64, values + i,
+                        MIN (BLOCK, n - i));
   return values;
 }
 
 void
 axon_store_doubles (AxonTensor *tensor, const gdouble *values)
 {
-  axon_dtype_convert (AXON_DTYPE_F64, values, axon_tensor_get_dtype (tensor),
-                      axon_tensor_get_data (tensor), axon_tensor_get_numel (tensor));
+  gsize n = axon_tensor_get_numel (tensor);
+  AxonDType dtype = axon_tensor_get_dtype (tensor);
+  guint8 *data = axon_tensor_get_data (tensor);
+  for (gsize i = 0; i < n && !axon_work_is_cancelled (); i += BLOCK)
+    axon_dtype_convert (AXON_DTYPE_F64, values + i, dtype, data + i * axon_dtype_get_size (dtype),
+                        MIN (BLOCK, n - i));
 }
 
 /* Half to even whatever the rounding mode is; saturates, NaN becomes 0. */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "axonopset-private.h"
+#include <axon/plugin/axonwork.h>
 #include <axon/plugin/axonwindow.h>
 
 #define FAIL(code, ...) FAIL_FOR (UNKNOWN, code, __VA_ARGS__)
@@ -61,6 +62,11 @@ gboolean axon_check_axis (gint64 axis, gint rank, gint *out, GError **error);
 gboolean axon_check_rank (const AxonTypeInfo *in, guint index, gint min, gint max, GError **error);
 gboolean axon_const_ints (const AxonTypeInfo *info, gint64 *out, guint max, guint *n);
 
+/* In the condition of a loop over elements: FALSE where nobody wants the result any more, which is
+ * asked once in 65,536. */
+#define WANTED(i) (((i)&0xffff) != 0 || !axon_work_is_cancelled ())
+#define ROW_WANTED(i) (((i)&0xf) != 0 || !axon_work_is_cancelled ()) /* of rows, once in 16 */
+
 /* Operands */
 AxonTensor *axon_operand (const AxonNode *node, AxonTensor *const *in, guint index);
 gboolean axon_is_given (const AxonNode *node, const AxonTypeInfo *in, guint index);
@@ -100,8 +106,9 @@ gboolean axon_infer_broadcast (const AxonNode *node, const AxonTypeInfo *in, Axo
 gboolean axon_eval_copy (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                          GError **error);
 
-/* Reference kernels compute in double: exact for every stored type but 64-bit integers. */
-gdouble *axon_load_doubles (const AxonTensor *tensor);
+/* Reference kernels compute in double: exact for every stored type but 64-bit integers. Free with
+ * axon_scratch_free(). */
+gdouble *axon_load_doubles (const AxonTensor *tensor, GError **error);
 void axon_store_doubles (AxonTensor *tensor, const gdouble *values);
 gint64 axon_round_even (gdouble v);
 

@@ -109,7 +109,7 @@ eval_pad (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
   else if (node->n_inputs > 2 && in[2] != NULL)
     memcpy (value, axon_tensor_get_data (in[2]), size);
   axon_row_strides (x, strides);
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gint64 at = 0;
     for (gint d = 0; at >= 0 && d < x->rank; d++) {
       gint64 s = source_index (index[d] - pads[d], x->dims[d], mode);

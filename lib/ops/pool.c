@@ -115,8 +115,11 @@ eval_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
            GError **error)
 {
   const AxonShape *xs = axon_tensor_get_shape (in[0]);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 *indices = node->n_outputs > 1 && out[1] ? axon_tensor_get_data (out[1]) : NULL;
   gboolean column_major = axon_node_get_int (node, "storage_order") != 0;
   gdouble p = kind == LP_POOL ? (gdouble)axon_node_get_int (node, "p") : 0;
@@ -127,7 +130,7 @@ eval_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
   plane = w.in[0] * w.in[1] * w.in[2];
   for (gint64 nc = 0; nc < xs->dims[0] * xs->dims[1]; nc++)
     for (gint64 oz = 0; oz < w.out[0]; oz++)
-      for (gint64 oy = 0; oy < w.out[1]; oy++)
+      for (gint64 oy = 0; oy < w.out[1] && ROW_WANTED (oy); oy++)
         for (gint64 ox = 0; ox < w.out[2]; ox++, at++) {
           Cell cell = pool_cell (&w, x + nc * plane, oz, oy, ox, p);
           y[at] = finish_cell (node, &w, &cell, kind, oz, oy, ox);
@@ -177,12 +180,14 @@ axon_infer_global (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *o
   return TRUE;
 }
 
-static void
-eval_global (AxonTensor *const *in, AxonTensor *const *out, gboolean max)
+static gboolean
+eval_global (AxonTensor *const *in, AxonTensor *const *out, gboolean max, GError **error)
 {
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gsize n = axon_tensor_get_numel (out[0]), each = axon_tensor_get_numel (in[0]) / MAX (n, 1);
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gdouble sum = 0, top = -INFINITY;
     for (gsize k = 0; k < each; k++) {
       sum += x[i * each + k];
@@ -191,32 +196,32 @@ eval_global (AxonTensor *const *in, AxonTensor *const *out, gboolean max)
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
                       max ? top : sum / (gdouble)each);
   }
+  return TRUE;
 }
 
 gboolean
 axon_eval_global_average (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in,
-                          AxonTensor *const *out, G_GNUC_UNUSED GError **error)
+                          AxonTensor *const *out, GError **error)
 {
-  eval_global (in, out, FALSE);
-  return TRUE;
+  return eval_global (in, out, FALSE, error);
 }
 
 static gboolean
 eval_global_max (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                 G_GNUC_UNUSED GError **error)
+                 GError **error)
 {
-  eval_global (in, out, TRUE);
-  return TRUE;
+  return eval_global (in, out, TRUE, error);
 }
 
 static gboolean
-eval_global_lp (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                G_GNUC_UNUSED GError **error)
+eval_global_lp (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gsize n = axon_tensor_get_numel (out[0]), each = axon_tensor_get_numel (in[0]) / MAX (n, 1);
   gdouble p = (gdouble)axon_node_get_int (node, "p");
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gdouble sum = 0;
     for (gsize k = 0; k < each; k++)
       sum += pow (fabs (x[i * each + k]), p);

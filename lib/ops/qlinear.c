@@ -14,7 +14,7 @@ quantize_into (const AxonNode *node, AxonTensor *out, gdouble *values, const Axo
 {
   gdouble s = axon_tensor_get_value (scale, 0), z = zero ? axon_tensor_get_value (zero, 0) : 0;
   gsize n = axon_tensor_get_numel (out);
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gdouble q = (gdouble)((gfloat)values[i] / (gfloat)s);
     values[i] = fabs (q) < 1e9 ? (gdouble)axon_round_even (q) + z : q;
   }
@@ -22,10 +22,10 @@ quantize_into (const AxonNode *node, AxonTensor *out, gdouble *values, const Axo
 }
 
 static gdouble *
-dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero)
+dequantize (const AxonTensor *x, const AxonTensor *scale, const AxonTensor *zero, GError **error)
 {
-  gdouble *v = axon_load_doubles (x), z = zero ? axon_tensor_get_value (zero, 0) : 0;
-  for (gsize i = 0; i < axon_tensor_get_numel (x); i++)
+  gdouble *v = axon_load_doubles (x, error), z = zero ? axon_tensor_get_value (zero, 0) : 0;
+  for (gsize i = 0; v != NULL && i < axon_tensor_get_numel (x); i++)
     v[i] = (gdouble)((gfloat)(v[i] - z) * (gfloat)axon_tensor_get_value (scale, 0));
   return v;
 }
@@ -46,12 +46,14 @@ infer_qlinear_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
   return TRUE;
 }
 
-/* A tensor of doubles that takes over @values. */
+/* A tensor of doubles that takes over @values (nullable, as the tensor is then). */
 static AxonTensor *
 wrap (gdouble *values, const AxonShape *shape)
 {
   gsize n = (gsize)axon_shape_get_numel (shape) * sizeof *values;
-  return axon_tensor_new_wrapped (AXON_DTYPE_F64, shape, values, n, g_free, values, NULL);
+  return values ? axon_tensor_new_wrapped (AXON_DTYPE_F64, shape, values, n, axon_scratch_free,
+                                           values, NULL)
+                : NULL;
 }
 
 static gboolean
@@ -59,16 +61,17 @@ eval_qlinear_matmul (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
                      GError **error)
 {
   const AxonShape *as = axon_tensor_get_shape (in[0]), *bs = axon_tensor_get_shape (in[3]);
-  g_autoptr (AxonTensor) a = wrap (axon_centre (in[0], in[2], 1), as);
-  g_autoptr (AxonTensor) b = wrap (axon_centre (in[3], in[5], 1), bs);
+  g_autoptr (AxonTensor) a = wrap (axon_centre (in[0], in[2], 1, error), as);
+  g_autoptr (AxonTensor) b = wrap (axon_centre (in[3], in[5], 1, error), bs);
   g_autoptr (AxonTensor) y =
       axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
   gsize columns = bs->rank > 1 ? (gsize)bs->dims[bs->rank - 1] : 1;
   gdouble *sums;
-  if (y == NULL || !axon_eval_matmul (node, (AxonTensor *[]){ a, b }, &y, error))
+  if (a == NULL || b == NULL || y == NULL ||
+      !axon_eval_matmul (node, (AxonTensor *[]){ a, b }, &y, error))
     return FALSE;
   sums = axon_tensor_get_data (y);
-  for (gsize i = 0; i < axon_tensor_get_numel (y); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (y) && WANTED (i); i++)
     sums[i] =
         axon_requantize (sums[i], axon_product_scale (in[1], in[4], i % columns, in[6]), in[7]);
   axon_store_clipped (out[0], sums, node);
@@ -100,8 +103,7 @@ infer_qgemm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GE
 }
 
 static gboolean
-eval_qgemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-            G_GNUC_UNUSED GError **error)
+eval_qgemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   gboolean ta = axon_node_get_int (node, "transA") != 0;
   gboolean tb = axon_node_get_int (node, "transB") != 0;
@@ -111,13 +113,15 @@ eval_qgemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   gfloat a_scale =
       (gfloat)axon_node_get_float (node, "alpha") * (gfloat)axon_tensor_get_value (in[1], 0);
   gsize per_column = axon_tensor_get_numel (in[4]) > 1;
-  g_autofree gdouble *a = axon_centre (in[0], in[2], 1);
-  g_autofree gdouble *b = axon_centre (in[3], in[5], tb ? (gsize)k : 1);
-  g_autofree gdouble *y = g_new (gdouble, (gsize)(m * n) + 1);
+  AXON_AUTO_SCRATCH gdouble *a = axon_centre (in[0], in[2], 1, error);
+  AXON_AUTO_SCRATCH gdouble *b = axon_centre (in[3], in[5], tb ? (gsize)k : 1, error);
+  AXON_AUTO_SCRATCH gdouble *y = axon_scratch_new ((gsize)(m * n) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 strides[AXON_MAX_RANK] = { 0 };
   if (bias != NULL)
     axon_broadcast_strides (axon_tensor_get_shape (bias), ys, strides);
-  for (gint64 at = 0; at < m * n; at++) {
+  for (gint64 at = 0; at < m * n && WANTED (at); at++) {
     gint64 i = at / n, j = at % n;
     gfloat scale = a_scale * (gfloat)axon_tensor_get_value (in[4], per_column * (gsize)j);
     gdouble sum = bias ? axon_tensor_get_value (bias, (gsize)(i * strides[0] + j * strides[1])) : 0;
@@ -144,17 +148,19 @@ infer_qlinear_pair (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, 
 
 static gboolean
 eval_qlinear_pair (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                   gboolean multiply)
+                   gboolean multiply, GError **error)
 {
   const AxonShape *shape = axon_tensor_get_shape (out[0]);
-  g_autofree gdouble *a = dequantize (in[0], in[1], in[2]);
-  g_autofree gdouble *b = dequantize (in[3], in[4], in[5]);
+  AXON_AUTO_SCRATCH gdouble *a = dequantize (in[0], in[1], in[2], error);
+  AXON_AUTO_SCRATCH gdouble *b = dequantize (in[3], in[4], in[5], error);
   gsize n = axon_tensor_get_numel (out[0]);
-  g_autofree gdouble *y = g_new (gdouble, n + 1);
+  AXON_AUTO_SCRATCH gdouble *y = axon_scratch_new (n + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 sa[AXON_MAX_RANK], sb[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 };
   axon_broadcast_strides (axon_tensor_get_shape (in[0]), shape, sa);
   axon_broadcast_strides (axon_tensor_get_shape (in[3]), shape, sb);
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gint64 ia = 0, ib = 0;
     for (gint d = 0; d < shape->rank; d++) {
       ia += index[d] * sa[d];
@@ -170,16 +176,16 @@ eval_qlinear_pair (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
 
 static gboolean
 eval_qlinear_add (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                  G_GNUC_UNUSED GError **error)
+                  GError **error)
 {
-  return eval_qlinear_pair (node, in, out, FALSE);
+  return eval_qlinear_pair (node, in, out, FALSE, error);
 }
 
 static gboolean
 eval_qlinear_mul (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                  G_GNUC_UNUSED GError **error)
+                  GError **error)
 {
-  return eval_qlinear_pair (node, in, out, TRUE);
+  return eval_qlinear_pair (node, in, out, TRUE, error);
 }
 
 /* One tensor: X, X_scale, X_zero, Y_scale, Y_zero around the float kernel @eval. */
@@ -187,10 +193,11 @@ static gboolean
 eval_qlinear_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                     AxonEvalFunc eval, GError **error)
 {
-  g_autoptr (AxonTensor) x = wrap (dequantize (in[0], in[1], in[2]), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) x =
+      wrap (dequantize (in[0], in[1], in[2], error), axon_tensor_get_shape (in[0]));
   g_autoptr (AxonTensor) y =
       axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
-  if (y == NULL || !eval (node, &x, &y, error))
+  if (x == NULL || y == NULL || !eval (node, &x, &y, error))
     return FALSE;
   quantize_into (node, out[0], axon_tensor_get_data (y), in[3], node->n_inputs > 4 ? in[4] : NULL);
   return TRUE;
@@ -201,7 +208,8 @@ static gboolean
 eval_qlinear_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                    AxonEvalFunc eval, GError **error)
 {
-  g_autoptr (AxonTensor) x = wrap (axon_centre (in[0], in[2], 1), axon_tensor_get_shape (in[0]));
+  g_autoptr (AxonTensor) x =
+      wrap (axon_centre (in[0], in[2], 1, error), axon_tensor_get_shape (in[0]));
   g_autoptr (AxonTensor) y =
       axon_tensor_new (AXON_DTYPE_F64, axon_tensor_get_shape (out[0]), error);
   gfloat scale =
@@ -209,10 +217,10 @@ eval_qlinear_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
   gdouble *means;
   if (axon_node_get_int (node, "channels_last") != 0)
     FAIL (UNSUPPORTED, "channels_last");
-  if (y == NULL || !eval (node, &x, &y, error))
+  if (x == NULL || y == NULL || !eval (node, &x, &y, error))
     return FALSE;
   means = axon_tensor_get_data (y);
-  for (gsize i = 0; i < axon_tensor_get_numel (y); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (y) && WANTED (i); i++)
     means[i] = axon_requantize (means[i], scale, axon_operand (node, in, 4));
   axon_store_doubles (out[0], means);
   return TRUE;
@@ -258,7 +266,8 @@ eval_qlinear_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
   plain.n_inputs = n;
   for (guint i = 0; i < n; i++) {
     AxonTensor *const *p = in + 2 + 3 * i;
-    g_ptr_array_add (parts, wrap (dequantize (p[0], p[1], p[2]), axon_tensor_get_shape (p[0])));
+    g_ptr_array_add (parts,
+                     wrap (dequantize (p[0], p[1], p[2], error), axon_tensor_get_shape (p[0])));
   }
   if (y == NULL || !axon_eval_concat (&plain, (AxonTensor **)parts->pdata, &y, error))
     return FALSE;

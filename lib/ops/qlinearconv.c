@@ -48,7 +48,7 @@ store_sums (const AxonNode *node, AxonTensor *const *in, AxonTensor *out, gdoubl
 {
   gsize n = axon_tensor_get_numel (out), m = (gsize)axon_tensor_get_dim (out, 1);
   gsize plane = n / MAX ((gsize)axon_tensor_get_dim (out, 0) * m, 1);
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n && WANTED (i); i++)
     y[i] = axon_requantize (y[i], axon_product_scale (in[1], in[4], i / plane % m, in[6]), in[7]);
   axon_store_clipped (out, y, node);
 }
@@ -60,9 +60,13 @@ eval_qlinear_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
   const AxonShape *ws = axon_tensor_get_shape (in[3]);
   gsize inner = axon_tensor_get_numel (in[3]) / MAX ((gsize)ws->dims[0], 1);
   AxonTensor *bias = axon_operand (node, in, 8);
-  g_autofree gdouble *x = axon_centre (in[0], in[2], 1), *w = axon_centre (in[3], in[5], inner);
-  g_autofree gdouble *b = bias ? axon_load_doubles (bias) : NULL;
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_centre (in[0], in[2], 1, error);
+  AXON_AUTO_SCRATCH gdouble *w = axon_centre (in[3], in[5], inner, error);
+  AXON_AUTO_SCRATCH gdouble *b = bias ? axon_load_doubles (bias, error) : NULL;
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), w, ws, b, y, error))
     return FALSE;
   store_sums (node, in, out[0], y);
@@ -72,16 +76,16 @@ eval_qlinear_conv (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
 /* Weights [I, O / group, k...] less the zero points of their output channels: output channel o of
  * group g is column o of the rows of that group. */
 static gdouble *
-centre_transposed (const AxonTensor *w, const AxonTensor *zero, gsize group)
+centre_transposed (const AxonTensor *w, const AxonTensor *zero, gsize group, GError **error)
 {
   gsize n = axon_tensor_get_numel (w), rows = MAX ((gsize)axon_tensor_get_dim (w, 0) / group, 1);
   gsize per = MAX ((gsize)axon_tensor_get_dim (w, 1), 1);
   gsize inner = MAX (n / MAX ((gsize)axon_tensor_get_dim (w, 0) * per, 1), 1);
   gdouble *v;
   if (zero == NULL || axon_tensor_get_numel (zero) == 1)
-    return axon_centre (w, zero, 1);
-  v = axon_load_doubles (w);
-  for (gsize i = 0; i < n; i++) {
+    return axon_centre (w, zero, 1, error);
+  v = axon_load_doubles (w, error);
+  for (gsize i = 0; v != NULL && i < n; i++) {
     gsize row = i / inner / per, column = i / inner % per;
     v[i] -= axon_tensor_get_value (zero, row / rows * per + column);
   }
@@ -94,10 +98,13 @@ eval_qlinear_conv_transpose (const AxonNode *node, AxonTensor *const *in, AxonTe
 {
   gsize group = (gsize)axon_node_get_int (node, "group");
   AxonTensor *bias = axon_operand (node, in, 8);
-  g_autofree gdouble *x = axon_centre (in[0], in[2], 1);
-  g_autofree gdouble *w = centre_transposed (in[3], in[5], group);
-  g_autofree gdouble *b = bias ? axon_load_doubles (bias) : NULL;
-  g_autofree gdouble *y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_centre (in[0], in[2], 1, error);
+  AXON_AUTO_SCRATCH gdouble *w = centre_transposed (in[3], in[5], group, error);
+  AXON_AUTO_SCRATCH gdouble *b = bias ? axon_load_doubles (bias, error) : NULL;
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   if (!axon_conv_transpose_doubles (node, x, axon_tensor_get_shape (in[0]), w,
                                     axon_tensor_get_shape (in[3]), b, y, error))
     return FALSE;
@@ -143,7 +150,7 @@ apply_posts (const AxonNode *node, gdouble *y, gsize n)
   guint n_args;
   const gfloat *args = axon_node_get_floats (node, "axon.post_args", &n_args);
   for (guint p = 0; posts != NULL && p < posts->n && 2 * p + 1 < n_args; p++)
-    for (gsize i = 0; i < n; i++)
+    for (gsize i = 0; i < n && WANTED (i); i++)
       y[i] = activate (posts->strings[p], y[i], (gdouble)args[2 * p], (gdouble)args[2 * p + 1]);
 }
 
@@ -157,12 +164,14 @@ eval_to_float (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *o
   gsize plane = n / MAX ((gsize)axon_tensor_get_dim (out[0], 0) * m, 1);
   AxonTensor *bias = axon_operand (node, in, 6);
   gsize n_scale = axon_tensor_get_numel (in[3]), n_bias = bias ? axon_tensor_get_numel (bias) : 0;
-  g_autofree gdouble *x = axon_centre (in[0], axon_operand (node, in, 4), 1);
-  g_autofree gdouble *w = axon_centre (in[1], axon_operand (node, in, 5), inner);
-  g_autofree gdouble *y = g_new0 (gdouble, n + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_centre (in[0], axon_operand (node, in, 4), 1, error);
+  AXON_AUTO_SCRATCH gdouble *w = axon_centre (in[1], axon_operand (node, in, 5), inner, error);
+  AXON_AUTO_SCRATCH gdouble *y = axon_scratch_new0 (n + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   if (!axon_conv_doubles (node, x, axon_tensor_get_shape (in[0]), w, ws, NULL, y, error))
     return FALSE;
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gsize channel = i / plane % m;
     gfloat scale = (gfloat)axon_tensor_get_value (in[2], 0) *
                    (gfloat)axon_tensor_get_value (in[3], n_scale > 1 ? channel : 0);

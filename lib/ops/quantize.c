@@ -128,16 +128,17 @@ zero_at (const Params *p, gsize k)
 }
 
 static gboolean
-eval_quantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-               G_GNUC_UNUSED GError **error)
+eval_quantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   Params p = get_params (node, in);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   AxonDType to = axon_tensor_get_dtype (out[0]);
   gboolean floats = axon_dtype_is_float (to);
   gboolean saturate =
       axon_node_has_form (node, AXON_FORM_SATURATES) || axon_node_get_int (node, "saturate") != 0;
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     gsize k = param_index (&p, i);
     /* Divide in single precision as the specification's f32 tensors do, for the same ties. */
     gdouble q = (gdouble)((gfloat)x[i] / (gfloat)axon_tensor_get_value (p.scale, k));

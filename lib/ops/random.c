@@ -67,7 +67,7 @@ eval_random (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *in, AxonTens
   gboolean gauss = g_str_has_prefix (node->op->name, "RandomNormal");
   gdouble a = axon_node_get_float (node, gauss ? "mean" : "low");
   gdouble b = axon_node_get_float (node, gauss ? "scale" : "high");
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++)
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
                       gauss ? a + b * normal (rand) : a + (b - a) * uniform (rand));
   return TRUE;
@@ -78,7 +78,7 @@ eval_bernoulli (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
                 G_GNUC_UNUSED GError **error)
 {
   g_autoptr (GRand) rand = seeded (node);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++)
     axon_dtype_store (axon_tensor_get_dtype (out[0]), axon_tensor_get_data (out[0]), i,
                       uniform (rand) < axon_tensor_get_value (in[0], i));
   return TRUE;
@@ -101,10 +101,12 @@ infer_multinomial (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *o
 /* Rows hold unnormalised log-probabilities. */
 static gboolean
 eval_multinomial (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-                  G_GNUC_UNUSED GError **error)
+                  GError **error)
 {
   g_autoptr (GRand) rand = seeded (node);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gint64 n = axon_tensor_get_dim (in[0], 1), samples = axon_tensor_get_dim (out[0], 1);
   for (gsize i = 0; n > 0 && i < axon_tensor_get_numel (out[0]); i++) {
     const gdouble *row = x + (gint64)i / samples * n;
@@ -139,15 +141,16 @@ infer_dropout (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
 }
 
 static gboolean
-eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-              G_GNUC_UNUSED GError **error)
+eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   AxonTensor *given = axon_operand (node, in, 1), *mask = node->n_outputs > 1 ? out[1] : NULL;
   gboolean training = is_training (axon_operand (node, in, 2));
   gdouble ratio = !training ? 0 : given ? axon_tensor_get_value (given, 0) : 0.5;
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32)axon_node_get_int (node, "seed"));
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     gboolean stays = ratio <= 0 || uniform (rand) >= ratio;
     x[i] = !stays ? 0 : ratio > 0 ? x[i] / (1 - ratio) : x[i];
     if (mask != NULL)

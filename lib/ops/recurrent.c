@@ -102,6 +102,8 @@ infer_recurrent (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
   if (x->rank < 0 || !axon_shape_is_static (r) || !axon_shape_is_static (w))
     return TRUE;
   hidden = r->dims[2];
+  if (hidden > G_MAXINT32)
+    FAIL (MODEL, "hidden size %" G_GINT64_FORMAT " is too large", hidden);
   if (r->dims[0] != dirs || r->dims[1] != gates * hidden || w->dims[0] != dirs ||
       w->dims[1] != gates * hidden || (x->dims[2] >= 0 && w->dims[2] != x->dims[2]))
     FAIL (MODEL, "W and R do not fit direction %s and hidden size %" G_GINT64_FORMAT, direction,
@@ -245,18 +247,19 @@ run_line (const Net *l, gint64 d, gint64 n, gint64 steps, gboolean backwards, gd
 }
 
 static gdouble *
-load_state (const AxonNode *node, AxonTensor *const *in, guint i, gint64 n)
+load_state (const AxonNode *node, AxonTensor *const *in, guint i, gint64 n, GError **error)
 {
   AxonTensor *t = axon_operand (node, in, i);
-  return t && (gint64)axon_tensor_get_numel (t) == n ? axon_load_doubles (t)
-                                                     : g_new0 (gdouble, (gsize)n + 1);
+  return t && (gint64)axon_tensor_get_numel (t) == n
+             ? axon_load_doubles (t, error)
+             : axon_scratch_new0 ((gsize)n + 1, sizeof (gdouble), error);
 }
 
 static gdouble *
-load_optional (const AxonNode *node, AxonTensor *const *in, guint i)
+load_optional (const AxonNode *node, AxonTensor *const *in, guint i, GError **error)
 {
   AxonTensor *t = axon_operand (node, in, i);
-  return t ? axon_load_doubles (t) : NULL;
+  return t ? axon_load_doubles (t, error) : NULL;
 }
 
 static Net
@@ -283,12 +286,19 @@ eval_recurrent (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
   AxonTensor *lengths = axon_operand (node, in, 4);
   Net l = read_net (node, in);
   gint64 state = l.dirs * l.batch * l.hidden;
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *w = axon_load_doubles (in[1]);
-  g_autofree gdouble *r = axon_load_doubles (in[2]), *b = load_optional (node, in, 3);
-  g_autofree gdouble *h = load_state (node, in, 5, state), *c = load_state (node, in, 6, state);
-  g_autofree gdouble *p = load_optional (node, in, 7);
-  g_autofree gdouble *y = g_new0 (gdouble, (gsize)(l.steps * state) + 1);
-  g_autofree gdouble *gates = g_new (gdouble, (gsize)(4 * l.hidden) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *w = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *r = axon_load_doubles (in[2], error),
+                            *b = load_optional (node, in, 3, error);
+  AXON_AUTO_SCRATCH gdouble *h = load_state (node, in, 5, state, error);
+  AXON_AUTO_SCRATCH gdouble *c = load_state (node, in, 6, state, error);
+  AXON_AUTO_SCRATCH gdouble *p = load_optional (node, in, 7, error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 ((gsize)(l.steps * state) + 1, sizeof (gdouble), error);
+  AXON_AUTO_SCRATCH gdouble *gates =
+      axon_scratch_new ((gsize)(4 * l.hidden) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   if (!read_activations (node, l.dirs, l.acts, error))
     return FALSE;
   if (p != NULL && (gint64)axon_tensor_get_numel (in[7]) != l.dirs * 3 * l.hidden)
@@ -306,7 +316,7 @@ eval_recurrent (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
     if (steps < 0 || steps > l.steps)
       FAIL (MODEL, "sequence length %" G_GINT64_FORMAT " is outside [0, %" G_GINT64_FORMAT "]",
             steps, l.steps);
-    for (gint64 d = 0; d < l.dirs; d++)
+    for (gint64 d = 0; d < l.dirs && !axon_work_is_cancelled (); d++)
       run_line (&l, d, n, steps, d == 1 || reverse, h, c, y);
   }
   gdouble *results[] = { y, h, c };

@@ -105,9 +105,13 @@ eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
 {
   const AxonShape *x = axon_tensor_get_shape (in[0]);
   AxonTypeInfo infos[2] = { 0 };
-  g_autofree gdouble *v = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *v = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gsize n_in = axon_tensor_get_numel (in[0]), n_out = axon_tensor_get_numel (out[0]);
-  g_autofree gdouble *y = g_new (gdouble, n_out + 1);
+  AXON_AUTO_SCRATCH gdouble *y = axon_scratch_new (n_out + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, step = 1;
   gboolean marks[AXON_MAX_RANK], known;
   axon_infos_of (node, in, infos);
@@ -117,16 +121,16 @@ eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     strides[d] = marks[d] ? 0 : step;
     step *= marks[d] ? 1 : x->dims[d];
   }
-  for (gsize i = 0; i < n_out; i++)
+  for (gsize i = 0; i < n_out && WANTED (i); i++)
     y[i] = start_value (how, axon_tensor_get_dtype (in[0]));
-  for (gsize i = 0; i < n_in; i++) {
+  for (gsize i = 0; i < n_in && WANTED (i); i++) {
     gint64 at = 0;
     for (gint d = 0; d < x->rank; d++)
       at += index[d] * strides[d];
     y[at] = accumulate (how, y[at], v[i]);
     axon_next_index (index, x);
   }
-  for (gsize i = 0; i < n_out; i++)
+  for (gsize i = 0; i < n_out && WANTED (i); i++)
     y[i] = finish (how, y[i], (gdouble)n_in / (gdouble)n_out);
   axon_store_doubles (out[0], y);
   return TRUE;

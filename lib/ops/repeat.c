@@ -43,7 +43,7 @@ eval_constant_of_shape (const AxonNode *node, G_GNUC_UNUSED AxonTensor *const *i
   gsize n = axon_tensor_get_numel (out[0]);
   gsize size = axon_dtype_get_size (axon_tensor_get_dtype (out[0]));
   guint8 *data = axon_tensor_get_data (out[0]);
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n && WANTED (i); i++)
     if (attr != NULL)
       memcpy (data + i * size, axon_tensor_get_data (attr->tensor), size);
     else
@@ -131,7 +131,7 @@ eval_tile (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor
   gsize n = axon_tensor_get_numel (out[0]);
   guint8 *dst = axon_tensor_get_data (out[0]), *src = axon_tensor_get_data (in[0]);
   axon_row_strides (from, strides);
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gint64 at = 0;
     for (gint d = 0; d < to->rank; d++)
       at += index[d] % from->dims[d] * strides[d];

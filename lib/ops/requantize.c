@@ -17,11 +17,11 @@ axon_store_clipped (AxonTensor *out, gdouble *values, const AxonNode *node)
 /* Integers: x - zero point. Per-channel ones lie along dimension 0 (Conv weights) or along the last
  * (MatMul). */
 gdouble *
-axon_centre (const AxonTensor *x, const AxonTensor *zero, gsize inner)
+axon_centre (const AxonTensor *x, const AxonTensor *zero, gsize inner, GError **error)
 {
-  gdouble *v = axon_load_doubles (x);
+  gdouble *v = axon_load_doubles (x, error);
   gsize n = axon_tensor_get_numel (x), nz = zero ? axon_tensor_get_numel (zero) : 0;
-  for (gsize i = 0; nz > 0 && i < n; i++)
+  for (gsize i = 0; v != NULL && nz > 0 && i < n; i++)
     v[i] -= axon_tensor_get_value (zero, nz > 1 ? i / inner % nz : 0);
   return v;
 }

@@ -14,5 +14,6 @@ typedef struct {
 
 gboolean axon_resize_is_needed (const ResizeMap *map);
 
-/* Fills @r: of every output its taps, clamped to the input; -1 where the result is a constant. */
-void axon_resize_tabulate (const ResizeMap *map, gint axis, AxonResizeAxis *r);
+/* Fills @r: of every output its taps, clamped to the input; -1 where the result is a constant.
+ * FALSE: there is no memory, and @r may hold some. */
+gboolean axon_resize_tabulate (const ResizeMap *map, gint axis, AxonResizeAxis *r, GError **error);

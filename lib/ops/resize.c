@@ -181,11 +181,13 @@ infer_resize (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
 }
 
 static gdouble *
-resize_axis (const AxonResizeAxis *r, const gdouble *x, AxonShape *shape, gdouble outside)
+resize_axis (const AxonResizeAxis *r, const gdouble *x, AxonShape *shape, gdouble outside,
+             GError **error)
 {
   AxonLines lines = axon_lines (shape, r->axis);
-  gdouble *y = g_new0 (gdouble, (gsize)(lines.outer * r->n_out * lines.inner) + 1);
-  for (gint64 l = 0; l < lines.outer; l++)
+  gdouble *y =
+      axon_scratch_new0 ((gsize)(lines.outer * r->n_out * lines.inner) + 1, sizeof *y, error);
+  for (gint64 l = 0; y != NULL && l < lines.outer && !axon_work_is_cancelled (); l++)
     for (gint64 o = 0; o < r->n_out; o++)
       for (gint t = 0; t < r->n; t++) {
         gint32 index = r->index[o * r->n + t];
@@ -212,14 +214,14 @@ static void
 clear_axis (gpointer data)
 {
   AxonResizeAxis *r = data;
-  g_free (r->index);
-  g_free (r->weight);
+  axon_scratch_free (r->index);
+  axon_scratch_free (r->weight);
 }
 
 static GArray *
-tabulate_axes (const AxonNode *node, const AxonShape *shape, const ResizePlan *plan)
+tabulate_axes (const AxonNode *node, const AxonShape *shape, const ResizePlan *plan, GError **error)
 {
-  GArray *axes = g_array_new (FALSE, FALSE, sizeof (AxonResizeAxis));
+  g_autoptr (GArray) axes = g_array_new (FALSE, FALSE, sizeof (AxonResizeAxis));
   g_array_set_clear_func (axes, clear_axis);
   for (gint d = 0; d < shape->rank; d++) {
     ResizeMap a = { axon_node_get_string (node, "coordinate_transformation_mode"),
@@ -236,10 +238,12 @@ tabulate_axes (const AxonNode *node, const AxonShape *shape, const ResizePlan *p
     AxonResizeAxis r;
     if (!axon_resize_is_needed (&a))
       continue;
-    axon_resize_tabulate (&a, d, &r);
+    gboolean ok = axon_resize_tabulate (&a, d, &r, error);
     g_array_append_val (axes, r);
+    if (!ok)
+      return NULL;
   }
-  return axes;
+  return g_steal_pointer (&axes);
 }
 
 /* @infos: of the inputs, with the values of scales and sizes; @roi may be NULL. */
@@ -252,7 +256,7 @@ axes_of (const AxonNode *node, const AxonTypeInfo *infos, const AxonTensor *roi,
   if (!axon_node_has_form (node, AXON_FORM_SCALES_ONLY) && given (node, infos, 1) && roi != NULL &&
       (gint)axon_tensor_get_numel (roi) == 2 * plan.n_axes)
     read_roi (roi, &plan);
-  return tabulate_axes (node, &infos[0].shape, &plan);
+  return tabulate_axes (node, &infos[0].shape, &plan, error);
 }
 
 GArray *
@@ -270,7 +274,9 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
 {
   AxonTypeInfo infos[4] = { 0 };
   AxonShape shape = *axon_tensor_get_shape (in[0]);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gsize n = axon_tensor_get_numel (out[0]);
   g_autoptr (GArray) axes = NULL;
   axon_infos_of (node, in, infos);
@@ -281,9 +287,11 @@ eval_resize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     FAIL (MODEL, "the input is empty");
   for (guint i = 0; i < axes->len && n > 0; i++) {
     gdouble *y = resize_axis (&g_array_index (axes, AxonResizeAxis, i), x, &shape,
-                              axon_node_get_float (node, "extrapolation_value"));
-    g_free (x);
+                              axon_node_get_float (node, "extrapolation_value"), error);
+    axon_scratch_free (x);
     x = y;
+    if (x == NULL)
+      return FALSE;
   }
   for (gsize i = 0; !axon_dtype_is_float (axon_tensor_get_dtype (in[0])) && i < n; i++)
     x[i] = (gdouble)axon_round_even (x[i]);

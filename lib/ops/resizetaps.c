@@ -87,16 +87,18 @@ make_taps (const ResizeMap *a, gdouble c, Taps *taps)
     taps->weight[i] /= sum;
 }
 
-void
-axon_resize_tabulate (const ResizeMap *a, gint axis, AxonResizeAxis *r)
+gboolean
+axon_resize_tabulate (const ResizeMap *a, gint axis, AxonResizeAxis *r, GError **error)
 {
   gdouble shrink;
-  g_autofree gdouble *weight = NULL;
+  AXON_AUTO_SCRATCH gdouble *weight = NULL;
   *r = (AxonResizeAxis){ axis, a->n_in, a->n_out, tap_count (a, &shrink), NULL, NULL };
-  weight = g_new (gdouble, (gsize)r->n);
-  r->index = g_new (gint32, (gsize)(r->n * a->n_out) + 1);
-  r->weight = g_new (gfloat, (gsize)(r->n * a->n_out) + 1);
-  for (gint64 o = 0; o < a->n_out; o++) {
+  weight = axon_scratch_new ((gsize)r->n, sizeof *weight, error);
+  r->index = axon_scratch_new ((gsize)r->n * (gsize)a->n_out + 1, sizeof *r->index, error);
+  r->weight = axon_scratch_new ((gsize)r->n * (gsize)a->n_out + 1, sizeof *r->weight, error);
+  if (weight == NULL || r->index == NULL || r->weight == NULL)
+    return FALSE;
+  for (gint64 o = 0; o < a->n_out && !axon_work_is_cancelled (); o++) {
     gdouble c = source_coordinate (a, (gdouble)o);
     gboolean outside = g_str_equal (a->coordinates, "tf_crop_and_resize") &&
                        !(c >= 0 && c <= (gdouble)a->n_in - 1);
@@ -108,6 +110,7 @@ axon_resize_tabulate (const ResizeMap *a, gint axis, AxonResizeAxis *r)
       r->weight[o * r->n + t] = (gfloat)weight[t];
     }
   }
+  return TRUE;
 }
 
 gboolean

@@ -112,8 +112,12 @@ eval_roi_align (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
 {
   const AxonShape *xs = axon_tensor_get_shape (in[0]), *ys = axon_tensor_get_shape (out[0]);
   gboolean max = g_str_equal (axon_node_get_string (node, "mode"), "max");
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *rois = axon_load_doubles (in[1]);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *rois = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 plane = xs->dims[2] * xs->dims[3], at = 0;
   if (axon_node_get_int (node, "sampling_ratio") > 4096 ||
       (gint64)axon_tensor_get_numel (in[2]) != ys->dims[0])
@@ -155,8 +159,12 @@ eval_max_roi_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
 {
   const AxonShape *xs = axon_tensor_get_shape (in[0]), *ys = axon_tensor_get_shape (out[0]);
   gdouble scale = axon_node_get_float (node, "spatial_scale");
-  g_autofree gdouble *x = axon_load_doubles (in[0]), *rois = axon_load_doubles (in[1]);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error),
+                            *rois = axon_load_doubles (in[1], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 plane = xs->dims[2] * xs->dims[3], at = 0;
   for (gint64 n = 0; n < ys->dims[0]; n++) {
     gint64 roi[4], batch;
@@ -221,16 +229,16 @@ eval_max_unpool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
 {
   AxonTypeInfo infos[3], plain = { 0 };
   AxonNode natural = *node;
-  gdouble *x, *y;
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new0 (axon_tensor_get_numel (out[0]) + 1, sizeof *y, error);
   gint64 strides[AXON_MAX_RANK], n_in = (gint64)axon_tensor_get_numel (in[0]), total;
   axon_infos_of (node, in, infos);
   natural.n_inputs = 2;
-  if (!infer_max_unpool (&natural, infos, &plain, error))
+  if (*error != NULL || !infer_max_unpool (&natural, infos, &plain, error))
     return FALSE;
   total = axon_shape_get_numel (&plain.shape);
   axon_row_strides (axon_tensor_get_shape (out[0]), strides);
-  x = axon_load_doubles (in[0]);
-  y = g_new0 (gdouble, axon_tensor_get_numel (out[0]) + 1);
   gboolean ok = (gint64)axon_tensor_get_numel (in[1]) == n_in;
   for (gint64 i = 0; ok && i < n_in; i++) {
     gint64 index = axon_int_at (in[1], (gsize)i), at = 0;
@@ -245,8 +253,6 @@ eval_max_unpool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
       y[at] = x[i];
   }
   axon_store_doubles (out[0], y);
-  g_free (x);
-  g_free (y);
   if (!ok)
     FAIL (MODEL, "an index is outside the output, or their number differs from the input's");
   return TRUE;

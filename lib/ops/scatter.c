@@ -101,7 +101,7 @@ eval_scatter_elements (const AxonNode *node, AxonTensor *const *in, AxonTensor *
       !find_reduction (node, &func, error) || !axon_eval_copy (node, in, out, error))
     return FALSE;
   axon_row_strides (x, strides);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[1]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[1]) && WANTED (i); i++) {
     gint64 at = 0, k;
     if (!axon_check_index (axon_int_at (in[1], i), x->dims[axis], &k, error))
       return FALSE;
@@ -149,7 +149,7 @@ eval_scatter_nd (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
     return FALSE;
   for (gint64 d = k; d < x->rank; d++)
     row *= (gsize)x->dims[d];
-  for (gsize t = 0; t < n; t++) {
+  for (gsize t = 0; t < n && WANTED (t); t++) {
     gint64 offset;
     if (!axon_tuple_offset (in[1], t, x, 0, 0, &offset, error))
       return FALSE;
@@ -175,7 +175,7 @@ eval_tensor_scatter (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
   if (begin != NULL && (gint64)axon_tensor_get_numel (begin) != x->dims[0])
     FAIL (MODEL, "write_indices: expected one for each of %" G_GINT64_FORMAT " rows", x->dims[0]);
   axon_row_strides (x, strides);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[1]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[1]) && WANTED (i); i++) {
     gint64 at = 0, k = index[axis] + (begin ? axon_int_at (begin, (gsize)index[0]) : 0);
     if (circular && k >= 0)
       k %= x->dims[axis];

@@ -25,14 +25,14 @@ run_nonzero (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTens
   gint64 index[AXON_MAX_RANK] = { 0 }, n = 0, at = 0;
   AxonShape shape;
   gint64 *y;
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++)
     n += axon_tensor_get_value (in[0], i) != 0;
   shape = AXON_SHAPE (x->rank, n);
   out[0] = axon_tensor_new (AXON_DTYPE_I64, &shape, error);
   if (out[0] == NULL)
     return FALSE;
   y = axon_tensor_get_data (out[0]);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     if (axon_tensor_get_value (in[0], i) != 0) {
       for (gint d = 0; d < x->rank; d++)
         y[d * n + at] = index[d];
@@ -83,7 +83,7 @@ run_compress (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GEr
 {
   AxonShape shape = *axon_tensor_get_shape (in[0]);
   const guint8 *condition = axon_tensor_get_data (in[1]);
-  g_autofree gint64 *picks = NULL;
+  AXON_AUTO_SCRATCH gint64 *picks = NULL;
   gint64 n = 0, limit;
   gint axis = 0;
   if (axon_node_find_attr (node, "axis") == NULL)
@@ -91,7 +91,9 @@ run_compress (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GEr
   else if (!axon_check_axis (axon_node_get_int (node, "axis"), shape.rank, &axis, error))
     return FALSE;
   limit = MIN ((gint64)axon_tensor_get_numel (in[1]), shape.dims[axis]);
-  picks = g_new (gint64, (gsize)limit + 1);
+  picks = axon_scratch_new ((gsize)limit + 1, sizeof *picks, error);
+  if (picks == NULL)
+    return FALSE;
   for (gint64 i = 0; i < limit; i++)
     if (condition[i])
       picks[n++] = i;
@@ -109,7 +111,7 @@ typedef struct {
 static gint
 compare_slices (const Slices *s, gint64 a, gint64 b)
 {
-  for (gint64 o = 0; o < s->lines.outer; o++)
+  for (gint64 o = 0; o < s->lines.outer && WANTED (o); o++)
     for (gint64 i = 0; i < s->lines.inner; i++) {
       gsize at_a = (gsize)((o * s->lines.n + a) * s->lines.inner + i);
       gsize at_b = (gsize)((o * s->lines.n + b) * s->lines.inner + i);
@@ -149,12 +151,15 @@ infer_unique (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, G
   return TRUE;
 }
 
-/* Groups equal slices: first[g], count[g] and group[i], groups in sorted order. */
+/* Groups equal slices: first[g], count[g] and group[i], groups in sorted order. -1: no memory. */
 static gint64
-group_slices (Slices *s, gint64 *first, gint64 *count, gint64 *group)
+group_slices (Slices *s, gint64 *first, gint64 *count, gint64 *group, GError **error)
 {
-  g_autofree gint64 *order = g_new (gint64, (gsize)s->lines.n + 1);
+  AXON_AUTO_SCRATCH gint64 *order =
+      axon_scratch_new ((gsize)s->lines.n + 1, sizeof (gint64), error);
   gint64 groups = 0;
+  if (order == NULL)
+    return -1;
   for (gint64 i = 0; i < s->lines.n; i++)
     order[i] = i;
   qsort_r (order, (gsize)s->lines.n, sizeof *order, compare_slices_then_index, s);
@@ -183,10 +188,15 @@ run_unique (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GErro
   s.lines = axon_lines (&shape, axis);
   if (s.lines.n > G_MAXINT32)
     FAIL_FOR (SHAPE, UNSUPPORTED, "more than %d elements", G_MAXINT32);
-  g_autofree gint64 *buffers = g_new (gint64, (gsize)s.lines.n * 7 + 1);
+  AXON_AUTO_SCRATCH gint64 *buffers =
+      axon_scratch_new ((gsize)s.lines.n * 7 + 1, sizeof (gint64), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 n = s.lines.n, *first = buffers, *count = buffers + n, *group = buffers + 2 * n;
   gint64 *order = buffers + 3 * n, *place = buffers + 4 * n, *tmp = buffers + 5 * n;
-  gint64 groups = group_slices (&s, first, count, group);
+  gint64 groups = group_slices (&s, first, count, group, error);
+  if (groups < 0)
+    return FALSE;
   for (gint64 g = 0; g < groups; g++)
     order[g] = g;
   if (!sorted) /* by first appearance */

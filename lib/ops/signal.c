@@ -74,7 +74,7 @@ static Complex
 transform (const Complex *x, gint64 have, gint64 n, gint64 k, gboolean inverse)
 {
   Complex sum = { 0, 0 };
-  for (gint64 i = 0; i < MIN (have, n); i++) {
+  for (gint64 i = 0; i < MIN (have, n) && WANTED (i); i++) {
     gdouble angle = (inverse ? 2 : -2) * G_PI * (gdouble)(k * i % n) / (gdouble)n;
     gdouble c = cos (angle), s = sin (angle);
     sum.re += x[i].re * c - x[i].im * s;
@@ -100,8 +100,11 @@ static gboolean
 eval_dft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   const AxonShape *xs = axon_tensor_get_shape (in[0]), *ys = axon_tensor_get_shape (out[0]);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 parts = xs->dims[xs->rank - 1], parts_out = ys->dims[ys->rank - 1], n_out;
   AxonTypeInfo infos[3];
   AxonLines lines;
@@ -111,7 +114,10 @@ eval_dft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
     return FALSE;
   lines = axon_lines (xs, dft.axis);
   n_out = ys->dims[dft.axis];
-  g_autofree Complex *line = g_new0 (Complex, (gsize)MAX (lines.n, dft.length) + 1);
+  AXON_AUTO_SCRATCH Complex *line =
+      axon_scratch_new0 ((gsize)MAX (lines.n, dft.length) + 1, sizeof (Complex), error);
+  if (*error != NULL)
+    return FALSE;
   gint64 inner = lines.inner / parts;
   for (gint64 l = 0; l < lines.outer * inner; l++) {
     gint64 o = l / inner, i = l % inner, have = lines.n;
@@ -121,7 +127,7 @@ eval_dft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
     }
     if (dft.onesided && dft.inverse)
       have = mirror_spectrum (line, MIN (have, dft.length / 2 + 1), dft.length);
-    for (gint64 k = 0; k < n_out; k++) {
+    for (gint64 k = 0; k < n_out && !axon_work_is_cancelled (); k++) {
       Complex value = transform (line, have, dft.length, k, dft.inverse);
       gdouble *at = y + ((o * n_out + k) * inner + i) * parts_out;
       at[0] = value.re;
@@ -168,18 +174,22 @@ infer_stft (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
 }
 
 static gboolean
-eval_stft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
-           G_GNUC_UNUSED GError **error)
+eval_stft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
 {
   const AxonShape *xs = axon_tensor_get_shape (in[0]), *ys = axon_tensor_get_shape (out[0]);
   gint64 parts = xs->rank == 3 ? xs->dims[2] : 1, step, length, at = 0;
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
-  g_autofree gdouble *y = g_new (gdouble, axon_tensor_get_numel (out[0]) + 1);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gdouble *y =
+      axon_scratch_new (axon_tensor_get_numel (out[0]) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   AxonTensor *window = axon_operand (node, in, 2);
   AxonTypeInfo infos[4];
   axon_infos_of (node, in, infos);
   read_frames (node, infos, &step, &length);
-  g_autofree Complex *frame = g_new (Complex, (gsize)length + 1);
+  AXON_AUTO_SCRATCH Complex *frame = axon_scratch_new ((gsize)length + 1, sizeof (Complex), error);
+  if (*error != NULL)
+    return FALSE;
   for (gint64 b = 0; b < ys->dims[0]; b++)
     for (gint64 f = 0; f < ys->dims[1]; f++) {
       for (gint64 i = 0; i < length; i++) {
@@ -187,7 +197,7 @@ eval_stft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
         gdouble w = window ? axon_tensor_get_value (window, (gsize)i) : 1;
         frame[i] = (Complex){ v[0] * w, parts == 2 ? v[1] * w : 0 };
       }
-      for (gint64 k = 0; k < ys->dims[2]; k++) {
+      for (gint64 k = 0; k < ys->dims[2] && !axon_work_is_cancelled (); k++) {
         Complex value = transform (frame, length, length, k, FALSE);
         y[at++] = value.re;
         y[at++] = value.im;

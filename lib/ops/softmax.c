@@ -18,11 +18,11 @@ static void
 softmax_line (gdouble *x, gsize n, gsize stride, gboolean log_output)
 {
   gdouble top = -INFINITY, sum = 0;
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n && WANTED (i); i++)
     top = fmax (top, x[i * stride]);
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n && WANTED (i); i++)
     sum += exp (x[i * stride] - top);
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n && WANTED (i); i++)
     x[i * stride] = log_output ? x[i * stride] - top - log (sum) : exp (x[i * stride] - top) / sum;
 }
 
@@ -31,7 +31,9 @@ eval_softmax_like (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
                    gboolean log_output, GError **error)
 {
   const AxonShape *shape = axon_tensor_get_shape (in[0]);
-  g_autofree gdouble *x = axon_load_doubles (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
   gsize outer = 1, n = 1, inner = 1;
   gboolean flatten = axon_node_has_form (node, AXON_FORM_FLATTENS);
   gint axis = 0;

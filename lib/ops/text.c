@@ -34,14 +34,14 @@ void
 axon_cast_to_strings (AxonTensor *from, AxonTensor *to)
 {
   gchar **y = axon_tensor_get_data (to);
-  for (gsize i = 0; i < axon_tensor_get_numel (from); i++)
+  for (gsize i = 0; i < axon_tensor_get_numel (from) && WANTED (i); i++)
     y[i] = number_to_string (axon_tensor_get_dtype (from), axon_tensor_get_data (from), i);
 }
 
 gboolean
 axon_cast_from_strings (AxonTensor *from, AxonTensor *to, GError **error)
 {
-  for (gsize i = 0; i < axon_tensor_get_numel (from); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (from) && WANTED (i); i++) {
     const gchar *text = axon_tensor_get_string (from, i);
     gchar *end;
     gdouble v = g_ascii_strtod (text, &end);
@@ -88,7 +88,7 @@ run_normalizer (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, G
   g_autoptr (GPtrArray) kept = g_ptr_array_new_with_free_func (g_free);
   gint rank = axon_tensor_get_shape (in[0])->rank;
   AxonShape shape;
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     const gchar *text = axon_tensor_get_string (in[0], i);
     if (!g_utf8_validate (text, -1, NULL))
       FAIL (ARGUMENT, "string %" G_GSIZE_FORMAT " is not UTF-8", i);
@@ -197,7 +197,10 @@ eval_tfidf (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   Grams g;
   if (!read_grams (node, &g, error))
     return FALSE;
-  g_autofree gdouble *counts = g_new0 (gdouble, (gsize)(rows * g.n_out) + 1);
+  AXON_AUTO_SCRATCH gdouble *counts =
+      axon_scratch_new0 ((gsize)(rows * g.n_out) + 1, sizeof (gdouble), error);
+  if (*error != NULL)
+    return FALSE;
   for (gint64 r = 0; r < rows; r++)
     for (gint64 length = g.min; length <= g.max; length++)
       for (gint64 step = 1; step <= g.skips + 1 && (length > 1 || step == 1); step++)
@@ -222,7 +225,7 @@ eval_concat_strings (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in,
   gchar **y = axon_tensor_get_data (out[0]);
   for (guint k = 0; k < 2; k++)
     axon_broadcast_strides (axon_tensor_get_shape (in[k]), shape, strides[k]);
-  for (gsize i = 0; i < axon_tensor_get_numel (out[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (out[0]) && WANTED (i); i++) {
     gint64 at[2] = { 0 };
     for (guint k = 0; k < 2; k++)
       for (gint d = 0; d < shape->rank; d++)
@@ -272,7 +275,7 @@ run_split (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
   AxonShape shape = *axon_tensor_get_shape (in[0]);
   gsize longest = 0, n = axon_tensor_get_numel (in[0]);
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gchar **parts = split_text (axon_tensor_get_string (in[0], i), delimiter ? delimiter : "", max);
     longest = MAX (longest, g_strv_length (parts));
     g_ptr_array_add (all, parts);

@@ -64,10 +64,12 @@ eval_top_k (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   if (lines.n > G_MAXINT32)
     FAIL_FOR (SHAPE, UNSUPPORTED, "more than %d elements", G_MAXINT32);
   k = axon_tensor_get_dim (out[0] ? out[0] : out[1], (guint)axis);
-  g_autofree gdouble *v = axon_load_doubles (in[0]);
-  g_autofree gint64 *order = g_new (gint64, (gsize)lines.n + 1);
+  AXON_AUTO_SCRATCH gdouble *v = axon_load_doubles (in[0], error);
+  AXON_AUTO_SCRATCH gint64 *order = axon_scratch_new ((gsize)lines.n + 1, sizeof (gint64), error);
+  if (*error != NULL)
+    return FALSE;
   gsize size = axon_dtype_get_size (axon_tensor_get_dtype (in[0]));
-  for (gint64 l = 0; l < lines.outer * lines.inner; l++) {
+  for (gint64 l = 0; l < lines.outer * lines.inner && WANTED (l); l++) {
     gint64 o = l / lines.inner, i = l % lines.inner, from = o * lines.n * lines.inner + i;
     Ranking r = { v + from, lines.inner, axon_node_get_int (node, "largest") != 0 };
     for (gint64 j = 0; j < lines.n; j++)

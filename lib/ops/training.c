@@ -86,7 +86,7 @@ eval_step (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
                 .nesterov = mode && g_str_equal (mode, "nesterov") };
   for (guint t = 0; t < n; t++) {
     AxonTensor *const *x = in + 2 + t;
-    for (gsize i = 0; i < axon_tensor_get_numel (x[0]); i++) {
+    for (gsize i = 0; i < axon_tensor_get_numel (x[0]) && WANTED (i); i++) {
       gdouble h[2] = { 0 }, y;
       for (guint k = 0; k < n_states; k++)
         h[k] = axon_tensor_get_value (x[(2 + k) * n], i);

@@ -66,7 +66,7 @@ eval_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   gconstpointer x = axon_tensor_get_data (in[0]);
   gpointer y = axon_tensor_get_data (out[0]);
   gsize n = axon_tensor_get_numel (in[0]);
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n && WANTED (i); i++)
     axon_dtype_store (dtype, y, i, fn (axon_dtype_load (dtype, x, i), a, b));
   return TRUE;
 }
@@ -120,7 +120,7 @@ eval_number (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   gsize n = axon_tensor_get_numel (in[0]);
   if (axon_dtype_is_float (dtype))
     return eval_unary (node, in, out, fn);
-  for (gsize i = 0; i < n; i++)
+  for (gsize i = 0; i < n && WANTED (i); i++)
     axon_store_int (
         dtype, axon_tensor_get_data (out[0]), i,
         whole (axon_dtype_load_int (dtype, axon_tensor_get_data (in[0]), i), is_signed));
@@ -162,7 +162,7 @@ clip_numbers (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
   guint64 flip = dtype == AXON_DTYPE_U64 ? G_GUINT64_CONSTANT (1) << 63 : 0;
   gint64 lo = (gint64)((guint64)whole_bound (node, in, 1, flip ? 0 : G_MININT64) ^ flip);
   gint64 hi = (gint64)((guint64)whole_bound (node, in, 2, flip ? -1 : G_MAXINT64) ^ flip);
-  for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
+  for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     gint64 x = axon_dtype_load_int (dtype, axon_tensor_get_data (in[0]), i);
     x = (gint64)((guint64)x ^ flip);
     x = MIN (MAX (x, lo), hi);
@@ -188,7 +188,7 @@ eval_clip (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
     clip_numbers (node, in, out);
     return TRUE;
   }
-  for (gsize i = 0; i < n; i++) {
+  for (gsize i = 0; i < n && WANTED (i); i++) {
     gdouble x = axon_dtype_load (dtype, axon_tensor_get_data (in[0]), i);
     x = x < lo ? lo : x;
     axon_dtype_store (dtype, axon_tensor_get_data (out[0]), i, x > hi ? hi : x);

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Host memory: owned (64-byte aligned) and wrapped. */
 #include <axon/plugin/axonmemory.h>
-#include <axon/axonerror.h>
-
-#include <stdlib.h>
-
-#define ALIGNMENT 64
+#include <axon/plugin/axonwork.h>
+#include "axontensor-private.h"
 
 typedef struct {
   AxonMemory parent;
@@ -32,14 +29,16 @@ host_free (AxonMemory *memory)
 static const AxonMemoryClass host_class = { .name = "host", .map = host_map, .free = host_free };
 
 AxonMemory *
+axon_memory_new_host_full (gsize n_bytes, GError **error)
+{
+  gpointer data = axon_scratch_new (n_bytes, 1, error);
+  return data ? axon_memory_new_wrapped (data, n_bytes, axon_scratch_free, data) : NULL;
+}
+
+AxonMemory *
 axon_memory_new_host (gsize n_bytes)
 {
-  gpointer data = NULL;
-  gsize padded;
-  if (!g_size_checked_add (&padded, n_bytes, ALIGNMENT) ||
-      posix_memalign (&data, ALIGNMENT, padded) != 0)
-    return NULL;
-  return axon_memory_new_wrapped (data, n_bytes, free, data);
+  return axon_memory_new_host_full (n_bytes, NULL);
 }
 
 AxonMemory *

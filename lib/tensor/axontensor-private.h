@@ -18,5 +18,7 @@ struct _AxonTensor {
 
 gboolean axon_tensor_checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_bytes,
                                    GError **error);
-AxonMemory *axon_memory_new_boxed (gsize n_bytes, AxonDType dtype);
+/* NULL with AXON_ERROR_MEMORY, which says the sum. */
+AxonMemory *axon_memory_new_host_full (gsize n_bytes, GError **error);
+AxonMemory *axon_memory_new_boxed (gsize n_bytes, AxonDType dtype, GError **error);
 void axon_shape_dense_strides (AxonDType dtype, const AxonShape *shape, gint64 *strides);

@@ -33,7 +33,8 @@ axon_shape_dense_strides (AxonDType dtype, const AxonShape *shape, gint64 *strid
   gint64 stride = (gint64)axon_dtype_get_size (dtype);
   for (gint i = shape->rank - 1; i >= 0; i--) {
     strides[i] = stride;
-    stride *= MAX (shape->dims[i], 1);
+    if (__builtin_mul_overflow (stride, MAX (shape->dims[i], 1), &stride))
+      stride = 0; /* empty: nobody follows it */
   }
 }
 
@@ -76,14 +77,9 @@ axon_tensor_new (AxonDType dtype, const AxonShape *shape, GError **error)
   g_return_val_if_fail (shape != NULL, NULL);
   if (!axon_tensor_checked_size (dtype, shape, &n_bytes, error))
     return NULL;
-  memory = axon_dtype_is_boxed (dtype) ? axon_memory_new_boxed (n_bytes, dtype)
-                                       : axon_memory_new_host (n_bytes);
-  if (memory == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-                 "out of memory: a tensor needs %" G_GSIZE_FORMAT " bytes", n_bytes);
-    return NULL;
-  }
-  return tensor_new (dtype, shape, memory);
+  memory = axon_dtype_is_boxed (dtype) ? axon_memory_new_boxed (n_bytes, dtype, error)
+                                       : axon_memory_new_host_full (n_bytes, error);
+  return memory ? tensor_new (dtype, shape, memory) : NULL;
 }
 
 /**

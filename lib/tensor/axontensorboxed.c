@@ -3,8 +3,8 @@
  * live in host memory that frees its elements; a copy copies strings and shares tensors. */
 #include "axontensor-private.h"
 #include "axontensorview-private.h"
+#include <axon/plugin/axonwork.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -22,14 +22,14 @@ free_boxes (gpointer data)
       g_free (boxes->elements[i]);
     else
       g_clear_pointer ((AxonTensor **)&boxes->elements[i], axon_tensor_unref);
-  free (boxes->elements);
+  axon_scratch_free (boxes->elements);
   g_free (boxes);
 }
 
 AxonMemory *
-axon_memory_new_boxed (gsize n_bytes, AxonDType dtype)
+axon_memory_new_boxed (gsize n_bytes, AxonDType dtype, GError **error)
 {
-  gpointer *elements = calloc (MAX (n_bytes, 1), 1);
+  gpointer *elements = axon_scratch_new0 (n_bytes, 1, error);
   Boxes *boxes;
   if (elements == NULL)
     return NULL;

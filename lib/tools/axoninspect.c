@@ -7,7 +7,7 @@
 
 static struct {
   gchar *device, **files;
-  gboolean operators, markdown, dot, nodes;
+  gboolean operators, markdown, dot, nodes, presets;
 } opt;
 
 static const GOptionEntry entries[] = {
@@ -18,6 +18,8 @@ static const GOptionEntry entries[] = {
     N_ ("With --operators: as a Markdown page that says what runs where"), NULL },
   { "nodes", 'n', 0, G_OPTION_ARG_NONE, &opt.nodes, N_ ("List every node of the model"), NULL },
   { "dot", 0, 0, G_OPTION_ARG_NONE, &opt.dot, N_ ("Print the model as a Graphviz graph"), NULL },
+  { "presets", 0, 0, G_OPTION_ARG_NONE, &opt.presets,
+    N_ ("List the well-known models that are recognised"), NULL },
   TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "[MODEL.onnx]" },
   G_OPTION_ENTRY_NULL
@@ -193,6 +195,8 @@ show_model (const gchar *path)
            axon_model_is_quantized (model) ? _ (", quantised") : "");
   show_ports (model);
   show_counts (model);
+  if (!inspect_description (model, path, &error))
+    return tool_fail (error);
   devices = opt.device ? g_strsplit (opt.device, "\n", 1) : axon_core_get_available_devices (core);
   for (guint i = 0; devices[i] != NULL; i++)
     if (!show_support (model, devices[i], &error))
@@ -214,6 +218,8 @@ main (int argc, char **argv)
     return tool_fail (error);
   if (opt.operators)
     return inspect_operators (opt.markdown);
+  if (opt.presets)
+    return inspect_presets ();
   if (opt.files != NULL && g_str_has_suffix (opt.files[0], ".axon"))
     return show_export (opt.files[0]);
   return opt.files != NULL ? show_model (opt.files[0]) : show_devices ();

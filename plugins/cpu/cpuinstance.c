@@ -10,9 +10,14 @@ cpu_instance_new (const CpuPlan *plan, GError **error)
 {
   CpuInstance *instance = g_new0 (CpuInstance, 1);
   gpointer arena = NULL;
+  if (!axon_budget_take (plan->budget, plan->arena_size, error)) {
+    g_free (instance);
+    return NULL;
+  }
   if (posix_memalign (&arena, 4096, plan->arena_size + 64) != 0) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
                  "out of memory: the plan needs %" G_GSIZE_FORMAT " bytes", plan->arena_size);
+    axon_budget_give (plan->budget, plan->arena_size);
     g_free (instance);
     return NULL;
   }
@@ -39,6 +44,7 @@ cpu_instance_free (CpuInstance *instance)
       step->free_instance (step, instance->step_data[i]);
   }
   free (instance->arena);
+  axon_budget_give (instance->plan->budget, instance->plan->arena_size);
   g_free (instance->inputs);
   g_free (instance->outputs);
   g_free (instance->step_data);

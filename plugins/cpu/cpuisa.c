@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A row per level, the best last. */
+/* A row per level that was built, the best last. */
 #include "cpuisa.h"
 #include "onednn/cpudnn.h"
 
@@ -15,18 +15,32 @@
   (AVX2 | CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512DQ | CPU_FEATURE_AVX512VL)
 
 static const CpuIsa levels[] = {
+#ifdef CPU_HAS_SSE41
   { "SSE41", CPU_FEATURE_SSE41, "SSE41", &cpu_vector_sse41 },
+#endif
+#ifdef CPU_HAS_AVX2
   { "AVX2", AVX2, "AVX2", &cpu_vector_avx2 },
+#endif
+#ifdef CPU_HAS_AVX2_VNNI
   { "AVX2_VNNI", AVX2 | CPU_FEATURE_AVX_VNNI, "AVX2_VNNI", &cpu_vector_avx2_vnni },
+#endif
+#ifdef CPU_HAS_AVX512
   { "AVX512", AVX512, "AVX512", &cpu_vector_avx512 },
+#endif
+#ifdef CPU_HAS_AVX512_VNNI
   { "AVX512_VNNI", AVX512 | CPU_FEATURE_AVX512_VNNI, "AVX512_VNNI", &cpu_vector_avx512_vnni },
+#endif
 };
 
 #elif defined(__aarch64__)
 
 static const CpuIsa levels[] = {
+#ifdef CPU_HAS_NEON
   { "NEON", CPU_FEATURE_ASIMD, NULL, &cpu_vector_neon },
+#endif
+#ifdef CPU_HAS_NEON_DOTPROD
   { "NEON_DOTPROD", CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP, NULL, &cpu_vector_neon_dotprod },
+#endif
 };
 
 #else

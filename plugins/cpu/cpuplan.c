@@ -326,6 +326,8 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
   GError *failure = NULL;
   gboolean built;
   plan->node = node;
+  if (!cpu_plan_reserve (plan, node, error))
+    return FALSE;
   built = cpu_build_extension (plan, node, &failure);
   if (failure != NULL) {
     g_propagate_error (error, failure);
@@ -339,6 +341,11 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
       g_propagate_error (error, failure);
       return FALSE;
     }
+  }
+  if (plan->lacks_memory) {
+    g_autofree gchar *what = axon_node_describe (node);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, "%s: out of memory", what);
+    return FALSE;
   }
   g_assert (built); /* the reference kernel takes every node */
   for (guint i = 0; i < node->n_inputs; i++)
@@ -436,6 +443,7 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   plan = g_new0 (CpuPlan, 1);
   plan->disabled = disabled;
   plan->model = g_object_ref (model);
+  plan->budget = axon_budget_ref (axon_work_get_budget ());
   plan->extensions = g_ptr_array_ref (extensions);
   plan->n_threads = options->n_threads;
   plan->winograd = options->winograd;
@@ -461,6 +469,10 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   }
   add_outputs (plan);
   plan_memory (plan);
+  if (!cpu_plan_check_memory (plan, error)) {
+    cpu_plan_free (plan);
+    return NULL;
+  }
   g_debug ("%s: %u nodes, %u steps, %u threads, oneDNN's by %s, %" G_GSIZE_FORMAT
            " bytes of weights after Winograd",
            axon_model_get_name (model), model->nodes->len, plan->steps->len, plan->n_threads,
@@ -501,6 +513,8 @@ cpu_plan_free (CpuPlan *plan)
   g_array_unref (plan->info);
   g_ptr_array_unref (plan->extensions);
   g_object_unref (plan->model);
+  axon_budget_give (plan->budget, plan->n_reserved);
+  axon_budget_unref (plan->budget);
   g_strfreev (plan->disabled);
   g_free (plan);
 }

@@ -86,6 +86,9 @@ struct _CpuPlan {
   GPtrArray **reps;      /* by value index: CpuTensor, first is what the producer wrote */
   GArray *info;          /* AxonProfilingInfo per step */
   gsize arena_size;
+  AxonBudget *budget;
+  gsize n_reserved;      /* of it, for packed weights */
+  gboolean lacks_memory; /* what the node that is being built asked for */
   guint n_threads;
   CpuWinogradLimits winograd; /* bytes: that are left */
   gboolean channels_last;     /* convolutions of floats: see kernels/convchoice.c */
@@ -172,6 +175,10 @@ typedef struct {
 CpuPlan *cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
                        CpuPacked *packed, const CpuCompile *call, GError **error);
 void cpu_plan_free (CpuPlan *plan);
+
+/* cpumemory.c */
+gboolean cpu_plan_reserve (CpuPlan *plan, const AxonNode *node, GError **error);
+gboolean cpu_plan_check_memory (const CpuPlan *plan, GError **error);
 /* FALSE: whatever the operator, only the reference kernel computes the row. */
 gboolean cpu_knows_form (const AxonOp *op);
 CpuInstance *cpu_instance_new (const CpuPlan *plan, GError **error);

@@ -2,6 +2,7 @@
 #include "cpupool.h"
 
 #include "cpudenormals.h"
+#include <axon/plugin/axonwork.h>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 #define SPINS 32   /* between two looks at the clock */
 #define MAX_PARTS 0xfffff
 #define RANGES_PER_THREAD 4
+#define SLICE 256 /* of what is worth a thread: after so much, is the result still wanted? */
 
 /* A job's number (24 bits), its parts (20), and how many of them are claimed (20), in one word:
  * whoever comes too late for a job cannot take a part of the next one. */
@@ -27,7 +29,9 @@ struct _CpuPool {
   /* of the job, written by the stream's thread between jobs */
   CpuPartFunc func;
   gpointer data;
-  guint width; /* threads that may work on it */
+  const AxonWork *work;
+  gboolean may_skip; /* parts that nobody wants any more */
+  guint width;       /* threads that may work on it */
   guint n_workers;
   Worker *workers;
   gboolean stop, flush;
@@ -112,7 +116,10 @@ work (CpuPool *pool)
 {
   gint64 part;
   while (claim (pool, self.thread, &part)) {
-    pool->func (pool->data, part);
+    if (self.thread > 0)
+      axon_work_enter (pool->work);
+    if (!pool->may_skip || !axon_work_is_cancelled ())
+      pool->func (pool->data, part);
     if (__atomic_sub_fetch (&pool->left, 1, __ATOMIC_SEQ_CST) == 0 &&
         __atomic_load_n (&pool->is_awaited, __ATOMIC_SEQ_CST))
       futex_wake (&pool->left, 1);
@@ -159,10 +166,16 @@ cpu_pool_new (guint n_workers)
   CpuPool *pool = g_aligned_alloc0 (1, sizeof *pool, 64);
   pool->n_workers = n_workers;
   pool->workers = g_new0 (Worker, n_workers + 1);
-  for (guint i = 0; i < n_workers; i++) {
+  for (guint i = 0; i < pool->n_workers; i++) {
     pool->workers[i].pool = pool;
     pool->workers[i].index = i + 1;
-    pool->workers[i].thread = g_thread_new ("axon-cpu-worker", worker_main, &pool->workers[i]);
+    pool->workers[i].thread =
+        g_thread_try_new ("axon-cpu-worker", worker_main, &pool->workers[i], NULL);
+    if (pool->workers[i].thread == NULL) {
+      g_message ("device CPU has %u threads instead of %u: no more can be made", i + 1,
+                 n_workers + 1);
+      pool->n_workers = i;
+    }
   }
   return pool;
 }
@@ -199,7 +212,7 @@ cpu_pool_use (CpuPool *pool, guint width)
 {
   self = (Self){ .pool = width > 1 ? pool : NULL };
   if (self.pool != NULL)
-    STORE (&pool->width, width);
+    STORE (&pool->width, MIN (width, pool->n_workers + 1));
 }
 
 /* A worker that has not begun yet has no id: it inherits its creator's processors until the next
@@ -235,11 +248,13 @@ wait_for_all (CpuPool *pool)
 }
 
 static void
-run_job (CpuPool *pool, guint n, CpuPartFunc func, gpointer data)
+run_job (CpuPool *pool, guint n, gboolean may_skip, CpuPartFunc func, gpointer data)
 {
   Ticket number = (pool->ticket >> 40) + 1;
   pool->func = func;
   pool->data = data;
+  pool->work = axon_work_get ();
+  pool->may_skip = may_skip;
   STORE (&pool->left, n);
   STORE (&pool->ticket, number << 40 | (Ticket)n << 20);
   /* of those who sleep none can be chosen: where some may not work on it, all are woken */
@@ -250,35 +265,46 @@ run_job (CpuPool *pool, guint n, CpuPartFunc func, gpointer data)
   wait_for_all (pool);
 }
 
-void
-cpu_parallel (gint64 n, CpuPartFunc func, gpointer data)
+static void
+run_parts (gint64 n, gboolean may_skip, CpuPartFunc func, gpointer data)
 {
   CpuPool *pool = self.pool;
   if (n > 1 && n <= MAX_PARTS && !self.inside && pool != NULL)
-    run_job (pool, (guint)n, func, data);
+    run_job (pool, (guint)n, may_skip, func, data);
   else
-    for (gint64 i = 0; i < n; i++)
+    for (gint64 i = 0; i < n && !(may_skip && axon_work_is_cancelled ()); i++)
       func (data, i);
+}
+
+/* Parts of a cancelled run are left out: nobody looks at what its step wrote. */
+void
+cpu_parallel (gint64 n, CpuPartFunc func, gpointer data)
+{
+  run_parts (n, TRUE, func, data);
 }
 
 typedef struct {
   CpuRangeFunc func;
   gpointer data;
-  gint64 n, ranges;
+  gint64 n, ranges, slice;
 } Ranges;
 
 static void
 run_range (gpointer data, gint64 part)
 {
   const Ranges *r = data;
-  r->func (r->data, r->n * part / r->ranges, r->n * (part + 1) / r->ranges);
+  gint64 end = r->n * (part + 1) / r->ranges;
+  /* What is left out is never looked at: the run ends with this step. */
+  for (gint64 i = r->n * part / r->ranges; i < end && !axon_work_is_cancelled (); i += r->slice)
+    r->func (r->data, i, MIN (i + r->slice, end));
 }
 
 void
 cpu_parallel_ranges (gint64 n, gint64 least, CpuRangeFunc func, gpointer data)
 {
   gint64 most = (gint64)cpu_parallel_width () * RANGES_PER_THREAD;
-  Ranges r = { func, data, n, CLAMP (n / MAX (least, 1), 1, most) };
+  Ranges r = { func, data, n, CLAMP (n / MAX (least, 1), 1, most),
+               MIN (MAX (least, 1), G_MAXINT32) * SLICE };
   if (n > 0)
     cpu_parallel (r.ranges, run_range, &r);
 }
@@ -315,7 +341,7 @@ void
 cpu_pool_run_team (guint n, void (*func) (gpointer), gpointer data)
 {
   Team team = { func, data, MIN (n, cpu_parallel_width ()) };
-  cpu_parallel (MAX (team.n, 1), run_member, &team);
+  run_parts (MAX (team.n, 1), FALSE, run_member, &team); /* members wait for each other */
 }
 
 CpuTeamPlace

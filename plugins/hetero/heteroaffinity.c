@@ -164,7 +164,7 @@ write_dot (AxonModel *model, const gchar *directory, const gchar *what)
 void
 hetero_dump (AxonModel *model, GPtrArray *parts)
 {
-  const gchar *directory = g_getenv ("AXON_HETERO_DUMP");
+  const gchar *directory = secure_getenv ("AXON_HETERO_DUMP");
   g_autoptr (AxonModel) clone = NULL;
   if (directory == NULL)
     return;

@@ -235,6 +235,174 @@ descriptions_of_ultralytics_models_are_read (void)
   g_assert_cmpint (d->resize, ==, AXON_IMAGE_FIT_LETTERBOX);
 }
 
+/* GStreamer 1.28: groups by tensor; the relu model's input is "x". */
+static void
+a_modelinfo_of_gstreamer_is_read (void)
+{
+  static const gchar text[] = "[modelinfo]\nversion=1.0\ngroup-id=g\n[x]\nid=in\ndir=input\n"
+                              "type=float32\ndims=1,3,8,8\nranges=-1.0,1.0;0.0,1.0;0.0,255.0\n";
+  const Sources places[] = { { .modelinfo = text }, { .short_info = text } };
+  for (guint i = 0; i < G_N_ELEMENTS (places); i++) {
+    g_autoptr (GstNnDescription) d = accepted (&places[i]);
+    g_assert_cmpuint (d->n_mean, ==, 3);
+    g_assert_cmpfloat_with_epsilon (d->mean[0], 127.5, 1e-4);
+    g_assert_cmpfloat_with_epsilon (d->scale[0], 127.5, 1e-4);
+    g_assert_cmpfloat_with_epsilon (d->scale[1], 255, 1e-4);
+    g_assert_cmpfloat_with_epsilon (d->scale[2], 1, 1e-6);
+  }
+  refused (&(Sources){ .modelinfo = "[modelinfo]\nversion=2.0\n" }, "expected 1.MINOR");
+  refused (&(Sources){ .modelinfo = "[modelinfo]\n" }, "expected 1.MINOR");
+  refused (&(Sources){ .modelinfo = "[modelinfo]\nversion=1.0\n[x]\ndir=input\nranges=0,0\n" },
+           "ranges");
+  refused (&(Sources){ .modelinfo = "[modelinfo]\nversion=1.0\n[x]\ndir=input\nranges=1\n" },
+           "ranges");
+}
+
+#define NVINFER "[property]\nonnx-file=model.onnx\n"
+
+static void
+a_configuration_of_nvinfer_is_read (void)
+{
+  g_autoptr (GstNnDescription) d = accepted (
+      &(Sources){ .nvinfer = NVINFER "net-scale-factor=0.0078125\noffsets=127.5;127.5;127.5\n"
+                                     "model-color-format=1\nmaintain-aspect-ratio=1\n"
+                                     "labelfile-path=names.txt\nnetwork-type=1\n",
+                  .names = "cat;dog;bird" });
+  g_autoptr (GstNnDescription) other = accepted (
+      &(Sources){ .nvinfer = "[property]\nonnx-file=other.onnx\nmodel-color-format=1\n" });
+  g_assert_cmpstr (d->color, ==, "bgr");
+  g_assert_cmpint (d->resize, ==, AXON_IMAGE_FIT_TOP_LEFT);
+  g_assert_cmpfloat (d->mean[2], ==, 127.5);
+  g_assert_cmpfloat (d->scale[0], ==, 128);
+  g_assert_cmpstr (d->decoder, ==, "classification");
+  g_assert_cmpstr (gst_nn_description_get_label (d, 2), ==, "bird");
+  g_assert_cmpstr (other->color, ==, "rgb");
+  refused (&(Sources){ .nvinfer = NVINFER "net-scale-factor=0\n" }, "net-scale-factor");
+  refused (&(Sources){ .nvinfer = NVINFER "offsets=1;x\n" }, "offsets");
+  refused (&(Sources){ .nvinfer = NVINFER "model-color-format=7\n" }, "model-color-format");
+}
+
+static void
+labels_beside_a_model_are_its_own_before_those_of_the_folder (void)
+{
+  g_autoptr (GstNnDescription) own =
+      accepted (&(Sources){ .labels = "cat\ndog\n", .metadata = "names={0: 'meta'}" });
+  g_autoptr (GstNnDescription) named =
+      accepted (&(Sources){ .shared = "cat\ndog\n", .metadata = "names={0: 'meta'}" });
+  g_autoptr (GstNnDescription) folder = accepted (&(Sources){ .shared = "cat\ndog\n" });
+  g_autoptr (GstNnDescription) none = accepted (&(Sources){ .labels = "\xff\xfe" });
+  g_assert_cmpstr (gst_nn_description_get_label (own, 1), ==, "dog");
+  g_assert_cmpstr (gst_nn_description_get_label (named, 0), ==, "meta");
+  g_assert_cmpstr (gst_nn_description_get_label (folder, 1), ==, "dog");
+  g_assert_null (none->labels);
+}
+
+static void
+a_task_of_ultralytics_names_the_decoder (void)
+{
+  static const struct {
+    const gchar *more, *decoder, *resize;
+  } rows[] = {
+    { "task=detect", "yolov8", "letterbox" },
+    { "task=detect\nend2end=True", "yolov10", "letterbox" },
+    { "task=detect\nargs={'batch': 1, 'nms': True}", "yolov10", "letterbox" },
+    { "task=detect\ndescription=Ultralytics RT-DETR-l model", "rtdetr", "stretch" },
+    { "task=segment", "yolov8-seg", "letterbox" },
+    { "task=segment\nend2end=True", "yolo26-seg", "letterbox" },
+    { "task=pose", "yolov8-pose", "letterbox" },
+    { "task=obb", "yolov8-obb", "letterbox" },
+    { "task=classify", "classification", "crop" },
+    { "stride=32", NULL, "letterbox" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *metadata =
+        g_strconcat ("names={0: 'a'}\nimgsz=[480, 640]\n", rows[i].more, NULL);
+    g_autoptr (GstNnDescription) d = accepted (&(Sources){ .metadata = metadata });
+    g_autofree gchar *resize = gst_nn_description_get (d, "resize", NULL, NULL);
+    g_assert_cmpstr (d->decoder, ==, rows[i].decoder);
+    g_assert_cmpstr (resize, ==, rows[i].resize);
+    g_assert_cmpint (d->width, ==, 640);
+    g_assert_cmpint (d->height, ==, 480);
+  }
+}
+
+static void
+metadata_of_openvino_is_read (void)
+{
+  g_autoptr (GstNnDescription) d = accepted (
+      &(Sources){ .metadata = "model_info mean_values=123 116 103\nmodel_info scale_values=58\n"
+                              "model_info labels=cat dog\nmodel_info resize_type=crop\n"
+                              "model_info reverse_input_channels=True\n"
+                              "model_info model_type=Classification\nmodel_info other=1" });
+  g_assert_cmpfloat (d->mean[1], ==, 116);
+  g_assert_cmpfloat (d->scale[0], ==, 58);
+  g_assert_cmpstr (d->color, ==, "rgb");
+  g_assert_cmpint (d->resize, ==, AXON_IMAGE_FIT_CROP);
+  g_assert_cmpstr (d->decoder, ==, "classification");
+  g_assert_cmpstr (gst_nn_description_get_label (d, 1), ==, "dog");
+  refused (&(Sources){ .metadata = "model_info mean_values=a b" }, "model_info mean_values");
+}
+
+static void
+a_model_proc_names_decoder_anchors_and_padding (void)
+{
+  g_autoptr (GstNnDescription) d = accepted (&(Sources){
+      .proc = "{\"json_schema_version\":\"2.2.0\",\"input_preproc\":[{\"params\":"
+              "{\"crop\":\"central\",\"padding\":{\"field_value\":[114,114,114]}}}],"
+              "\"output_postproc\":[{\"converter\":\"yolo_v3\",\"anchors\":[10,13,16,30]}]}" });
+  g_assert_cmpint (d->resize, ==, AXON_IMAGE_FIT_CROP);
+  g_assert_cmpfloat (d->pad_value, ==, 114);
+  g_assert_cmpstr (d->decoder, ==, "yolov3");
+  g_assert_cmpuint (d->n_anchors, ==, 4);
+  g_assert_cmpfloat (d->anchors[3], ==, 30);
+}
+
+static void
+a_preset_in_a_file_says_what_the_file_leaves_open (void)
+{
+  g_autoptr (GstNnDescription) d =
+      accepted (&(Sources){ .modelinfo = "[axon]\npreset=yolox\ncolor=rgb\n" });
+  g_autoptr (GstNnDescription) meta =
+      accepted (&(Sources){ .metadata = "axon.preset=yolox\naxon.label-set=voc20" });
+  g_assert_cmpstr (d->color, ==, "rgb");
+  g_assert_cmpstr (d->decoder, ==, "yolox");
+  g_assert_cmpstr (gst_nn_description_get_label (d, 79), ==, "toothbrush");
+  g_assert_cmpstr (gst_nn_description_get_label (meta, 0), ==, "aeroplane");
+  refused (&(Sources){ .modelinfo = "[axon]\npreset=nothing\n" }, "axon-inspect --presets");
+}
+
+static void
+anchors_and_strides_are_checked (void)
+{
+  refused (&(Sources){ .metadata = "axon.anchors=1,2,3" }, "pairs");
+  refused (&(Sources){ .metadata = "axon.anchors=1,-2" }, "above 0");
+  refused (&(Sources){ .metadata = "axon.strides=0" }, "strides from 1");
+  refused (&(Sources){ .metadata = "axon.strides=1,2,3,4,5,6,7,8,9" }, "one to eight");
+  refused (&(Sources){ .metadata = "axon.activation=relu" }, "softmax");
+}
+
+static void
+thresholds_are_those_of_the_first_source_that_says_them (void)
+{
+  static const Sources rows[] = {
+    { .modelinfo = "[axon]\nthreshold=0.25\niou-threshold=0.7\n" },
+    { .metadata = "model_info confidence_threshold=0.25\nmodel_info iou_threshold=0.7" },
+    { .nvinfer = NVINFER "[class-attrs-all]\npre-cluster-threshold=0.25\nnms-iou-threshold=0.7\n" },
+    { .proc = "{\"json_schema_version\":\"2.2.0\",\"output_postproc\":[{"
+              "\"confidence_threshold\":0.25,\"iou_threshold\":0.7}]}" },
+  };
+  g_autoptr (GstNnDescription) none = accepted (&(Sources){ .metadata = "axon.color=rgb" });
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (GstNnDescription) d = accepted (&rows[i]);
+    g_assert_cmpfloat_with_epsilon (d->threshold, 0.25, 1e-6);
+    g_assert_cmpfloat_with_epsilon (d->iou_threshold, 0.7, 1e-6);
+  }
+  g_assert_cmpfloat (none->threshold, ==, -1);
+  refused (&(Sources){ .metadata = "axon.threshold=2" }, "a number from 0 to 1");
+  refused (&(Sources){ .nvinfer = NVINFER "[class-attrs-all]\nnms-iou-threshold=x\n" },
+           "a number from 0 to 1");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -257,5 +425,14 @@ main (int argc, char **argv)
   ADD (an_escape_that_is_none_is_an_error);
   ADD (an_unknown_key_names_those_there_are);
   ADD (descriptions_of_ultralytics_models_are_read);
+  ADD (a_modelinfo_of_gstreamer_is_read);
+  ADD (a_configuration_of_nvinfer_is_read);
+  ADD (labels_beside_a_model_are_its_own_before_those_of_the_folder);
+  ADD (a_task_of_ultralytics_names_the_decoder);
+  ADD (metadata_of_openvino_is_read);
+  ADD (a_model_proc_names_decoder_anchors_and_padding);
+  ADD (a_preset_in_a_file_says_what_the_file_leaves_open);
+  ADD (anchors_and_strides_are_checked);
+  ADD (thresholds_are_those_of_the_first_source_that_says_them);
   return g_test_run ();
 }

@@ -156,8 +156,8 @@ static const struct {
   { "nninfer model=" TEST_SOURCE_ROOT "/meson.build", "not a valid ONNX file" },
   { "nninfer model=" TEST_SOURCE_ROOT "/pipelines/quickstart/ball.onnx device=NOWHERE",
     "device \"NOWHERE\" is not available" },
-  { "nninfer model=" TEST_SOURCE_ROOT "/pipelines/quickstart/ball.onnx color=purple",
-    "expected rgb, bgr or gray" },
+  { "nninfer model=" TEST_SOURCE_ROOT "/pipelines/quickstart/ball.onnx mean=dark",
+    "numbers separated by commas" },
   { "nninfer model=" TEST_SOURCE_ROOT "/pipelines/quickstart/ball.onnx scale=0", "other than 0" },
   { "nninfer model=" TEST_SOURCE_ROOT
     "/pipelines/quickstart/ball.onnx device=MOCK config=\"config,NUM_STREAM=2\"",

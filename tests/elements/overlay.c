@@ -8,7 +8,7 @@
 
 #define WIDTH 160
 #define HEIGHT 120
-#define CLASS 1 /* red: 0xe74c3c */
+#define CLASS 1 /* red: 0xd55e00 */
 
 typedef void (*Fill) (GstNnResultMeta *meta);
 /* A pixel, and whether it must be red or as it was: dark gray. */
@@ -43,6 +43,16 @@ mask_of_the_frame (GstNnResultMeta *meta)
   gst_nn_object_set_mask (gst_nn_result_meta_get_frame (meta), mask);
 }
 
+/* The least is dark, the largest a bright yellow that is redder than green. */
+static void
+numbers (GstNnResultMeta *meta)
+{
+  static const guint8 depth[] = { 0, 255 };
+  g_autoptr (GBytes) values = g_bytes_new_static (depth, 2);
+  g_autoptr (GstNnMask) mask = gst_nn_mask_new_values (2, 1, values, 0, 0, WIDTH, HEIGHT, 1.5, 80);
+  gst_nn_object_set_mask (gst_nn_result_meta_get_frame (meta), mask);
+}
+
 static void
 keypoints (GstNnResultMeta *meta)
 {
@@ -67,6 +77,7 @@ static const struct {
   { "masks",
     mask_of_the_frame,
     { { 20, 20, 0 }, { 60, 60, 0 }, { 100, 60, 1 }, { 159, 119, 1 }, { 70, 5, 0 } } },
+  { "numbers", numbers, { { 20, 20, 0 }, { 60, 60, 0 }, { 100, 60, 1 }, { 159, 119, 1 } } },
   { "keypoints",
     keypoints,
     { { 20, 60, 1 }, { 80, 60, 1 }, { 159, 60, 1 }, { 80, 70, 0 }, { 5, 60, 0 } } },
@@ -113,7 +124,7 @@ check_pixels (GstBuffer *buffer, const GstVideoInfo *info, const Expected *expec
     const guint8 *p = (const guint8 *)GST_VIDEO_FRAME_PLANE_DATA (&b, 0) +
                       expected[i].y * GST_VIDEO_FRAME_PLANE_STRIDE (&b, 0) + 3 * expected[i].x;
     gboolean is_bright = p[0] > 60;
-    gboolean is_red = GST_VIDEO_INFO_IS_GRAY (info) ? is_bright : is_bright && p[0] > p[1] + 20;
+    gboolean is_red = GST_VIDEO_INFO_IS_GRAY (info) ? is_bright : is_bright && p[0] > p[1] + 5;
     if (is_red != expected[i].is_red)
       g_error ("%s: (%d, %d) is %d, %d, %d", GST_VIDEO_INFO_NAME (info), expected[i].x,
                expected[i].y, p[0], p[1], p[2]);

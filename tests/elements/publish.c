@@ -199,6 +199,7 @@ a_file_keeps_its_lines_until_null (void)
     gst_element_set_state (element, GST_STATE_PLAYING);
     gst_harness_set_src_caps_str (h, CAPS);
     publish_one (h, 1);
+    gst_element_set_state (element, GST_STATE_READY); /* all is written */
     g_assert_cmpuint (count_lines (path), ==, rounds[i].lines);
     gst_harness_teardown (h);
     gst_object_unref (element);
@@ -216,37 +217,168 @@ read_a_little (gpointer data)
   return GINT_TO_POINTER (c);
 }
 
-/* As `| head` does: the process must not end by SIGPIPE. */
+/* As `| head` does: the process must not end by SIGPIPE, nor the stream. */
 static void
-a_reader_that_has_enough_ends_the_stream (void)
+a_reader_that_has_enough_does_not_end_the_stream (void)
 {
   g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
   g_autofree gchar *fifo = g_build_filename (dir, "fifo", NULL);
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstMessage) warning = NULL;
   gint wait_for_reader;
   GstElement *element;
   GstHarness *h;
   GThread *reader;
-  GstFlowReturn flow = GST_FLOW_OK;
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
   reader = g_thread_new ("reader", read_a_little, fifo);
   wait_for_reader = g_open (fifo, O_WRONLY, 0); /* returns when there is one */
   element = gst_element_factory_make ("nnpublish", NULL);
   g_object_set (element, "location", fifo, NULL);
+  gst_element_set_bus (element, bus);
   h = gst_harness_new_with_element (element, "sink", "src");
   close (wait_for_reader);
   gst_harness_set_src_caps_str (h, CAPS);
-  for (guint i = 0; i < 2000 && flow == GST_FLOW_OK; i++) {
-    GstBuffer *in = frame (h, i);
-    add_result (in);
-    flow = gst_harness_push (h, in);
-    g_usleep (1000);
-  }
-  g_assert_cmpint (flow, ==, GST_FLOW_EOS);
+  publish_one (h, 0);
   g_thread_join (reader);
+  publish_one (h, 1);
+  warning = gst_bus_timed_pop_filtered (bus, 30 * GST_SECOND, GST_MESSAGE_WARNING);
+  g_assert_nonnull (warning);
+  publish_one (h, 2);
+  gst_element_set_bus (element, NULL);
   gst_harness_teardown (h);
   gst_object_unref (element);
   g_unlink (fifo);
   g_rmdir (dir);
+}
+
+/* A pipe that is full must not keep the stream, nor the way to NULL. */
+static void
+a_reader_that_does_not_read_keeps_nobody (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *fifo = g_build_filename (dir, "fifo", NULL);
+  GstElement *element = gst_element_factory_make ("nnpublish", NULL);
+  GstHarness *h;
+  gint fd;
+  g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
+  fd = g_open (fifo, O_RDONLY | O_NONBLOCK, 0);
+  g_object_set (element, "location", fifo, "eos-timeout", 0, NULL);
+  h = gst_harness_new_with_element (element, "sink", "src");
+  gst_harness_set_src_caps_str (h, CAPS);
+  for (guint i = 0; i < 2000; i++)
+    publish_one (h, i);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+  close (fd);
+  g_unlink (fifo);
+  g_rmdir (dir);
+}
+
+/* One line for each frame that is told of. */
+static gchar *
+lines_of (const gchar *properties, void (*fill_frame) (GstBuffer *, guint), guint n)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "out", NULL);
+  g_autofree gchar *launch = g_strdup_printf ("nnpublish location=%s %s", path, properties);
+  GstHarness *h = gst_harness_new_parse (launch);
+  gchar *text = NULL;
+  gst_harness_set_src_caps_str (h, CAPS);
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *in = frame (h, i);
+    fill_frame (in, i);
+    gst_buffer_unref (gst_harness_push_and_pull (h, in));
+  }
+  gst_harness_teardown (h);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_unlink (path);
+  g_rmdir (dir);
+  return text;
+}
+
+static guint
+count (const gchar *text, const gchar *what)
+{
+  guint n = 0;
+  for (const gchar *at = strstr (text, what); at != NULL; at = strstr (at + 1, what))
+    n++;
+  return n;
+}
+
+/* A cup that moves, from frame 4 on beside a plate. */
+static void
+cup_and_plate (GstBuffer *buffer, guint n)
+{
+  GstNnObject *o = add_result (buffer);
+  g_autoptr (GstNnAttribute) zone = gst_nn_attribute_new ("zone", "table", -1, 1, "nnanalytics");
+  gst_nn_object_set_box (o, n, n, 20, 20);
+  gst_nn_object_set_track (o, 5, n);
+  if (n >= 6)
+    gst_nn_object_add_attribute (o, zone);
+  if (n < 4)
+    return;
+  o = gst_nn_result_meta_add_object (gst_buffer_get_nn_result_meta (buffer), 0);
+  gst_nn_object_set_class (o, 3, "plate", 0.5);
+}
+
+static void
+only_what_is_other_what_is_asked_for_and_not_too_often_is_told (void)
+{
+  static const struct {
+    const gchar *properties;
+    guint lines, cups, plates;
+  } rows[] = {
+    { "", 10, 10, 6 },           { "on-change=true", 3, 3, 2 }, /* the cup, the plate, the table */
+    { "labels=plate", 6, 0, 6 }, { "labels=plate,cup", 10, 10, 6 },
+    { "zones=table", 4, 4, 0 },  { "min-interval=3000000000", 4, 4, 2 }
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *text = lines_of (rows[i].properties, cup_and_plate, 10);
+    g_assert_cmpuint (count (text, "\n"), ==, rows[i].lines);
+    g_assert_cmpuint (count (text, "\"roi_type\":\"cup\""), ==, rows[i].cups);
+    g_assert_cmpuint (count (text, "\"roi_type\":\"plate\""), ==, rows[i].plates);
+  }
+}
+
+static void
+tracked_cup (GstBuffer *buffer, G_GNUC_UNUSED guint n)
+{
+  g_autoptr (GstCaps) clock = gst_caps_new_empty_simple ("timestamp/x-unix");
+  GstNnObject *o = add_result (buffer);
+  gst_nn_object_add_keypoint (o, 50, 70, 0.25);
+  gst_nn_object_set_track (o, 99, 12);
+  gst_buffer_add_reference_timestamp_meta (buffer, clock, 1000000000 * GST_SECOND,
+                                           GST_CLOCK_TIME_NONE);
+}
+
+static void
+results_have_the_form_of_coco (void)
+{
+  g_autofree gchar *text = lines_of ("format=coco", tracked_cup, 2);
+  static const gchar *const fields[] = {
+    "[{\"bbox\":[40.0,60.0,80.0,100.0],\"category_id\":2,\"image_id\":1,"
+    "\"keypoints\":[50.0,70.0,0.25],\"score\":0.75}",
+    "\"image_id\":2",
+  };
+  assert_in (text, fields, G_N_ELEMENTS (fields));
+}
+
+static void
+metadata_have_the_form_of_onvif (void)
+{
+  g_autofree gchar *text = lines_of ("format=onvif source=a<b", tracked_cup, 1);
+  static const gchar *const fields[] = {
+    "<tt:Frame UtcTime=\"2001-09-09T01:46:40.000000Z\" Source=\"a&lt;b\">",
+    "<tt:Object ObjectId=\"99\"><tt:Appearance><tt:Shape><tt:BoundingBox left=\"-0.75\" "
+    "top=\"0.5\" right=\"-0.25\" bottom=\"-0.333333\"/>",
+    "<tt:CenterOfGravity x=\"-0.5\" y=\"0.0833333\"/>",
+    "<tt:Class><tt:Type Likelihood=\"0.75\">cup</tt:Type></tt:Class>",
+  };
+  GMarkupParser parser = { NULL };
+  g_autoptr (GMarkupParseContext) context = g_markup_parse_context_new (&parser, 0, NULL, NULL);
+  g_assert_true (g_markup_parse_context_parse (context, text, -1, NULL));
+  g_assert_true (g_markup_parse_context_end_parse (context, NULL));
+  assert_in (text, fields, G_N_ELEMENTS (fields));
 }
 
 int
@@ -259,6 +391,10 @@ main (int argc, char **argv)
   ADD (a_record_has_all_that_was_said);
   ADD (a_file_keeps_its_lines_until_null);
   ADD (a_fifo_that_nobody_reads_is_an_error);
-  ADD (a_reader_that_has_enough_ends_the_stream);
+  ADD (a_reader_that_has_enough_does_not_end_the_stream);
+  ADD (a_reader_that_does_not_read_keeps_nobody);
+  ADD (only_what_is_other_what_is_asked_for_and_not_too_often_is_told);
+  ADD (results_have_the_form_of_coco);
+  ADD (metadata_have_the_form_of_onvif);
   return g_test_run ();
 }

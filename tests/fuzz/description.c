@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Model descriptions that are wrong: files of the corpus, whole, cut short, and with bytes changed.
  * A description or an error, never a crash, a hang, a CRITICAL. What the file is follows from its
- * name: .modelinfo, .json (model-proc) or .metadata (lines of key=value). Which bytes is a matter
- * of the file's name, so a finding comes again. Usage: fuzz-description DIRECTORY [CHANGES] */
+ * name: .modelinfo, .json (model-proc), .metadata (lines of key=value), .nvinfer or .labels. Which
+ * bytes is a matter of the file's name, so a finding comes again. Usage: fuzz-description DIRECTORY
+ * [CHANGES] */
 #include "descriptions.h"
 
 #include <string.h>
@@ -17,6 +18,8 @@ try_text (const gchar *name, const gchar *text)
     .modelinfo = g_str_has_suffix (name, ".modelinfo") ? text : NULL,
     .proc = g_str_has_suffix (name, ".json") ? text : NULL,
     .metadata = g_str_has_suffix (name, ".metadata") ? text : NULL,
+    .nvinfer = g_str_has_suffix (name, ".nvinfer") ? text : NULL,
+    .labels = g_str_has_suffix (name, ".labels") ? text : NULL,
     .names = "cat\ndog\n",
   };
   g_autoptr (GstNnDescription) d = describe (&sources, &error);

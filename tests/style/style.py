@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 # Each room may include itself and what stands before it; rooms in one list do not know each other.
-ORDER = [["base"], ["tensor"], ["model"], ["ops"], ["eval"], ["builtins"], ["passes", "onnx", "preprocess"], ["plan"],
+ORDER = [["base"], ["tensor"], ["model"], ["ops"], ["eval"], ["builtins"], ["passes", "onnx", "preprocess", "description"], ["plan"],
          ["runtime"], ["virtual"], ["tools", "onnxifi"]]
 ROOM = {r: i for i, rooms in enumerate(ORDER) for r in rooms}
 PUBLIC = "lib/include"

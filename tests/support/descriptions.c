@@ -60,12 +60,17 @@ set_properties (GstNnDescription *d, const gchar *lines, GError **error)
   return TRUE;
 }
 
-static const gchar *const files[] = { "model.onnx.modelinfo", "model.json", "names.txt" };
+static const gchar *const files[] = { "model.onnx.modelinfo",    "model.json",   "names.txt",
+                                      "model.modelinfo",         "model.labels", "labels.txt",
+                                      "config_infer_primary.txt" };
 
 static void
 write_files (const gchar *folder, const Sources *sources)
 {
-  const gchar *texts[] = { sources->modelinfo, sources->proc, sources->names };
+  const gchar *texts[] = { sources->modelinfo,  sources->proc,   sources->names,
+                           sources->short_info, sources->labels, sources->shared,
+                           sources->nvinfer };
+  G_STATIC_ASSERT (G_N_ELEMENTS (texts) == G_N_ELEMENTS (files));
   for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
     g_autofree gchar *path = g_build_filename (folder, files[i], NULL);
     if (texts[i] != NULL)

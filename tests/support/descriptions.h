@@ -8,12 +8,16 @@
 
 /* What each source says; NULL: nothing. Lines of key=value where no other syntax is given. */
 typedef struct {
-  const gchar *folder;    /* of the model, below a temporary one */
-  const gchar *property;  /* set before anything is loaded */
-  const gchar *modelinfo; /* model.onnx.modelinfo */
-  const gchar *proc;      /* model.json */
-  const gchar *names;     /* names.txt, beside the model */
-  const gchar *metadata;  /* of the model itself */
+  const gchar *folder;     /* of the model, below a temporary one */
+  const gchar *property;   /* set before anything is loaded */
+  const gchar *modelinfo;  /* model.onnx.modelinfo */
+  const gchar *proc;       /* model.json */
+  const gchar *names;      /* names.txt, beside the model */
+  const gchar *short_info; /* model.modelinfo */
+  const gchar *nvinfer;    /* config_infer_primary.txt, of DeepStream */
+  const gchar *labels;     /* model.labels */
+  const gchar *shared;     /* labels.txt */
+  const gchar *metadata;   /* of the model itself */
 } Sources;
 
 /* NULL: one of them is wrong. */

@@ -206,6 +206,8 @@ faulty_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
       careless ? g_object_ref (model) : transform (model, cancellable, error);
   if (transformed == NULL || (careless && !axon_passes_run_common (model, NULL, error)))
     return NULL;
+  if (careless)
+    axon_model_add_output (model, g_ptr_array_index (model->inputs, 0));
   return faulty_model_new (plugin, model, transformed, config);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gmodule.h>
 
+#include <axon/plugin/axonwork.h>
 #include <axon/plugin/axonmemory.h>
 #include <axon/plugin/axonop.h>
 #include <axon/plugin/axonattr.h>

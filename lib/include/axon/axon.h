@@ -11,4 +11,5 @@
 #include <axon/axonimage.h>
 #include <axon/axonprepost.h>
 #include <axon/axonpreprocess.h>
+#include <axon/axonmodeldescription.h>
 #include <axon/axoncore.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Entries: written under another name, synchronised, renamed; used entries get a new time, and the
- * oldest go when the folder grows too large. Only files in our own private folder are mapped. */
+ * oldest go when the folder grows too large. Who writes holds a lock on the file: what nobody holds
+ * was left by a process that was killed, and goes. Only files in our own private folder are mapped.
+ */
 #include "axoncache-private.h"
 
 #include <errno.h>
@@ -8,6 +10,7 @@
 #include <gio/gunixoutputstream.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +20,7 @@
 #define G_LOG_DOMAIN "Axon-cache"
 
 #define SUFFIX ".axon"
+#define UNFINISHED SUFFIX "."     /* and six letters of mkstemp() */
 #define READ_AT_ONCE (256 * 1024) /* stays in the processor's cache */
 
 static gchar *
@@ -66,6 +70,18 @@ axon_cache_hash_file (const gchar *path)
   return result;
 }
 
+/* By a link of their own, or in a folder that all may write to. */
+static gboolean
+others_can_replace (const gchar *directory)
+{
+  g_autofree gchar *parent = g_path_get_dirname (directory);
+  struct stat st;
+  if (g_lstat (directory, &st) != 0 || (st.st_uid != geteuid () && st.st_uid != 0) ||
+      g_stat (parent, &st) != 0)
+    return TRUE;
+  return (st.st_mode & S_IWOTH) != 0 && (st.st_mode & S_ISVTX) == 0;
+}
+
 gchar *
 axon_cache_entry_path (const gchar *directory, const gchar *key)
 {
@@ -75,7 +91,8 @@ axon_cache_entry_path (const gchar *directory, const gchar *key)
     g_message ("the cache is not used: %s: %s", directory, g_strerror (errno));
     return NULL;
   }
-  if (st.st_uid != geteuid () || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+  if (st.st_uid != geteuid () || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+      others_can_replace (directory)) {
     g_message ("the cache is not used: %s belongs to, or can be written by, somebody else",
                directory);
     return NULL;
@@ -108,6 +125,13 @@ axon_cache_unlock (const gchar *path)
   g_mutex_unlock (&table_lock);
 }
 
+void
+axon_cache_drop (const gchar *path, const gchar *why)
+{
+  g_info ("cache entry %s is not used: %s", path, why);
+  g_unlink (path);
+}
+
 GBytes *
 axon_cache_load (const gchar *path, gboolean map)
 {
@@ -117,6 +141,10 @@ axon_cache_load (const gchar *path, gboolean map)
   struct stat st;
   if (g_lstat (path, &st) != 0 || !S_ISREG (st.st_mode) || st.st_uid != geteuid ())
     return NULL;
+  if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    axon_cache_drop (path, "others can write to it");
+    return NULL;
+  }
   utimensat (AT_FDCWD, path, NULL, 0); /* used now: pruned last */
   g_debug ("found %s", path);
   if (!map)
@@ -129,13 +157,6 @@ axon_cache_load (const gchar *path, gboolean map)
     madvise (g_mapped_file_get_contents (file), g_mapped_file_get_length (file),
              MADV_POPULATE_READ);
   return g_mapped_file_get_bytes (file);
-}
-
-void
-axon_cache_drop (const gchar *path, const gchar *why)
-{
-  g_info ("cache entry %s is not used: %s", path, why);
-  g_unlink (path);
 }
 
 typedef struct {
@@ -156,6 +177,20 @@ compare_time (gconstpointer a, gconstpointer b)
   return x->time < y->time ? -1 : x->time > y->time;
 }
 
+/* TRUE: nobody writes it any more, and it is gone. */
+static gboolean
+drop_abandoned (const gchar *path)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  gboolean abandoned = fd >= 0 && flock (fd, LOCK_EX | LOCK_NB) == 0;
+  if (abandoned)
+    axon_cache_drop (path, "it was never finished");
+  if (fd >= 0)
+    close (fd);
+  return abandoned;
+}
+
+/* @max_bytes: 0: only what was left unfinished goes */
 static void
 prune (const gchar *directory, const gchar *keep, gint64 max_bytes)
 {
@@ -167,7 +202,9 @@ prune (const gchar *directory, const gchar *keep, gint64 max_bytes)
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL) {
     g_autofree gchar *path = g_build_filename (directory, name, NULL);
     struct stat st;
-    if (!g_str_has_suffix (name, SUFFIX) || g_lstat (path, &st) != 0)
+    gboolean unfinished = strstr (name, UNFINISHED) != NULL;
+    if (!(unfinished || g_str_has_suffix (name, SUFFIX)) || (unfinished && drop_abandoned (path)) ||
+        g_lstat (path, &st) != 0)
       continue;
     Found found = { g_steal_pointer (&path),
                     (gint64)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec, st.st_size };
@@ -175,9 +212,9 @@ prune (const gchar *directory, const gchar *keep, gint64 max_bytes)
     g_array_append_val (list, found);
   }
   g_array_sort (list, compare_time);
-  for (guint i = 0; i < list->len && total > max_bytes; i++) {
+  for (guint i = 0; max_bytes > 0 && i < list->len && total > max_bytes; i++) {
     const Found *found = &g_array_index (list, Found, i);
-    if (g_str_equal (found->path, keep))
+    if (g_str_equal (found->path, keep) || !g_str_has_suffix (found->path, SUFFIX))
       continue;
     axon_cache_drop (found->path, "the folder is full, it was used longest ago");
     total -= found->size;
@@ -195,6 +232,7 @@ write_file (const gchar *path, AxonCacheWriteFunc write_func, gpointer user_data
     g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s", g_strerror (errno));
     return FALSE;
   }
+  flock (fd, LOCK_EX | LOCK_NB);
   stream = g_unix_output_stream_new (fd, TRUE);
   ok = write_func (stream, user_data, error);
   if (ok && (fsync (fd) != 0 || rename (temporary, path) != 0)) {
@@ -216,6 +254,5 @@ axon_cache_store (const gchar *path, guint max_mib, AxonCacheWriteFunc write, gp
     return;
   }
   g_debug ("stored %s", path);
-  if (max_mib > 0)
-    prune (directory, path, (gint64)max_mib << 20);
+  prune (directory, path, (gint64)max_mib << 20);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Compiling, importing, querying, contexts: expressions become a plugin and its configuration. */
 #include "../../plan/axonblob-private.h"
-#include "axoncompile-private.h"
+#include "axonguard-private.h"
 #include "../../onnx/axononnx.h"
 
 #include <string.h>
@@ -107,6 +107,15 @@ axon_core_find_target (AxonCore *core, const gchar *device, GVariant *config, Ax
   return TRUE;
 }
 
+static AxonCompiledModel *
+run_guarded (AxonJob *job, GCancellable *cancellable, GError **error)
+{
+  AxonGuard guard;
+  axon_guard_enter (&guard, &job->target, cancellable);
+  job->cancellable = guard.cancellable;
+  return axon_guard_leave (&guard, axon_job_run (job, error), error);
+}
+
 /**
  * axon_core_compile_model:
  * @core: a core
@@ -129,16 +138,12 @@ axon_core_compile_model (AxonCore *core, AxonModel *model, const gchar *device, 
                          GCancellable *cancellable, AxonProgressFunc progress, gpointer user_data,
                          GError **error)
 {
-  AxonJob job = { .core = core,
-                  .model = model,
-                  .cancellable = cancellable,
-                  .progress = progress,
-                  .user_data = user_data };
+  AxonJob job = { .core = core, .model = model, .progress = progress, .user_data = user_data };
   AxonCompiledModel *compiled;
   g_return_val_if_fail (AXON_IS_CORE (core) && AXON_IS_MODEL (model), NULL);
   if (!axon_core_find_target (core, device, config, &job.target, error))
     return NULL;
-  compiled = axon_job_run (&job, error);
+  compiled = run_guarded (&job, cancellable, error);
   axon_target_clear (&job.target);
   return compiled;
 }
@@ -166,16 +171,12 @@ axon_core_compile_model_from_file (AxonCore *core, const gchar *path, const gcha
                                    GVariant *config, GCancellable *cancellable,
                                    AxonProgressFunc progress, gpointer user_data, GError **error)
 {
-  AxonJob job = { .core = core,
-                  .path = path,
-                  .cancellable = cancellable,
-                  .progress = progress,
-                  .user_data = user_data };
+  AxonJob job = { .core = core, .path = path, .progress = progress, .user_data = user_data };
   AxonCompiledModel *compiled = NULL;
   g_return_val_if_fail (AXON_IS_CORE (core) && path != NULL, NULL);
   if (!axon_core_find_target (core, device, config, &job.target, error))
     return NULL;
-  compiled = axon_job_run (&job, error);
+  compiled = run_guarded (&job, cancellable, error);
   g_clear_pointer (&job.file, g_bytes_unref);
   axon_target_clear (&job.target);
   return compiled;
@@ -203,13 +204,16 @@ axon_core_compile_model_with_context (AxonCore *core, AxonModel *model, AxonRemo
                                       AxonProgressFunc progress, gpointer user_data, GError **error)
 {
   AxonTarget target;
+  AxonGuard guard;
   AxonCompiledModel *compiled;
   g_return_val_if_fail (AXON_IS_REMOTE_CONTEXT (context), NULL);
   if (!axon_core_find_target (core, axon_remote_context_get_device_name (context), config, &target,
                               error))
     return NULL;
-  compiled = axon_plugin_compile_model (target.plugin, model, context, target.config, cancellable,
-                                        progress, user_data, error);
+  axon_guard_enter (&guard, &target, cancellable);
+  compiled = axon_plugin_compile_model (target.plugin, model, context, target.config,
+                                        guard.cancellable, progress, user_data, error);
+  compiled = axon_guard_leave (&guard, compiled, error);
   if (compiled != NULL)
     axon_compiled_model_set_context (compiled, context);
   axon_target_clear (&target);
@@ -272,16 +276,19 @@ axon_core_import_model (AxonCore *core, GBytes *bytes, const gchar *device,
       foreign ? NULL : axon_blob_new (bytes, axon_core_get_op_set (core), error);
   g_autofree gchar *stored = blob ? exported_device (blob) : NULL;
   AxonTarget target;
+  AxonGuard guard;
   AxonCompiledModel *compiled = NULL;
   if ((blob == NULL && !foreign) ||
       !axon_core_find_target (core, device ? device : stored, owned, &target, error))
     return NULL;
+  axon_guard_enter (&guard, &target, cancellable);
   if (foreign)
-    compiled = axon_plugin_import_bytes (target.plugin, bytes, context, target.config, cancellable,
-                                         progress, user_data, error);
+    compiled = axon_plugin_import_bytes (target.plugin, bytes, context, target.config,
+                                         guard.cancellable, progress, user_data, error);
   else if (prepare_blob (core, blob, target.config, error))
-    compiled = axon_plugin_import_model (target.plugin, blob, context, target.config, cancellable,
-                                         progress, user_data, error);
+    compiled = axon_plugin_import_model (target.plugin, blob, context, target.config,
+                                         guard.cancellable, progress, user_data, error);
+  compiled = axon_guard_leave (&guard, compiled, error);
   if (compiled != NULL && context != NULL)
     axon_compiled_model_set_context (compiled, context);
   axon_target_clear (&target);

@@ -21,6 +21,8 @@ static const AxonPropertySpec core_properties[] = {
   { .key = "CACHE_DIR", .flags = AXON_RW, .default_text = "" },
   { .key = "CACHE_MAX_SIZE", .flags = AXON_RW, .default_text = "1024" },
   { .key = "CACHE_MODE", .flags = AXON_RW, .default_text = "OPTIMIZE_SPEED" },
+  { .key = "MAX_MEMORY", .flags = AXON_RW, .default_text = "0" },
+  { .key = "MAX_COMPILE_TIME", .flags = AXON_RW, .default_text = "0" },
   { .key = "ENABLE_MMAP", .flags = AXON_RW, .default_text = "YES" },
   { .key = "FORCE_TBB_TERMINATE",
     .flags = AXON_RW,

@@ -4,9 +4,13 @@
 #include "axonplugin-private.h"
 
 #include "config.h"
+#include <glib/gstdio.h>
 #include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define PREFIX "libaxon-"
 #define SUFFIX "." G_MODULE_SUFFIX
@@ -74,6 +78,28 @@ axon_loader_list (GPtrArray *misnamed)
   return (gchar **)g_ptr_array_free (g_steal_pointer (&list), FALSE);
 }
 
+/* A library runs with all rights of the process, so nobody else may have put it there: neither it
+ * nor its folder is writable by all, and where the process is privileged, both are root's. */
+static gboolean
+is_safe (const gchar *file, GString *report)
+{
+  g_autofree gchar *folder = g_path_get_dirname (file);
+  const gchar *const paths[] = { folder, file };
+  gboolean privileged = geteuid () == 0 || getauxval (AT_SECURE) != 0;
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++) {
+    struct stat st;
+    if (g_stat (paths[i], &st) != 0)
+      continue; /* dlopen() says why */
+    if ((st.st_mode & S_IWOTH) == 0 && (!privileged || st.st_uid == 0))
+      continue;
+    g_string_append_printf (report, "; %s: not loaded, for %s %s", file, paths[i],
+                            st.st_mode & S_IWOTH ? "can be written by everybody (chmod o-w)"
+                                                 : "does not belong to root (chown root)");
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* @name NULL: whatever device the library is for */
 static const AxonPluginInfo *
 open_file (const gchar *file, const gchar *name, GString *report)
@@ -81,7 +107,10 @@ open_file (const gchar *file, const gchar *name, GString *report)
   const AxonPluginInfo *(*entry) (void);
   const AxonPluginInfo *info;
   g_autoptr (GError) mistake = NULL;
-  GModule *module = g_module_open (file, G_MODULE_BIND_LOCAL);
+  GModule *module;
+  if (!is_safe (file, report))
+    return NULL;
+  module = g_module_open (file, G_MODULE_BIND_LOCAL);
   if (module == NULL) {
     g_string_append_printf (report, "; %s", g_module_error ());
     return NULL;

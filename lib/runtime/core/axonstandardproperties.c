@@ -98,6 +98,12 @@ static const AxonPropertySpec standard[] = {
   ROW ("CACHE_DIR", STRING, 0, 0, NULL, N_ ("Folder of compiled models; empty: none are kept")),
   ROW ("CACHE_MAX_SIZE", INT, 0, G_MAXINT, NULL,
        N_ ("MiB that the folder of compiled models may hold; 0: no limit")),
+  ROW (
+      "MAX_MEMORY", INT, 0, G_MAXINT, NULL,
+      N_ ("MiB of host memory that a compiled model and its requests may take; 0: what the process "
+          "may")),
+  ROW ("MAX_COMPILE_TIME", INT, 0, G_MAXINT, NULL,
+       N_ ("Milliseconds after which compiling is given up; 0: never")),
   ROW ("ENABLE_MMAP", BOOL, 0, 0, NULL, N_ ("Map entries of the cache instead of reading them")),
   ROW ("FORCE_TBB_TERMINATE", BOOL, 0, 0, NULL, N_ ("End idle threads when the core is disposed")),
 };

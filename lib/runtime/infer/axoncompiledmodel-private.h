@@ -4,6 +4,7 @@
 
 #include <axon/plugin/axoncompiledmodel.h>
 
+#include <axon/plugin/axonwork.h>
 #include "../core/axonproperty-private.h"
 
 typedef struct {
@@ -26,6 +27,7 @@ typedef struct {
   AxonRemoteContext *context;      /* compiled with, or NULL */
   AxonRemoteContext *host_context; /* of tensors that requests make, or NULL */
   GArray *inputs, *outputs;        /* AxonPort */
+  AxonBudget *budget;              /* that it was compiled within: what its runs take, too */
   gboolean loaded_from_cache;
   gboolean runs_in_caller;
 
@@ -39,6 +41,7 @@ typedef struct {
 } AxonCompiledModelPrivate;
 
 AxonCompiledModelPrivate *axon_compiled_model_private (AxonCompiledModel *compiled);
+AxonBudget *axon_compiled_model_get_budget (AxonCompiledModel *compiled);
 void axon_compiled_model_set_loaded_from_cache (AxonCompiledModel *compiled);
 
 /* axonruntimemodel.c */

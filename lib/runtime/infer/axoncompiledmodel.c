@@ -54,6 +54,7 @@ axon_compiled_model_finalize (GObject *object)
   AxonCompiledModelPrivate *priv =
       axon_compiled_model_get_instance_private (AXON_COMPILED_MODEL (object));
   g_array_unref (priv->stages);
+  g_clear_pointer (&priv->budget, axon_budget_unref);
   g_clear_pointer (&priv->config, axon_config_free);
   g_array_unref (priv->inputs);
   g_array_unref (priv->outputs);
@@ -88,6 +89,7 @@ axon_compiled_model_setup (AxonCompiledModel *compiled, AxonPlugin *plugin, Axon
 {
   AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
   priv->plugin = g_object_ref (plugin);
+  priv->budget = axon_budget_ref (axon_work_get_budget ());
   priv->config = axon_config_copy (config);
   priv->model_name = g_strdup (model->name);
   if (executor != NULL)
@@ -111,6 +113,12 @@ void
 axon_compiled_model_set_runs_in_caller (AxonCompiledModel *compiled, gboolean runs_in_caller)
 {
   axon_compiled_model_private (compiled)->runs_in_caller = runs_in_caller;
+}
+
+AxonBudget *
+axon_compiled_model_get_budget (AxonCompiledModel *compiled)
+{
+  return axon_compiled_model_private (compiled)->budget;
 }
 
 gboolean

@@ -3,6 +3,7 @@
  * joins them, except a worker itself, which is left to end on its own. A stream that a caller runs
  * a task in is lent: its worker waits until it is back. */
 #include <axon/plugin/axonexecutor.h>
+#include "../../base/axonwork-private.h"
 
 typedef struct {
   AxonTask task;
@@ -114,11 +115,18 @@ axon_executor_new (const gchar *name, guint n_streams)
   e->queue->taken = g_new0 (guint8, n_streams + 1);
   g_mutex_init (&e->queue->lock);
   g_cond_init (&e->queue->wake);
-  for (guint i = 0; i < n_streams; i++) {
+  for (guint i = 0; i < e->n_streams; i++) {
     Worker *worker = g_new (Worker, 1);
     *worker = (Worker){ e->queue, i };
     g_atomic_ref_count_inc (&e->queue->ref_count);
-    e->threads[i] = g_thread_new (shown, worker_main, worker);
+    e->threads[i] = g_thread_try_new (shown, worker_main, worker, NULL);
+    if (e->threads[i] == NULL) { /* without any, tasks run in the caller's thread */
+      g_message ("executor %s has %u threads instead of %u: no more can be made", name, i,
+                 n_streams);
+      queue_unref (e->queue);
+      g_free (worker);
+      e->n_streams = i;
+    }
   }
   return e;
 }
@@ -222,6 +230,7 @@ axon_executor_try_run_here (AxonExecutor *executor, AxonTask task, gpointer user
 typedef struct {
   AxonTask task;
   gpointer user_data;
+  const AxonWork *work; /* of the thread that waits */
   GMutex lock;
   GCond done_cond;
   gboolean done;
@@ -231,7 +240,9 @@ static void
 run_waited (guint stream, gpointer data)
 {
   Waited *w = data;
+  const AxonWork *before = axon_work_enter (w->work);
   w->task (stream, w->user_data);
+  axon_work_enter (before);
   g_mutex_lock (&w->lock);
   w->done = TRUE;
   g_cond_signal (&w->done_cond);
@@ -241,7 +252,7 @@ run_waited (guint stream, gpointer data)
 void
 axon_executor_run_and_wait (AxonExecutor *executor, AxonTask task, gpointer user_data)
 {
-  Waited w = { .task = task, .user_data = user_data };
+  Waited w = { .task = task, .user_data = user_data, .work = axon_work_get () };
   g_mutex_init (&w.lock);
   g_cond_init (&w.done_cond);
   axon_executor_run (executor, run_waited, &w);

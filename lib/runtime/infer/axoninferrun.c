@@ -6,7 +6,9 @@
  * The callback runs on the process's callback executor, so that a slow one holds no stream; a
  * direct one (requests behind requests) runs in the thread that ended the run. */
 #include "axoninferrequest-private.h"
+#include "axoncompiledmodel-private.h"
 #include "../../base/axontrace-private.h"
+#include "../../base/axonwork-private.h"
 
 typedef struct {
   AxonInferRequest *request;
@@ -70,6 +72,12 @@ axon_infer_request_complete (AxonInferRequest *r, GError *error)
 static void run_stage (guint stream, gpointer user_data);
 
 static gboolean
+is_cancelled (gpointer user_data)
+{
+  return g_atomic_int_get (&((AxonInferRequest *)user_data)->cancelled);
+}
+
+static gboolean
 run_body (AxonInferRequest *r, AxonStageFunc func, guint stream, GError **error)
 {
   guint n_stages = axon_compiled_model_get_n_stages (r->compiled);
@@ -79,6 +87,8 @@ run_body (AxonInferRequest *r, AxonStageFunc func, guint stream, GError **error)
     return FALSE;
   if (!func (r->compiled, r, stream, error))
     return FALSE;
+  if (is_cancelled (r)) /* a kernel may have seen it and stopped */
+    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled"), FALSE;
   return r->stage + 1 < n_stages || axon_infer_request_finish_outputs (r, error);
 }
 
@@ -86,13 +96,17 @@ static void
 run_stage (guint stream, gpointer user_data)
 {
   AxonInferRequest *r = user_data;
+  const AxonWork work = { is_cancelled, r, axon_compiled_model_get_budget (r->compiled) };
+  const AxonWork *before;
   GError *error = NULL;
   AxonStageFunc func;
   AxonExecutor *next;
   gboolean ok;
   AXON_TRACE_BEGIN (start);
   axon_compiled_model_get_stage (r->compiled, r->stage, &func);
+  before = axon_work_enter (&work);
   ok = run_body (r, func, stream, &error);
+  axon_work_enter (before);
   g_assert (ok || error != NULL);
   AXON_TRACE_END (start, "infer", NULL);
   if (ok && ++r->stage < axon_compiled_model_get_n_stages (r->compiled)) {

@@ -342,7 +342,7 @@ dnn_call_finish (CpuPlan *plan, DnnCall *call)
     dnn->md[i] = layout_of_arg (call, i);
   }
   dnn->n = call->n;
-  dnnl_primitive_create (&dnn->primitive, call->pd);
+  plan->lacks_memory |= dnnl_primitive_create (&dnn->primitive, call->pd) != dnnl_success;
   step = cpu_plan_add_step (plan, run_primitive, dnn, step_free,
                             g_intern_string (impl_name (call->pd)), in, n_in, out, n_out);
   step->new_instance = instance_new;
@@ -374,15 +374,21 @@ cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to)
   dnn_call_finish (plan, &call);
 }
 
-static gpointer
-aligned_alloc_or_die (gsize n_bytes)
+/* FALSE: oneDNN has no memory. */
+static gboolean
+reorder_now (DnnPd *pd, dnnl_exec_arg_t *args, gint n_args)
 {
-  gpointer data = NULL;
-  int failed = posix_memalign (&data, 64, MAX (n_bytes, 64));
-  g_assert (failed == 0);
-  return data;
+  dnnl_primitive_t reorder = NULL;
+  gboolean ok = dnnl_primitive_create (&reorder, pd) == dnnl_success &&
+                dnnl_primitive_execute (reorder, get_stream (), n_args, args) == dnnl_success &&
+                dnnl_stream_wait (get_stream ()) == dnnl_success;
+  for (gint i = 0; i < n_args; i++)
+    dnnl_memory_destroy (args[i].memory);
+  dnnl_primitive_destroy (reorder);
+  return ok;
 }
 
+/* NULL: there is no memory. */
 static AxonTensor *
 pack (const CpuMd *from, gconstpointer data, const CpuMd *to)
 {
@@ -390,20 +396,18 @@ pack (const CpuMd *from, gconstpointer data, const CpuMd *to)
   const CpuMd *scratch_md = dnn_pd_get_md (pd, dnnl_query_scratchpad_md);
   gsize n_bytes = cpu_md_get_bytes (to);
   AxonShape bytes = AXON_SHAPE ((gint64)n_bytes);
-  gpointer packed = aligned_alloc_or_die (n_bytes);
-  gpointer scratch = aligned_alloc_or_die (cpu_md_get_bytes (scratch_md));
+  gpointer packed = axon_scratch_new (n_bytes, 1, NULL);
+  AXON_AUTO_SCRATCH gpointer scratch = axon_scratch_new (cpu_md_get_bytes (scratch_md), 1, NULL);
   dnnl_exec_arg_t args[] = { { DNNL_ARG_FROM, dnn_memory_new (from, (gpointer)data) },
                              { DNNL_ARG_TO, dnn_memory_new (to, packed) },
                              { DNNL_ARG_SCRATCHPAD, dnn_memory_new (scratch_md, scratch) } };
-  dnnl_primitive_t reorder;
-  dnnl_primitive_create (&reorder, pd);
-  dnnl_primitive_execute (reorder, get_stream (), G_N_ELEMENTS (args), args);
-  dnnl_stream_wait (get_stream ());
-  for (guint i = 0; i < G_N_ELEMENTS (args); i++)
-    dnnl_memory_destroy (args[i].memory);
-  dnnl_primitive_destroy (reorder);
-  free (scratch);
-  return axon_tensor_new_wrapped (AXON_DTYPE_U8, &bytes, packed, n_bytes, free, packed, NULL);
+  gboolean ok = packed != NULL && scratch != NULL && reorder_now (pd, args, G_N_ELEMENTS (args));
+  if (!ok) {
+    axon_scratch_free (packed);
+    return NULL;
+  }
+  return axon_tensor_new_wrapped (AXON_DTYPE_U8, &bytes, packed, n_bytes, axon_scratch_free, packed,
+                                  NULL);
 }
 
 CpuTensor *
@@ -413,6 +417,10 @@ dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const CpuMd *to)
   CpuTensor *tensor;
   if (packed == NULL) {
     packed = pack (from, data, to);
+    if (packed == NULL) { /* the plan is given up: nothing is read of it */
+      plan->lacks_memory = TRUE;
+      return cpu_plan_scratch (plan, AXON_DTYPE_U8, &AXON_SHAPE (1), to);
+    }
     if (plan->packed != NULL)
       cpu_packed_add (plan->packed, data, from, to, packed);
   }

@@ -36,6 +36,8 @@ GST_NN_API gboolean gst_nn_object_get_rotated_box (const GstNnObject *object, gd
 GST_NN_API void gst_nn_object_set_rotated_box (GstNnObject *object, gdouble center_x,
                                                gdouble center_y, gdouble width, gdouble height,
                                                gdouble angle);
+GST_NN_API void gst_nn_object_move (GstNnObject *object, gdouble x, gdouble y, gdouble width,
+                                    gdouble height);
 GST_NN_API void gst_nn_object_set_class (GstNnObject *object, gint class_id, const gchar *label,
                                          gdouble score);
 GST_NN_API gint gst_nn_object_get_class_id (const GstNnObject *object);

@@ -37,6 +37,8 @@ GST_NN_API GstNnResultMeta *gst_buffer_add_nn_result_meta (GstBuffer *buffer, gi
 GST_NN_API GstNnResultMeta *gst_buffer_get_nn_result_meta (GstBuffer *buffer);
 GST_NN_API gboolean gst_nn_result_meta_is_empty (GstNnResultMeta *meta);
 GST_NN_API void gst_nn_result_meta_append (GstNnResultMeta *meta, const GstNnResultMeta *other);
+GST_NN_API void gst_nn_result_meta_append_inside (GstNnResultMeta *meta, guint parent_id,
+                                                  const GstNnResultMeta *other);
 GST_NN_API GstNnObject *gst_nn_result_meta_get_frame (GstNnResultMeta *meta);
 GST_NN_API guint gst_nn_result_meta_get_n_objects (GstNnResultMeta *meta);
 GST_NN_API GstNnObject *gst_nn_result_meta_get_object (GstNnResultMeta *meta, guint index);

@@ -15,8 +15,10 @@ G_BEGIN_DECLS
  * @width: of the picture, pixels
  * @height: of the picture, pixels
  * @pts: timestamp of the frame that was inferred
+ * @object_id: number of the object that the picture was cut out for; 0: it is the frame, or a tile
  *
- * Raw outputs of a model, on a video or tensor buffer. Without tensors it only carries the
+ * Raw outputs of a model, on a video or tensor buffer, which has several where the model was run on
+ * parts of it. Without tensors it only carries the
  * geometry, from nnpreproc to nninfer.
  *
  * Since: 1.0
@@ -25,10 +27,11 @@ typedef struct {
   GstMeta meta;
   GPtrArray *tensors;
   gchar **names;
-  GstNnDescription *description;
+  AxonModelDescription *description;
   AxonImageGeometry geometry;
   gint width, height;
   GstClockTime pts;
+  guint object_id;
   /*< private >*/
   gpointer _reserved[4];
 } GstNnTensorMeta;

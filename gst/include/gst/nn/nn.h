@@ -7,5 +7,6 @@
 #include <gst/nn/gstnnmask.h>
 #include <gst/nn/gstnnobject.h>
 #include <gst/nn/gstnnresultmeta.h>
+#include <gst/nn/gstnnscenemeta.h>
 #include <gst/nn/gstnnskeleton.h>
 #include <gst/nn/gstnntensormeta.h>

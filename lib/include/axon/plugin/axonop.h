@@ -42,8 +42,8 @@ typedef struct {
 typedef gboolean (*AxonInferFunc) (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                                    GError **error);
 
-/* Reference kernel: obvious, not fast. Missing optional inputs and unused outputs are NULL; outputs
- * have the inferred dtype and shape. */
+/* Reference kernel: obvious, not fast. Missing optional inputs and unused outputs are NULL, @error
+ * never is; outputs have the inferred dtype and shape. */
 typedef gboolean (*AxonEvalFunc) (const AxonNode *node, AxonTensor *const *in,
                                   AxonTensor *const *out, GError **error);
 

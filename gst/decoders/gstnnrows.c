@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "gstnnrows.h"
+
+#include <math.h>
+
+gboolean
+gst_nn_rows_init (GstNnRows *r, const GstNnDecodeInput *in, guint index, gint64 n, gint64 least)
+{
+  gint64 rows, columns;
+  gboolean is_turned;
+  if (index >= in->tensors->len || !gst_nn_is_table (gst_nn_shape_at (in, index), &rows, &columns))
+    return FALSE;
+  is_turned = columns == n && rows != n;
+  r->data = gst_nn_data_at (in, index);
+  r->n = n;
+  r->columns = is_turned ? rows : columns;
+  r->row_step = is_turned ? 1 : r->columns;
+  r->column_step = is_turned ? n : 1;
+  r->first_class = least;
+  r->n_classes = r->columns - least;
+  r->objectness = -1;
+  r->is_logit = FALSE;
+  r->i = -1;
+  return (rows == n || columns == n) && r->n_classes > 0;
+}
+
+gboolean
+gst_nn_rows_init_cells (GstNnRows *r, const GstNnDecodeInput *in, guint index, gint64 per_cell,
+                        gint64 least)
+{
+  static const gint strides[][2] = { { 8, 32 }, { 8, 64 }, { 4, 32 } };
+  for (guint i = 0; i < G_N_ELEMENTS (strides); i++) {
+    gint64 n = 0;
+    for (gint s = strides[i][0]; s <= strides[i][1]; s *= 2)
+      n += per_cell * gst_nn_grid_cells (in->width, in->height, s);
+    if (n > 0 && gst_nn_rows_init (r, in, index, n, least)) {
+      r->finest = strides[i][0];
+      r->per_cell = per_cell;
+      return TRUE;
+    }
+  }
+  return FALSE;
+}
+
+gboolean
+gst_nn_rows_init_masks (GstNnRows *r, const GstNnDecodeInput *in, gint64 per_cell, gint64 least,
+                        guint *maps)
+{
+  gint64 k, h, w;
+  if (in->tensors->len != 2)
+    return FALSE;
+  *maps = gst_nn_shape_at (in, 0)->rank == 4 ? 0 : 1;
+  if (!gst_nn_is_map (gst_nn_shape_at (in, *maps), &k, &h, &w) ||
+      !gst_nn_rows_init_cells (r, in, 1 - *maps, per_cell, least))
+    return FALSE;
+  r->n_classes -= k;
+  return r->n_classes > 0;
+}
+
+gboolean
+gst_nn_rows_init_final (GstNnRows *r, const GstNnDecodeInput *in, guint index, gint64 columns)
+{
+  gint64 n, c;
+  return index < in->tensors->len && gst_nn_is_table (gst_nn_shape_at (in, index), &n, &c) &&
+         c == columns && gst_nn_rows_init (r, in, index, n, 5);
+}
+
+gint
+gst_nn_rows_locate (const GstNnRows *r, const GstNnDecodeInput *in, gint64 *column, gint64 *row)
+{
+  gint64 i = r->i / r->per_cell, n;
+  gint stride = r->finest, columns;
+  while (i >= (n = gst_nn_grid_cells (in->width, in->height, stride))) {
+    i -= n;
+    stride *= 2;
+  }
+  columns = (in->width + stride - 1) / stride;
+  *column = i % columns;
+  *row = i / columns;
+  return stride;
+}
+
+/* Candidates that are columns: one pass over each class, which runs along memory. */
+static void
+fill_block (GstNnRows *r)
+{
+  gint64 n = MIN (GST_NN_ROWS_BLOCK, r->n - r->i);
+  const gfloat *scores = r->data + r->first_class * r->column_step + r->i;
+  for (gint64 i = 0; i < n; i++)
+    r->best[i] = -INFINITY;
+  for (gint64 k = 0; k < r->n_classes; k++, scores += r->column_step)
+    for (gint64 i = 0; i < n; i++)
+      r->best[i] = scores[i] > r->best[i] ? scores[i] : r->best[i];
+}
+
+static gdouble
+as_score (const GstNnRows *r, gdouble value)
+{
+  return r->is_logit ? gst_nn_sigmoid (value) : value;
+}
+
+/* Whether what is known without looking at every class reaches the threshold. */
+static gboolean
+may_reach (GstNnRows *r, gdouble threshold)
+{
+  if (r->row_step == 1 && r->i % GST_NN_ROWS_BLOCK == 0)
+    fill_block (r);
+  return (r->objectness < 0 || as_score (r, gst_nn_row_at (r, r->objectness)) >= threshold) &&
+         (r->row_step != 1 ||
+          as_score (r, (gdouble)r->best[r->i % GST_NN_ROWS_BLOCK]) >= threshold);
+}
+
+gboolean
+gst_nn_rows_next (GstNnRows *r, gdouble threshold)
+{
+  while (++r->i < r->n) {
+    gint64 k;
+    if (!may_reach (r, threshold))
+      continue;
+    k = gst_nn_best_class (r->data + r->i * r->row_step + r->first_class * r->column_step,
+                           r->n_classes, r->column_step);
+    r->class_id = (gint)k;
+    r->score = as_score (r, gst_nn_row_at (r, r->first_class + k));
+    if (r->objectness >= 0)
+      r->score *= as_score (r, gst_nn_row_at (r, r->objectness));
+    if (r->score >= threshold)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* A class is a small whole number. */
+gboolean
+gst_nn_rows_next_final (GstNnRows *r, gdouble threshold)
+{
+  while (++r->i < r->n) {
+    gdouble class_id = gst_nn_row_at (r, 5);
+    r->score = gst_nn_row_at (r, 4);
+    if (!(r->score >= threshold) || !(class_id >= 0) || class_id > G_MAXINT16)
+      continue;
+    r->class_id = (gint)(class_id + 0.5);
+    return TRUE;
+  }
+  return FALSE;
+}
+
+GstNnDetection *
+gst_nn_rows_add_corners (const GstNnRows *r, GArray *objects)
+{
+  gdouble x = gst_nn_row_at (r, 0), y = gst_nn_row_at (r, 1);
+  GstNnDetection *found = gst_nn_add_object (objects, x, y, gst_nn_row_at (r, 2) - x,
+                                             gst_nn_row_at (r, 3) - y, r->score, r->class_id);
+  if (found != NULL)
+    found->row = r->i;
+  return found;
+}
+
+GstNnDetection *
+gst_nn_rows_add_box (const GstNnRows *r, GArray *objects)
+{
+  gdouble w = gst_nn_row_at (r, 2), h = gst_nn_row_at (r, 3);
+  GstNnDetection *found =
+      gst_nn_add_object (objects, gst_nn_row_at (r, 0) - w / 2, gst_nn_row_at (r, 1) - h / 2, w, h,
+                         r->score, r->class_id);
+  if (found != NULL)
+    found->row = r->i;
+  return found;
+}
+
+void
+gst_nn_rows_say_keypoints (const GstNnRows *r, const GstNnDecodeInput *in, GstNnObject *object,
+                           gint64 first, gint64 numbers)
+{
+  for (gint64 k = first; k + numbers <= r->columns; k += numbers)
+    gst_nn_say_keypoint (in, object, gst_nn_row_at (r, k), gst_nn_row_at (r, k + 1),
+                         numbers > 2 ? gst_nn_row_at (r, k + 2) : 1);
+}
+
+/* Weighted sum of the maps along a part of one line, as coverage. */
+static void
+cover_line (const GstNnRows *r, gint64 first, const gfloat *maps, const gint64 dims[3],
+            const gint64 part[3], guint8 *out)
+{
+  gint64 n = part[1] - part[0], plane = dims[1] * dims[2];
+  g_autofree gfloat *sums = g_new0 (gfloat, n);
+  for (gint64 k = 0; k < dims[0]; k++) {
+    const gfloat *line = maps + k * plane + part[2] * dims[2] + part[0];
+    gfloat weight = (gfloat)gst_nn_row_at (r, first + k);
+    for (gint64 i = 0; i < n; i++)
+      sums[i] += weight * line[i];
+  }
+  for (gint64 i = 0; i < n; i++) {
+    gdouble coverage = gst_nn_sigmoid ((gdouble)sums[i]) * 255 + 0.5;
+    out[i] = coverage >= 0 ? (guint8)coverage : 0; /* not a number: none */
+  }
+}
+
+/* Bolya et al., arXiv:1904.02689: cells of the maps count whose centre is in the box. */
+void
+gst_nn_rows_say_mask (const GstNnRows *r, const GstNnDecodeInput *in, GstNnObject *object,
+                      const GstNnDetection *found, gint64 first, guint index)
+{
+  gint64 dims[3], x0, x1, y0, y1;
+  gdouble sx, sy;
+  guint8 *values;
+  gst_nn_is_map (gst_nn_shape_at (in, index), &dims[0], &dims[1], &dims[2]);
+  sx = (gdouble)in->width / (gdouble)dims[2];
+  sy = (gdouble)in->height / (gdouble)dims[1];
+  x0 = (gint64)round (CLAMP (found->x / sx, 0, (gdouble)dims[2]));
+  x1 = (gint64)round (CLAMP ((found->x + found->width) / sx, 0, (gdouble)dims[2]));
+  y0 = (gint64)round (CLAMP (found->y / sy, 0, (gdouble)dims[1]));
+  y1 = (gint64)round (CLAMP ((found->y + found->height) / sy, 0, (gdouble)dims[1]));
+  if (x1 <= x0 || y1 <= y0)
+    return;
+  values = g_malloc ((gsize)(x1 - x0) * (gsize)(y1 - y0));
+  for (gint64 y = y0; y < y1; y++)
+    cover_line (r, first, gst_nn_data_at (in, index), dims, (gint64[]){ x0, x1, y },
+                values + (y - y0) * (x1 - x0));
+  gst_nn_say_mask (in, object, GST_NN_MASK_COVERAGE, (guint)(x1 - x0), (guint)(y1 - y0), values,
+                   (gdouble[]){ (gdouble)x0 * sx, (gdouble)y0 * sy, (gdouble)(x1 - x0) * sx,
+                                (gdouble)(y1 - y0) * sy });
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table that most detectors give: a candidate's numbers are a row, or a column. Walks over
+ * those that score enough. One thread. */
+#pragma once
+
+#include "gstnndecoder.h"
+
+#define GST_NN_ROWS_BLOCK 64
+
+typedef struct {
+  const gfloat *data;
+  gint64 n, columns; /* candidates, and numbers of each */
+  gint64 row_step, column_step;
+  gint64 first_class, n_classes;
+  gint64 objectness; /* column of what class scores are multiplied with; -1: none */
+  gboolean is_logit; /* scores lack the sigmoid */
+  gint finest;       /* stride of the first grid of cells */
+  gint64 per_cell;   /* candidates of each */
+  /* the candidate */
+  gint64 i;
+  gint class_id;
+  gdouble score;
+  gfloat best[GST_NN_ROWS_BLOCK]; /* of a block of candidates that are columns */
+} GstNnRows;
+
+/* Output @index as [1,n,C] or [1,C,n] with more than @least columns, all behind which are classes.
+ * FALSE: it is not. */
+gboolean gst_nn_rows_init (GstNnRows *rows, const GstNnDecodeInput *in, guint index, gint64 n,
+                           gint64 least);
+/* The same where n is @per_cell times the cells of grids from stride 8 to 32 or 64, or 4 to 32. */
+gboolean gst_nn_rows_init_cells (GstNnRows *rows, const GstNnDecodeInput *in, guint index,
+                                 gint64 per_cell, gint64 least);
+/* The same of two outputs, of which @maps is [1,K,H,W]: the last K columns are weights of maps. */
+gboolean gst_nn_rows_init_masks (GstNnRows *rows, const GstNnDecodeInput *in, gint64 per_cell,
+                                 gint64 least, guint *maps);
+/* Output @index as [1,n,@columns] of what the model itself chose: corners, score, class. */
+gboolean gst_nn_rows_init_final (GstNnRows *rows, const GstNnDecodeInput *in, guint index,
+                                 gint64 columns);
+/* The next candidate that reaches the threshold. FALSE: there is none. */
+gboolean gst_nn_rows_next (GstNnRows *rows, gdouble threshold);
+gboolean gst_nn_rows_next_final (GstNnRows *rows, gdouble threshold);
+/* The cell of the candidate, and the stride of its grid. */
+gint gst_nn_rows_locate (const GstNnRows *rows, const GstNnDecodeInput *in, gint64 *column,
+                         gint64 *row);
+
+static inline gdouble
+gst_nn_row_at (const GstNnRows *rows, gint64 column)
+{
+  return (gdouble)rows->data[rows->i * rows->row_step + column * rows->column_step];
+}
+
+/* Columns 0 to 3 as centre and size, in pixels. */
+GstNnDetection *gst_nn_rows_add_box (const GstNnRows *rows, GArray *objects);
+/* Columns 0 to 3 as corners, in pixels. */
+GstNnDetection *gst_nn_rows_add_corners (const GstNnRows *rows, GArray *objects);
+/* Says keypoints from @first on: x, y and, with three @numbers, a score. */
+void gst_nn_rows_say_keypoints (const GstNnRows *rows, const GstNnDecodeInput *in,
+                                GstNnObject *object, gint64 first, gint64 numbers);
+/* Says the mask whose weights for the maps of output @index stand from @first on. */
+void gst_nn_rows_say_mask (const GstNnRows *rows, const GstNnDecodeInput *in, GstNnObject *object,
+                           const GstNnDetection *found, gint64 first, guint index);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* YOLOv5-seg and v7-seg: github.com/ultralytics/yolov5. Each object has weights
+ * of maps that all share. */
+#include "gstnnrows.h"
+
+#include <glib/gi18n-lib.h>
+
+static gboolean
+find_rows (const GstNnDecodeInput *in, GstNnRows *rows, guint *maps)
+{
+  if (!gst_nn_rows_init_masks (rows, in, 3, 5, maps))
+    return FALSE;
+  rows->objectness = 4;
+  return TRUE;
+}
+
+static gboolean
+fits (const GstNnDecodeInput *in)
+{
+  GstNnRows rows;
+  guint maps;
+  return find_rows (in, &rows, &maps);
+}
+
+static void
+decode (const GstNnDecodeInput *in, GArray *objects)
+{
+  GstNnRows rows;
+  guint maps;
+  find_rows (in, &rows, &maps);
+  while (gst_nn_rows_next (&rows, in->threshold))
+    gst_nn_rows_add_box (&rows, objects);
+}
+
+static void
+detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object)
+{
+  GstNnRows rows;
+  guint maps;
+  find_rows (in, &rows, &maps);
+  rows.i = found->row;
+  gst_nn_rows_say_mask (&rows, in, object, found, rows.first_class + rows.n_classes, maps);
+}
+
+const GstNnDecoder gst_nn_decoder_yolov5_seg = {
+  .name = "yolov5-seg",
+  .blurb = N_ ("as yolov5, and masks as weights of maps [1,K,H,W] (YOLOv5-seg, v7-seg)"),
+  .fits = fits,
+  .decode = decode,
+  .detail = detail,
+  .threshold = 0.25,
+};

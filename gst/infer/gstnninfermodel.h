@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What frames are inferred with: a model as the properties say, what describes it, and what it was
+ * compiled for. A frame holds the one that it was bound for, so that another can take its place
+ * meanwhile. Once compiled it does not change. */
+#pragma once
+
+#include "elements/gstnnmodelprops.h"
+
+typedef enum {
+  GST_NN_INFER_AS_CONFIGURED,
+  GST_NN_INFER_LATENCY,
+  GST_NN_INFER_THROUGHPUT
+} GstNnInferGoal;
+
+/* What comes. */
+typedef struct {
+  gboolean is_video, is_live;
+  const GstCaps *caps; /* NULL: not known yet */
+} GstNnStream;
+
+typedef struct {
+  gatomicrefcount ref_count;
+  /* properties, as they were when it was made */
+  gchar *path, *device, *extensions;
+  gboolean device_is_set;
+  guint nireq;
+  GstStructure *config; /* or NULL */
+  GstNnModelProps props;
+  /* opened */
+  AxonModel *model;
+  GstNnDescription *description;
+  /* prepared */
+  gboolean is_video;
+  GstNnInferGoal goal;
+  gint input_width, input_height; /* where it takes pictures */
+  AxonModel *graph; /* for tensors with their shapes, for video with the picture step */
+  /* compiled */
+  AxonCompiledModel *compiled;
+} GstNnInferModel;
+
+GstNnInferModel *gst_nn_infer_model_new (void);
+GstNnInferModel *gst_nn_infer_model_ref (GstNnInferModel *m);
+void gst_nn_infer_model_unref (GstNnInferModel *m);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (GstNnInferModel, gst_nn_infer_model_unref)
+
+/* Reads and describes it. */
+gboolean gst_nn_infer_model_open (GstNnInferModel *m, GError **error);
+/* What is opened, prepared for a stream. Sizes that the model leaves free get those of the caps. */
+GstNnInferModel *gst_nn_infer_model_prepare (const GstNnInferModel *opened,
+                                             const GstNnStream *stream, GError **error);
+/* TRUE if both were prepared for the same. */
+gboolean gst_nn_infer_model_is_alike (const GstNnInferModel *a, const GstNnInferModel *b);
+/* TRUE if it cannot be prepared before caps come. */
+gboolean gst_nn_infer_model_needs_caps (const GstNnInferModel *m, gboolean is_video);
+/* TRUE if it is run as it was compiled to a file. */
+gboolean gst_nn_infer_model_is_imported (const GstNnInferModel *m);
+/* other/tensors caps of what goes in, or comes out. */
+GstCaps *gst_nn_infer_model_get_caps (const GstNnInferModel *m, gboolean outputs);
+
+/* gstnninferhint.c */
+GstNnInferGoal gst_nn_infer_model_choose_goal (const GstNnInferModel *m, gboolean is_live);
+/* Frames that are inferred at once, at most. */
+guint gst_nn_infer_model_count_held (const GstNnInferModel *m);
+/* a{sv} of the device's properties, every value as text. */
+GVariant *gst_nn_infer_model_dup_config (const GstNnInferModel *m);

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* nntrack against scenes of which the truth is known, and what it is made of by itself. */
+#include "trackscene.h"
+#include "track/gstnnassign.h"
+
+#include <gst/check/gstharness.h>
+#include <gst/nn/nn.h>
+#include <math.h>
+
+/* The least cost, by trying everything. */
+static gdouble
+try_all (const gdouble *costs, guint n_rows, guint n_columns, guint row, guint taken, gdouble limit)
+{
+  gdouble least;
+  if (row == n_rows)
+    return 0;
+  least = limit + try_all (costs, n_rows, n_columns, row + 1, taken, limit);
+  for (guint c = 0; c < n_columns; c++)
+    if (!(taken & (1u << c)) && costs[row * n_columns + c] < limit)
+      least = MIN (least, costs[row * n_columns + c] + try_all (costs, n_rows, n_columns, row + 1,
+                                                                taken | (1u << c), limit));
+  return least;
+}
+
+static void
+assignment_is_the_cheapest_of_all (void)
+{
+  GstNnAssignment *a = gst_nn_assignment_new ();
+  GRand *rand = g_rand_new_with_seed (5);
+  for (guint t = 0; t < 2000; t++) {
+    guint n = 1 + (guint)g_rand_int_range (rand, 0, 6),
+          m = 1 + (guint)g_rand_int_range (rand, 0, 6);
+    gdouble *costs = gst_nn_assignment_begin (a, n, m), copy[36], limit = 0.7, sum = 0;
+    guint taken = 0;
+    const gint *columns;
+    for (guint i = 0; i < n * m; i++) /* ties, too */
+      copy[i] = costs[i] = t % 2 ? g_rand_double (rand) : g_rand_int_range (rand, 0, 5) / 4.0;
+    columns = gst_nn_assignment_solve (a, limit);
+    for (guint r = 0; r < n; r++) {
+      sum += columns[r] < 0 ? limit : copy[r * m + (guint)columns[r]];
+      if (columns[r] >= 0) {
+        g_assert_cmpfloat (copy[r * m + (guint)columns[r]], <, limit);
+        g_assert_false (taken & (1u << columns[r]));
+        taken |= 1u << columns[r];
+      }
+    }
+    g_assert_cmpfloat_with_epsilon (sum, try_all (copy, n, m, 0, 0, limit), 1e-9);
+  }
+  g_rand_free (rand);
+  gst_nn_assignment_free (a);
+}
+
+static void
+many_frames_at_once_are_predicted_as_one_by_one (void)
+{
+  GstNnKalman a, b;
+  GstNnBox box = { 100, 50, 40, 80 };
+  gst_nn_kalman_init (&a, &box);
+  for (guint i = 1; i <= 30; i++) {
+    gst_nn_kalman_predict (&a, 1, FALSE);
+    box.x = 100 + 5 * i;
+    gst_nn_kalman_update (&a, &box);
+  }
+  b = a;
+  for (guint i = 0; i < 7; i++)
+    gst_nn_kalman_predict (&a, 1, FALSE);
+  gst_nn_kalman_predict (&b, 7, FALSE);
+  for (guint i = 0; i < 4; i++) { /* noise follows the size, which hardly changes */
+    g_assert_cmpfloat_with_epsilon (a.axes[i].value, b.axes[i].value, 1e-9);
+    g_assert_cmpfloat_with_epsilon (a.axes[i].variance / b.axes[i].variance, 1, 1e-3);
+  }
+  gst_nn_kalman_get_box (&b, &box);
+  g_assert_cmpfloat_with_epsilon (box.x, 100 + 5 * 37, 2);
+}
+
+static GstBuffer *
+frame_of (const Scene *scene, guint frame, guint *next, gboolean is_inferred)
+{
+  GstBuffer *buffer = gst_buffer_new ();
+  GstNnResultMeta *result =
+      is_inferred ? gst_buffer_add_nn_result_meta (buffer, SCENE_WIDTH, SCENE_HEIGHT) : NULL;
+  GST_BUFFER_PTS (buffer) = frame * GST_SECOND / 30;
+  for (; *next < scene->seen->len; (*next)++) {
+    const SceneBox *s = &g_array_index (scene->seen, SceneBox, *next);
+    GstNnObject *o;
+    if (s->frame != frame)
+      break;
+    if (!is_inferred)
+      continue;
+    o = gst_nn_result_meta_add_object (result, 0);
+    gst_nn_object_set_box (o, s->box.x, s->box.y, s->box.width, s->box.height);
+    gst_nn_object_set_class (o, 0, "thing", s->score);
+    gst_nn_object_set_origin (o, "scene", GST_BUFFER_PTS (buffer));
+  }
+  return buffer;
+}
+
+static void
+collect (GArray *tracks, GstBuffer *buffer, guint frame)
+{
+  GstNnResultMeta *result = gst_buffer_get_nn_result_meta (buffer);
+  GstNnObject *o;
+  for (guint i = 0; result != NULL && (o = gst_nn_result_meta_get_object (result, i)); i++) {
+    SceneBox b = { .frame = frame, .id = (guint)gst_nn_object_get_track_id (o) };
+    gst_nn_object_get_box (o, &b.box.x, &b.box.y, &b.box.width, &b.box.height);
+    if (b.id != 0)
+      g_array_append_val (tracks, b);
+  }
+}
+
+static SceneQuality
+run_scene (const SceneConfig *config, guint interval)
+{
+  GstHarness *h = gst_harness_new ("nntrack");
+  Scene scene = scene_new (config);
+  g_autoptr (GArray) tracks = g_array_new (FALSE, TRUE, sizeof (SceneBox));
+  SceneQuality q;
+  guint next = 0;
+  gint64 took = 0;
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=1280,height=720,framerate=30/1");
+  for (guint f = 0; f < config->n_frames; f++) {
+    GstBuffer *buffer = frame_of (&scene, f, &next, f % interval == 0);
+    gint64 begin = g_get_monotonic_time ();
+    buffer = gst_harness_push_and_pull (h, buffer);
+    took += g_get_monotonic_time () - begin;
+    collect (tracks, buffer, f);
+    gst_buffer_unref (buffer);
+  }
+  q = scene_judge (scene.truth, tracks, config->n_frames);
+  g_test_message ("MOTA %.3f IDF1 %.3f HOTA %.3f, %u switches, %.0f us a frame", q.mota, q.idf1,
+                  q.hota, q.n_switches, (gdouble)took / config->n_frames);
+  scene_clear (&scene);
+  gst_harness_teardown (h);
+  return q;
+}
+
+/* What is measured is well above these: less is a change for the worse. */
+static const struct {
+  const gchar *name;
+  SceneConfig scene;
+  guint interval;
+  gdouble mota, idf1, hota;
+} cases[] = {
+  { "clear", { 10, 600, 0, 0, 0, 6, 1 }, 1, 0.92, 0.83, 0.86 },
+  { "usual", { 12, 600, 0.1, 0.5, 0.05, 6, 2 }, 1, 0.82, 0.83, 0.7 },
+  { "crowd", { 30, 600, 0.1, 1, 0.05, 4, 3 }, 1, 0.74, 0.7, 0.59 },
+  { "every-third-frame", { 12, 600, 0.05, 0.3, 0.04, 5, 4 }, 3, 0.76, 0.76, 0.69 },
+  { "fifty", { 50, 300, 0.05, 1, 0.04, 4, 5 }, 1, 0.69, 0.71, 0.62 },
+};
+
+static void
+tracks_fit_the_truth (gconstpointer data)
+{
+  guint i = GPOINTER_TO_UINT (data);
+  SceneQuality q = run_scene (&cases[i].scene, cases[i].interval);
+  g_assert_cmpfloat (q.mota, >=, cases[i].mota);
+  g_assert_cmpfloat (q.idf1, >=, cases[i].idf1);
+  g_assert_cmpfloat (q.hota, >=, cases[i].hota);
+}
+
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/trackquality/assignment_is_the_cheapest_of_all",
+                   assignment_is_the_cheapest_of_all);
+  g_test_add_func ("/trackquality/many_frames_at_once_are_predicted_as_one_by_one",
+                   many_frames_at_once_are_predicted_as_one_by_one);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *path =
+        g_strconcat ("/trackquality/tracks_fit_the_truth/", cases[i].name, NULL);
+    g_test_add_data_func (path, GUINT_TO_POINTER (i), tracks_fit_the_truth);
+  }
+  return g_test_run ();
+}
