@@ -47,7 +47,9 @@ every_fault_is_an_error_that_names_the_server (void)
     InferenceServer *server = inference_server_new (model, &options);
     g_autofree gchar *url = inference_server_url (server);
     g_autoptr (AxonCompiledModel) compiled =
-        remote_compile (model, "REMOTE", server, "'TIMEOUT': <'3000'>, 'RETRIES': <'1'>,");
+        remote_compile (model, "REMOTE", server,
+                        rows[i].mischief == HANG ? "'TIMEOUT': <'5000'>,"
+                                                 : "'TIMEOUT': <'60000'>, 'RETRIES': <'1'>,");
     g_autoptr (AxonTensor) out = NULL;
     g_autoptr (GError) error = NULL;
     g_test_message ("mischief %d", rows[i].mischief);
@@ -274,11 +276,13 @@ a_server_is_believed_by_its_certificate (void)
   } rows[] = { { "expired.pem", "has expired" }, { "other.pem", "for another host" } };
   g_autoptr (AxonModel) model = test_relu_model ();
   g_autofree gchar *ca = certificate ("ca.pem");
-  g_autofree gchar *trust = g_strdup_printf ("'CA_FILE': <'%s'>, 'RETRIES': <'0'>,", ca);
+  g_autofree gchar *trust =
+      g_strdup_printf ("'CA_FILE': <'%s'>, 'RETRIES': <'0'>, 'TIMEOUT': <'120000'>,", ca);
   InferenceServer *server = secure_server (model, "server.pem", FALSE);
   g_autoptr (AxonCompiledModel) compiled = remote_compile (model, "REMOTE", server, trust);
   remote_run_many (compiled, 4, 2);
-  compile_fails (model, server, "'RETRIES': <'0'>,", "nobody who is trusted");
+  compile_fails (model, server, "'RETRIES': <'0'>, 'TIMEOUT': <'120000'>,",
+                 "nobody who is trusted");
   g_clear_object (&compiled);
   inference_server_free (server);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
@@ -294,7 +298,8 @@ a_client_shows_its_certificate (void)
   g_autoptr (AxonModel) model = test_relu_model ();
   g_autofree gchar *ca = certificate ("ca.pem");
   g_autofree gchar *client = certificate ("client.pem");
-  g_autofree gchar *trust = g_strdup_printf ("'CA_FILE': <'%s'>, 'RETRIES': <'0'>,", ca);
+  g_autofree gchar *trust =
+      g_strdup_printf ("'CA_FILE': <'%s'>, 'RETRIES': <'0'>, 'TIMEOUT': <'120000'>,", ca);
   g_autofree gchar *more = g_strdup_printf ("%s 'CERTIFICATE_FILE': <'%s'>,", trust, client);
   InferenceServer *server = secure_server (model, "server.pem", TRUE);
   g_autoptr (AxonCompiledModel) compiled = remote_compile (model, "REMOTE", server, more);
