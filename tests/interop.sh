@@ -37,7 +37,7 @@ try_model() {
   work=$(mktemp -d); port=$((port + 10))
   "$home/$server/bin/python" "$here/remote/servers.py" "$server" "$folder/model.onnx" $port "$work" > "$work/log" 2>&1 & pid=$!
   if ! wait_until_ready $pid; then
-    echo "skipped: $server does not start: $(grep -v '^ *$' "$work/log" | tail -n 1)"
+    echo "skipped: $server does not start: $(grep -iE 'error|cannot|not found' "$work/log" | tail -n 1)"
   elif "$build/lib/tools/axon-run" --device REMOTE --config "URL=http://127.0.0.1:$port" --config REMOTE_MODEL=m \
       "$folder/model.onnx" --expect "$folder/test_data_set_0" > "$work/run" 2>&1; then
     echo "ok: $server $(basename "$folder")"
