@@ -231,6 +231,7 @@ axon_candidates_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *
                               t->error->message);
       axon_plugin_log (plugin, config, "LOG_WARNING", "%s is left out: %s", t->ref->device,
                        t->error->message);
+      axon_candidates_lose (scheduler, t->ref->device, t->error);
     }
     g_clear_object (&t->compiled);
     g_clear_error (&t->error);

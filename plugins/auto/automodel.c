@@ -126,6 +126,8 @@ search (State *state, AxonProgressFunc progress, gpointer user_data)
       adopt (state, ref, compiled);
     else
       note_failure (state, ref->device, error);
+    if (compiled == NULL)
+      axon_candidates_lose (state->scheduler, ref->device, error);
     found = compiled != NULL;
     axon_device_ref_free (ref);
   }
@@ -298,7 +300,10 @@ state_new (AxonPlugin *plugin, AxonCore *core, AxonModel *model, GPtrArray *devi
 {
   State *state = g_new0 (State, 1);
   const gchar *policy = axon_config_get_string (config, "SCHEDULE_POLICY");
+  const gchar *hint = axon_config_get_string (config, "PERFORMANCE_HINT");
   AxonSchedulerFlags flags = g_str_equal (policy, "ROUND_ROBIN") ? AXON_SCHEDULER_ROUND_ROBIN : 0;
+  if (!g_str_equal (hint, "CUMULATIVE_THROUGHPUT")) /* a device that is back, before its stand-in */
+    flags = AXON_SCHEDULER_FIRST;
   if (axon_config_get_bool (config, "DEVICE_BIND_BUFFER"))
     flags |= AXON_SCHEDULER_BIND;
   else if (axon_config_get_bool (config, "ENABLE_RUNTIME_FALLBACK"))
@@ -313,10 +318,9 @@ state_new (AxonPlugin *plugin, AxonCore *core, AxonModel *model, GPtrArray *devi
   state->devices = g_ptr_array_ref (devices);
   state->messages = g_string_new (NULL);
   state->cancellable = g_cancellable_new ();
+  state->hint = g_str_equal (hint, "LATENCY") ? "LATENCY" : "THROUGHPUT";
   state->scheduler = axon_scheduler_new (flags);
-  state->hint = g_str_equal (axon_config_get_string (config, "PERFORMANCE_HINT"), "LATENCY")
-                    ? "LATENCY"
-                    : "THROUGHPUT";
+  axon_candidates_await (state->scheduler, plugin, model, devices, config, state->hint);
   return state;
 }
 
@@ -350,6 +354,7 @@ auto_model_finalize (GObject *object)
 {
   State *state = ((AutoModel *)object)->state;
   axon_scheduler_set_empty_func (state->scheduler, NULL, NULL);
+  axon_candidates_stop_awaiting (state->scheduler);
   g_cancellable_cancel (state->cancellable); /* a search that still runs ends soon, on its own */
   state_unref (state);
   G_OBJECT_CLASS (auto_model_parent_class)->finalize (object);
