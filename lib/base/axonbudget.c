@@ -4,9 +4,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define ALIGNMENT 64
-#define AROUND 512 /* bytes: what stands around a block, such as a tensor; many small ones are large */
+#define AROUND                                                                                     \
+  512 /* bytes: what stands around a block, such as a tensor; many small ones are large */
+
+/* From this on a block is the system's own, and goes back to it. What is freed of a C library's
+ * heap stays there, in that of each thread that ever had a tensor. */
+#if defined(__SANITIZE_ADDRESS__) /* which looks after what the C library gives */
+#define LARGE G_MAXSIZE
+#else
+#define LARGE ((gsize)1 << 20)
+#endif
 
 struct _AxonBudget {
   gatomicrefcount ref_count;
@@ -100,21 +110,49 @@ typedef struct {
 
 G_STATIC_ASSERT (sizeof (Head) <= ALIGNMENT);
 
+static gsize
+size_of_block (gsize n_bytes)
+{
+  return n_bytes - AROUND + 2 * ALIGNMENT;
+}
+
+static gpointer
+take_block (gsize size)
+{
+  gpointer block = NULL;
+  if (size < LARGE)
+    return posix_memalign (&block, ALIGNMENT, size) == 0 ? block : NULL;
+  block = mmap (NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (block == MAP_FAILED)
+    return NULL;
+  madvise (block, size, MADV_HUGEPAGE); /* fewer faults, where there are any */
+  return block;
+}
+
+static void
+give_block (gpointer block, gsize size)
+{
+  if (size < LARGE)
+    free (block);
+  else
+    munmap (block, size);
+}
+
 /* @n_bytes: what was taken of the budget */
 static gpointer
 allocate (gsize n, gsize size, gsize *n_bytes, GError **error)
 {
   AxonBudget *budget = axon_work_get_budget ();
-  gpointer block = NULL;
-  if (!g_size_checked_mul (n_bytes, n, size) ||
-      !g_size_checked_add (n_bytes, *n_bytes, AROUND)) {
+  gpointer block;
+  if (!g_size_checked_mul (n_bytes, n, size) || !g_size_checked_add (n_bytes, *n_bytes, AROUND)) {
     *n_bytes = G_MAXSIZE;
     set_error (budget, G_MAXSIZE, error);
     return NULL;
   }
   if (!axon_budget_take (budget, *n_bytes, error))
     return NULL;
-  if (posix_memalign (&block, ALIGNMENT, *n_bytes - AROUND + 2 * ALIGNMENT) != 0) {
+  block = take_block (size_of_block (*n_bytes));
+  if (block == NULL) {
     axon_budget_give (budget, *n_bytes);
     if (error != NULL && *error == NULL)
       g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
@@ -137,7 +175,9 @@ axon_scratch_new0 (gsize n, gsize size, GError **error)
 {
   gsize n_bytes;
   gpointer memory = allocate (n, size, &n_bytes, error);
-  return memory ? memset (memory, 0, n_bytes - AROUND + ALIGNMENT) : NULL;
+  if (memory != NULL && size_of_block (n_bytes) < LARGE) /* the system's are zero */
+    memset (memory, 0, n_bytes - AROUND + ALIGNMENT);
+  return memory;
 }
 
 void
@@ -148,7 +188,7 @@ axon_scratch_free (gpointer memory)
     return;
   memory = (guint8 *)memory - ALIGNMENT;
   head = *(Head *)memory;
-  free (memory);
+  give_block (memory, size_of_block (head.n_bytes));
   axon_budget_give (head.budget, head.n_bytes);
   axon_budget_unref (head.budget);
 }
