@@ -12,7 +12,7 @@
  * must find what runs to cancel it; GstDataQueue shows neither.
  *
  * One lock, inside; never held while a request is started, cancelled or freed, nor while anything
- * is pushed. Under it only that of the turns is taken, where several elements share a model. */
+ * is pushed. Under it only that of the turns is taken. */
 #pragma once
 
 #include "frame/gstnnframe.h"
@@ -40,12 +40,14 @@ typedef struct {
   gsize size;                /* FRAME: bytes of @buffer */
   AxonInferRequest *request; /* FRAME; NULL: passes without inference */
   GstNnInferModel *model;    /* FRAME: that of @request */
-  GstNnInferSeat *turn;      /* FRAME: until @request is done; NULL: nobody shares */
+  GstNnInferSeat *turn;      /* FRAME: until @request is done */
+  GstNnInferSeat *seat;      /* FRAME: where @request goes back to */
   GstNnFrame frame;          /* FRAME from video: mapped while the request runs */
   GPtrArray *maps;           /* FRAME from tensors: mapped memories */
   GstEvent *event;           /* EVENT */
   GstQuery *query;           /* QUERY, answered by the task */
   gboolean done;             /* lock */
+  gboolean is_cancelled;     /* lock: FRAME: @request may hear of it when it is done */
   gboolean answer;           /* lock: QUERY */
   GError *error;             /* lock: FRAME; read by the task once it is done */
   gint64 came;               /* FRAME: microseconds */
@@ -70,7 +72,7 @@ void gst_nn_infer_queue_fail (GstNnInferQueue *queue);
 /* Nothing runs and nothing is queued: forgets them. */
 void gst_nn_infer_queue_close (GstNnInferQueue *queue);
 
-/* Streaming thread. Gives @slot an idle request. Waits for the compiled model and for one: back-
+/* Streaming thread. Gives @slot a request. Waits for the compiled model and for a turn: back-
  * pressure; or does not, and @slot may have none after all. */
 GstFlowReturn gst_nn_infer_queue_take_request (GstNnInferQueue *queue, GstNnSlot *slot,
                                                gboolean waits);

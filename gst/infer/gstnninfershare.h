@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Elements with the same model-instance-id have one model: it is read once, and compiled once for
- * each kind of stream, and they take turns (gstnninferturns.h). Requests are each element's own, so
- * one that is paused, slow or gone holds nothing that another waits for; the device takes what is
- * started in the order of starting, and a batching one puts requests of several elements together.
+ * each kind of stream, and they take turns (gstnninferturns.h). No number of requests is shared
+ * out, so one that is paused, slow or gone holds nothing that another waits for; the device takes
+ * what is started in the order of starting, and a batching one puts requests of several elements
+ * together.
  *
  * Any thread. A share lives as long as a model that holds it, and what was compiled as long as a
  * model uses it. */

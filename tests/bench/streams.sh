@@ -12,9 +12,9 @@ streams() { # N ELEMENTS: kilobytes
 }
 printf '| model | one stream, MB | four that share | ratio | four apart | ratio |\n|---|---|---|---|---|---|\n'
 for model; do
-  alone=$(streams 1 nninfer model="$model" model-instance-id=one)
-  shared=$(streams 4 nninfer model="$model" model-instance-id=one)
-  apart=$(streams 4 nninfer model="$model")
+  alone=$(streams 1 nninfer model="$model" model-instance-id=one ! nndecode)
+  shared=$(streams 4 nninfer model="$model" model-instance-id=one ! nndecode)
+  apart=$(streams 4 nninfer model="$model" ! nndecode)
   awk -v name="$(basename "$(dirname "$model")")" -v a="$alone" -v s="$shared" -v p="$apart" 'BEGIN {
     printf "| %s | %.0f | %.0f | %.2f | %.0f | %.2f |\n", name, a / 1024, s / 1024, s / a, p / 1024, p / a }'
 done

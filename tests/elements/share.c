@@ -127,13 +127,24 @@ note_wake (gpointer count)
   ++*(guint *)count;
 }
 
+static AxonCompiledModel *
+compiled_new (void)
+{
+  g_autofree gchar *path = test_ball_model ();
+  AxonCompiledModel *compiled = axon_core_compile_model_from_file (
+      axon_core_get_default (), path, "TEMPLATE", NULL, NULL, NULL, NULL, NULL);
+  g_assert_nonnull (compiled);
+  return compiled;
+}
+
 static void
 elements_take_turns_in_equal_parts (void)
 {
   GstNnInferTurns *turns = gst_nn_infer_turns_new ();
+  g_autoptr (AxonCompiledModel) compiled = compiled_new ();
   guint woken[2] = { 0, 0 }, n;
-  GstNnInferSeat *a = gst_nn_infer_turns_sit (turns, 4, note_wake, &woken[0]);
-  GstNnInferSeat *b = gst_nn_infer_turns_sit (turns, 4, note_wake, &woken[1]);
+  GstNnInferSeat *a = gst_nn_infer_turns_sit (turns, compiled, 4, note_wake, &woken[0]);
+  GstNnInferSeat *b = gst_nn_infer_turns_sit (turns, compiled, 4, note_wake, &woken[1]);
   for (n = 0; gst_nn_infer_seat_take_turn (a, FALSE); n++)
     ;
   g_assert_cmpuint (n, ==, 4);                           /* who is alone has all */
@@ -154,6 +165,41 @@ elements_take_turns_in_equal_parts (void)
     gst_nn_infer_seat_end_turn (b);
   g_assert_cmpuint (woken[0], ==, 0);
   gst_nn_infer_seat_leave (b);
+  gst_nn_infer_turns_unref (turns);
+}
+
+/* What two elements had comes back, and only as many stay as one has. */
+static void
+idle_requests_are_everybodys_and_no_more_than_one_has (void)
+{
+  GstNnInferTurns *turns = gst_nn_infer_turns_new ();
+  g_autoptr (AxonCompiledModel) compiled = compiled_new (), other = compiled_new ();
+  GstNnInferSeat *a = gst_nn_infer_turns_sit (turns, compiled, 2, note_wake, NULL);
+  GstNnInferSeat *b = gst_nn_infer_turns_sit (turns, compiled, 2, note_wake, NULL);
+  GstNnInferSeat *c = gst_nn_infer_turns_sit (turns, other, 2, note_wake, NULL);
+  AxonInferRequest *requests[4], *again;
+  guint n_alive = 0;
+  for (guint i = 0; i < 4; i++) {
+    requests[i] = gst_nn_infer_seat_take_request (i % 2 ? a : b);
+    g_object_add_weak_pointer (G_OBJECT (requests[i]), (gpointer *)&requests[i]);
+  }
+  for (guint i = 0; i < 4; i++)
+    gst_nn_infer_seat_give_request (a, requests[i]);
+  for (guint i = 0; i < 4; i++)
+    n_alive += requests[i] != NULL;
+  g_assert_cmpuint (n_alive, ==, 2);
+  again = gst_nn_infer_seat_take_request (b);
+  g_assert_true (again == requests[3]);                /* whose outputs were used last */
+  g_object_unref (gst_nn_infer_seat_take_request (c)); /* of another model */
+  g_assert_nonnull (requests[2]);
+  gst_nn_infer_seat_leave (a);
+  g_assert_null (requests[2]);
+  gst_nn_infer_seat_ref (b);
+  gst_nn_infer_seat_leave (b);
+  gst_nn_infer_seat_give_request (b, again); /* too late to be kept */
+  g_assert_null (requests[3]);
+  gst_nn_infer_seat_unref (b);
+  gst_nn_infer_seat_leave (c);
   gst_nn_infer_turns_unref (turns);
 }
 
@@ -255,6 +301,7 @@ main (int argc, char **argv)
     TEST (a_paused_stream_delays_nobody),
     TEST (a_run_that_never_ends_delays_nobody_else),
     TEST (elements_take_turns_in_equal_parts),
+    TEST (idle_requests_are_everybodys_and_no_more_than_one_has),
     TEST (regions_and_tiles_of_several_streams_are_one_batch),
     TEST (what_the_first_gives_up_compiling_the_next_one_compiles),
     TEST (a_compile_that_fails_fails_for_all),
