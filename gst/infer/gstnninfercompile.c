@@ -44,6 +44,7 @@ take_properties (GstNnInfer *self)
   m->device_is_set = self->device_is_set;
   m->extensions = g_strdup (self->extensions);
   m->nireq = self->nireq;
+  m->max_memory = self->max_memory;
   m->instance_id = self->instance_id && *self->instance_id ? g_strdup (self->instance_id) : NULL;
   m->config = self->config ? gst_structure_copy (self->config) : NULL;
   gst_nn_model_props_copy (&m->props, &self->props);
@@ -291,6 +292,16 @@ finish_change (Job *job)
   warn_if_assumed (self, job->m);
 }
 
+static void
+end_job (Job *job)
+{
+  GstNnInfer *self = job->self;
+  g_clear_pointer (&job->opened, gst_nn_infer_model_unref);
+  g_clear_pointer (&job->m, gst_nn_infer_model_unref);
+  g_free (job);
+  g_atomic_int_set (&self->is_compiling, FALSE);
+}
+
 static gpointer
 compile_main (gpointer data)
 {
@@ -308,10 +319,7 @@ compile_main (gpointer data)
   } else {
     fail (job, error);
   }
-  g_clear_pointer (&job->opened, gst_nn_infer_model_unref);
-  g_clear_pointer (&job->m, gst_nn_infer_model_unref);
-  g_free (job);
-  g_atomic_int_set (&self->is_compiling, FALSE);
+  end_job (job);
   return NULL;
 }
 
@@ -319,6 +327,7 @@ compile_main (gpointer data)
 static void
 start_compile (GstNnInfer *self, GstNnInferModel *opened, GstNnInferModel *m)
 {
+  g_autoptr (GError) error = NULL;
   Job *job = g_new0 (Job, 1);
   job->self = self;
   job->opened = opened;
@@ -329,7 +338,12 @@ start_compile (GstNnInfer *self, GstNnInferModel *opened, GstNnInferModel *m)
   self->is_change = opened != NULL;
   self->cancellable = g_cancellable_new ();
   g_atomic_int_set (&self->is_compiling, TRUE);
-  self->worker = g_thread_new ("nninfer-compile", compile_main, job);
+  self->worker = g_thread_try_new ("nninfer-compile", compile_main, job, &error);
+  if (self->worker == NULL) {
+    fail (job, error);
+    end_job (job);
+    g_clear_object (&self->cancellable);
+  }
 }
 
 void

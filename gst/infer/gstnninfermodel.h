@@ -25,7 +25,7 @@ typedef struct {
   /* properties, as they were when it was made */
   gchar *path, *device, *extensions;
   gboolean device_is_set;
-  guint nireq;
+  guint nireq, max_memory;
   GstStructure *config; /* or NULL */
   GstNnModelProps props;
   gchar *instance_id;     /* or NULL: shares nothing */

@@ -5,10 +5,10 @@
 
 #include "elements/gstnnelement.h"
 
-enum { MODEL, DEVICE, EXTENSIONS, CONFIG, DESCRIPTION, N_SETTINGS };
+enum { MODEL, DEVICE, EXTENSIONS, CONFIG, LIMIT, DESCRIPTION, N_SETTINGS };
 
-static const gchar *const names[N_SETTINGS] = { "model", "device", "extensions", "config",
-                                                "description" };
+static const gchar *const names[N_SETTINGS] = { "model",  "device",     "extensions",
+                                                "config", "max-memory", "description" };
 
 struct _GstNnInferShare {
   gchar *id;
@@ -134,6 +134,7 @@ get_settings (const GstNnInferModel *m, gchar **settings)
   settings[DEVICE] = g_strdup (m->device);
   settings[EXTENSIONS] = g_strdup (m->extensions ? m->extensions : "");
   settings[CONFIG] = m->config ? gst_structure_to_string (m->config) : g_strdup ("");
+  settings[LIMIT] = g_strdup_printf ("%u", m->max_memory);
   settings[DESCRIPTION] = describe_props (&m->props);
 }
 
