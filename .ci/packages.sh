@@ -8,7 +8,8 @@ BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config gettext libglib2.0-de
   libgdk-pixbuf-2.0-dev libgirepository1.0-dev gobject-introspection fonts-dejavu-core
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good"
 TEST_PACKAGES="make pocl-opencl-icd gstreamer1.0-libav libonnx-testdata libonnx-dev python3 python3-numpy
-  python3-onnx python3-gi clang-format cppcheck abigail-tools gir1.2-gstreamer-1.0"
+  python3-onnx python3-gi clang-format cppcheck abigail-tools gir1.2-gstreamer-1.0
+  fish zsh man-db gjs mypy gi-docgen python3-markdown"
 CLANG_PACKAGES="clang libclang-rt-dev"
 VALGRIND_PACKAGES="valgrind"
 ROOT_PACKAGES="debootstrap"
