@@ -12,6 +12,7 @@ TEST_PACKAGES="make pocl-opencl-icd gstreamer1.0-libav libonnx-testdata libonnx-
   fish zsh man-db gjs mypy gi-docgen python3-markdown"
 CLANG_PACKAGES="clang libclang-rt-dev"
 VALGRIND_PACKAGES="valgrind"
+PACKAGE_PACKAGES="debhelper dpkg-dev fakeroot lintian"
 ROOT_PACKAGES="debootstrap"
 CROSS_PACKAGES="gcc-aarch64-linux-gnu qemu-user-static"
 
