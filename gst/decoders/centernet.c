@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* CenterNet: Zhou et al., arXiv:1904.07850. A cell that is the largest of its neighbours is an
- * object's centre: nothing else is suppressed. */
+ * object's centre: nothing else is suppressed. Exports may lack the sigmoid. */
 #include "gstnndecoder.h"
 
 #include <glib/gi18n-lib.h>
@@ -80,10 +80,13 @@ add_peak (const Maps *m, gint64 i, gdouble score, gint class_id, GArray *objects
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
-  gboolean is_logit = g_strcmp0 (in->activation, "sigmoid") == 0;
-  gdouble least = is_logit ? log (in->threshold / (1 - in->threshold)) : in->threshold;
+  gboolean is_logit;
+  gdouble least;
   Maps m;
   find_maps (in, &m);
+  is_logit = in->activation ? g_str_equal (in->activation, "sigmoid")
+                            : !gst_nn_are_shares (m.heat, m.c * m.h * m.w);
+  least = is_logit ? log (in->threshold / (1 - in->threshold)) : in->threshold;
   for (gint64 k = 0; k < m.c; k++) {
     const gfloat *map = m.heat + k * m.h * m.w;
     for (gint64 i = 0; i < m.h * m.w; i++)

@@ -27,15 +27,6 @@ recognises (const GstNnDecodeInput *in)
   return in->tensors->len == 1;
 }
 
-static gboolean
-are_scores (const gfloat *v, gint64 n)
-{
-  for (gint64 i = 0; i < n; i++)
-    if (v[i] < 0 || v[i] > 1)
-      return FALSE;
-  return TRUE;
-}
-
 static void
 as_they_are (const gfloat *v, gint64 n, gdouble *scores)
 {
@@ -75,7 +66,7 @@ as_scores (const GstNnDecodeInput *in, const gfloat *v, gint64 n, gdouble *score
       activations[i].apply (v, n, scores);
       return;
     }
-  (are_scores (v, n) ? as_they_are : softmax) (v, n, scores);
+  (gst_nn_are_shares (v, n) ? as_they_are : softmax) (v, n, scores);
 }
 
 /* Labels are those of the head that has as many classes, or of all heads in turn. */

@@ -7,25 +7,11 @@
 #include <math.h>
 
 static gboolean
-find_queries (const GstNnDecodeInput *in, GstNnRows *logits, const gfloat **boxes)
-{
-  gint64 n, c, m, four;
-  for (guint i = 0; in->tensors->len == 2 && i < 2; i++)
-    if (gst_nn_is_table (gst_nn_shape_at (in, i), &n, &c) && c > 1 &&
-        gst_nn_is_table (gst_nn_shape_at (in, 1 - i), &m, &four) && m == n && four == 4 &&
-        gst_nn_rows_init (logits, in, i, n, 0)) {
-      *boxes = gst_nn_data_at (in, 1 - i);
-      return TRUE;
-    }
-  return FALSE;
-}
-
-static gboolean
 fits (const GstNnDecodeInput *in)
 {
   GstNnRows logits;
   const gfloat *boxes;
-  return find_queries (in, &logits, &boxes);
+  return gst_nn_rows_init_queries (&logits, in, &boxes);
 }
 
 /* Boxes with scores have the same shapes: a class more than labels tells, or COCO's numbers. */
@@ -34,20 +20,10 @@ recognises (const GstNnDecodeInput *in)
 {
   GstNnRows logits;
   const gfloat *boxes;
-  return find_queries (in, &logits, &boxes) && logits.n <= 300 &&
+  return gst_nn_rows_init_queries (&logits, in, &boxes) && logits.n <= 300 &&
          logits.n_classes == 1 + (in->n_labels > 0 ? in->n_labels : 91) &&
          (in->n_labels == 0 || gst_nn_is_called (in, 0, "logits") ||
           gst_nn_is_called (in, 1, "logits"));
-}
-
-/* Probability of a class of @n logits. */
-static gdouble
-softmax_of (const gfloat *logits, gint64 n, gint64 k)
-{
-  gdouble top = (gdouble)logits[gst_nn_best_class (logits, n, 1)], sum = 0;
-  for (gint64 i = 0; i < n; i++)
-    sum += exp ((gdouble)logits[i] - top);
-  return exp ((gdouble)logits[k] - top) / sum;
 }
 
 static void
@@ -55,12 +31,13 @@ decode (const GstNnDecodeInput *in, GArray *objects)
 {
   GstNnRows r;
   const gfloat *b;
-  if (!find_queries (in, &r, &b))
+  if (!gst_nn_rows_init_queries (&r, in, &b))
     return;
   for (gint64 i = 0; i < r.n; i++, b += 4) {
     const gfloat *logits = r.data + i * r.columns;
     gint64 k = gst_nn_best_class (logits, r.n_classes - 1, 1);
-    gdouble score = softmax_of (logits, r.n_classes, k);
+    gdouble top, sum = gst_nn_softmax_sum (logits, r.n_classes, &top);
+    gdouble score = exp ((gdouble)logits[k] - top) / sum;
     if (score >= in->threshold)
       gst_nn_add_object (objects, (gdouble)(b[0] - b[2] / 2) * in->width,
                          (gdouble)(b[1] - b[3] / 2) * in->height, (gdouble)b[2] * in->width,

@@ -163,6 +163,25 @@ gst_nn_sigmoid (gdouble logit)
   return 1 / (1 + exp (-logit));
 }
 
+gboolean
+gst_nn_are_shares (const gfloat *values, gint64 n)
+{
+  for (gint64 i = 0; i < n; i++)
+    if (values[i] < 0 || values[i] > 1)
+      return FALSE;
+  return TRUE;
+}
+
+gdouble
+gst_nn_softmax_sum (const gfloat *logits, gint64 n, gdouble *top)
+{
+  gdouble sum = 0;
+  *top = (gdouble)logits[gst_nn_best_class (logits, n, 1)];
+  for (gint64 i = 0; i < n; i++)
+    sum += exp ((gdouble)logits[i] - *top);
+  return sum;
+}
+
 gint64
 gst_nn_grid_cells (gint width, gint height, gint stride)
 {

@@ -46,7 +46,7 @@ typedef struct {
 
 typedef struct {
   const gchar *name;
-  const gchar *blurb;
+  const gchar *blurb; /* what it reads, to be translated */
   /* TRUE if it can decode outputs of such shapes. Asked when the shapes change. */
   gboolean (*fits) (const GstNnDecodeInput *in);
   /* TRUE if nothing but this family has such shapes, where that is less than what fits. NULL: they
@@ -100,6 +100,10 @@ gboolean gst_nn_is_called (const GstNnDecodeInput *in, guint index, const gchar 
 /* Index of the largest of @n scores, @stride apart; what is no number is smallest. */
 gint64 gst_nn_best_class (const gfloat *scores, gint64 n, gint64 stride);
 gdouble gst_nn_sigmoid (gdouble logit);
+/* Whether none of them is below 0 or above 1, as behind a sigmoid or softmax. */
+gboolean gst_nn_are_shares (const gfloat *values, gint64 n);
+/* What exp (logit - @top) is divided by for its share; @top is the largest. */
+gdouble gst_nn_softmax_sum (const gfloat *logits, gint64 n, gdouble *top);
 /* Cells of the grid at a stride, and of those at strides 8, 16 and 32. */
 gint64 gst_nn_grid_cells (gint width, gint height, gint stride);
 gint64 gst_nn_count_cells (gint width, gint height);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnnresults.h"
 #include "frame/gstnnregion.h"
+#include "frame/gstnnrelation.h"
 
 #include <math.h>
 
@@ -188,4 +189,5 @@ gst_nn_results_attach (GstBuffer *buffer, guint object_id, GstBuffer *from)
     return;
   for (guint i = first; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++)
     gst_nn_region_add (buffer, o, result);
+  gst_nn_relation_add_said (buffer, object_id, kept->frame);
 }

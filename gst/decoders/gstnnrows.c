@@ -65,6 +65,20 @@ gst_nn_rows_init_final (GstNnRows *r, const GstNnDecodeInput *in, guint index, g
          c == columns && gst_nn_rows_init (r, in, index, n, 5);
 }
 
+gboolean
+gst_nn_rows_init_queries (GstNnRows *r, const GstNnDecodeInput *in, const gfloat **boxes)
+{
+  gint64 n, c, m, four;
+  for (guint i = 0; in->tensors->len == 2 && i < 2; i++)
+    if (gst_nn_is_table (gst_nn_shape_at (in, i), &n, &c) && c > 1 &&
+        gst_nn_is_table (gst_nn_shape_at (in, 1 - i), &m, &four) && m == n && four == 4 &&
+        gst_nn_rows_init (r, in, i, n, 0)) {
+      *boxes = gst_nn_data_at (in, 1 - i);
+      return TRUE;
+    }
+  return FALSE;
+}
+
 gint
 gst_nn_rows_locate (const GstNnRows *r, const GstNnDecodeInput *in, gint64 *column, gint64 *row)
 {
@@ -80,6 +94,20 @@ gst_nn_rows_locate (const GstNnRows *r, const GstNnDecodeInput *in, gint64 *colu
   return stride;
 }
 
+#define N_LANES 16
+
+/* In lanes, which compilers make vectors of; what is no number is never larger. */
+static void
+raise_to (gfloat *restrict most, const gfloat *restrict v, gint64 n)
+{
+  gint64 i = 0;
+  for (; i + N_LANES <= n; i += N_LANES)
+    for (gint lane = 0; lane < N_LANES; lane++)
+      most[i + lane] = v[i + lane] > most[i + lane] ? v[i + lane] : most[i + lane];
+  for (; i < n; i++)
+    most[i] = v[i] > most[i] ? v[i] : most[i];
+}
+
 /* Candidates that are columns: one pass over each class, which runs along memory. */
 static void
 fill_block (GstNnRows *r)
@@ -89,8 +117,22 @@ fill_block (GstNnRows *r)
   for (gint64 i = 0; i < n; i++)
     r->best[i] = -INFINITY;
   for (gint64 k = 0; k < r->n_classes; k++, scores += r->column_step)
-    for (gint64 i = 0; i < n; i++)
-      r->best[i] = scores[i] > r->best[i] ? scores[i] : r->best[i];
+    raise_to (r->best, scores, n);
+}
+
+/* The best score of a candidate that is a row. */
+static gfloat
+best_of_row (const GstNnRows *r)
+{
+  const gfloat *scores = r->data + r->i * r->row_step + r->first_class;
+  gfloat most[N_LANES], best = -INFINITY;
+  for (gint lane = 0; lane < N_LANES; lane++)
+    most[lane] = -INFINITY;
+  for (gint64 k = 0; k < r->n_classes; k += N_LANES)
+    raise_to (most, scores + k, MIN (N_LANES, r->n_classes - k));
+  for (gint lane = 0; lane < N_LANES; lane++)
+    best = MAX (best, most[lane]);
+  return best;
 }
 
 static gdouble
@@ -99,15 +141,17 @@ as_score (const GstNnRows *r, gdouble value)
   return r->is_logit ? gst_nn_sigmoid (value) : value;
 }
 
-/* Whether what is known without looking at every class reaches the threshold. */
+/* Whether the candidate reaches the threshold, by its objectness or its best class. */
 static gboolean
 may_reach (GstNnRows *r, gdouble threshold)
 {
+  gfloat best;
   if (r->row_step == 1 && r->i % GST_NN_ROWS_BLOCK == 0)
     fill_block (r);
-  return (r->objectness < 0 || as_score (r, gst_nn_row_at (r, r->objectness)) >= threshold) &&
-         (r->row_step != 1 ||
-          as_score (r, (gdouble)r->best[r->i % GST_NN_ROWS_BLOCK]) >= threshold);
+  if (r->objectness >= 0 && !(as_score (r, gst_nn_row_at (r, r->objectness)) >= threshold))
+    return FALSE;
+  best = r->row_step == 1 ? r->best[r->i % GST_NN_ROWS_BLOCK] : best_of_row (r);
+  return as_score (r, (gdouble)best) >= threshold;
 }
 
 gboolean

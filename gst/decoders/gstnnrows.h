@@ -36,6 +36,9 @@ gboolean gst_nn_rows_init_masks (GstNnRows *rows, const GstNnDecodeInput *in, gi
 /* Output @index as [1,n,@columns] of what the model itself chose: corners, score, class. */
 gboolean gst_nn_rows_init_final (GstNnRows *rows, const GstNnDecodeInput *in, guint index,
                                  gint64 columns);
+/* Two outputs in any order, classes [1,n,C] and @boxes [1,n,4]. */
+gboolean gst_nn_rows_init_queries (GstNnRows *rows, const GstNnDecodeInput *in,
+                                   const gfloat **boxes);
 /* The next candidate that reaches the threshold. FALSE: there is none. */
 gboolean gst_nn_rows_next (GstNnRows *rows, gdouble threshold);
 gboolean gst_nn_rows_next_final (GstNnRows *rows, gdouble threshold);

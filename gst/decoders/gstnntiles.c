@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnntiles.h"
 
-#define MOSTLY                                                                                     \
-  0.5 /* part of a cut object that lies in the whole one, as SAHI (arXiv:2202.06934)               \
-       */
+/* Part of a cut object that lies in the whole one, as SAHI (arXiv:2202.06934). */
+#define MOSTLY 0.5
 #define TOUCHES 0.02 /* of a tile's side */
 
 typedef struct {

@@ -5,20 +5,6 @@
 
 #include <glib/gi18n-lib.h>
 
-static gboolean
-find_queries (const GstNnDecodeInput *in, GstNnRows *logits, const gfloat **boxes)
-{
-  gint64 n, c, m, four;
-  for (guint i = 0; in->tensors->len == 2 && i < 2; i++)
-    if (gst_nn_is_table (gst_nn_shape_at (in, i), &n, &c) && c > 1 &&
-        gst_nn_is_table (gst_nn_shape_at (in, 1 - i), &m, &four) && m == n && four == 4 &&
-        gst_nn_rows_init (logits, in, i, n, 0)) {
-      *boxes = gst_nn_data_at (in, 1 - i);
-      return TRUE;
-    }
-  return FALSE;
-}
-
 /* Queries of published models. */
 #define N_QUERIES 300
 
@@ -34,7 +20,7 @@ find_both (const GstNnDecodeInput *in, Queries *q)
   gint64 n, c;
   q->step = 4;
   q->scores.is_logit = FALSE;
-  if (find_queries (in, &q->scores, &q->boxes)) {
+  if (gst_nn_rows_init_queries (&q->scores, in, &q->boxes)) {
     q->scores.is_logit = g_strcmp0 (in->activation, "none") != 0;
     return q->scores.row_step != 1;
   }

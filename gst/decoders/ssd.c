@@ -8,6 +8,7 @@
 #include <math.h>
 
 #define N_GRIDS 6
+#define N_LOOK 100 /* rows that tell whether scores lack the softmax */
 #define CENTER 0.1
 #define SIZE 0.2
 
@@ -186,27 +187,18 @@ add_box (const GstNnDecodeInput *in, const Ssd *ssd, gint64 i, gdouble score, gi
                      class_id);
 }
 
-/* What has to be divided by: 1 for probabilities. */
-static gdouble
-softmax_sum (const gfloat *scores, gint64 n, gdouble *top)
-{
-  gdouble sum = 0;
-  *top = (gdouble)scores[gst_nn_best_class (scores, n, 1)];
-  for (gint64 k = 0; k < n; k++)
-    sum += exp ((gdouble)scores[k] - *top);
-  return sum;
-}
-
 /* Class 0 is the background, and is not counted where labels do not name it. */
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
-  gboolean is_logit = g_strcmp0 (in->activation, "softmax") == 0;
+  gboolean is_logit;
   Ssd ssd;
   find_ssd (in, &ssd);
+  is_logit = in->activation ? g_str_equal (in->activation, "softmax")
+                            : !gst_nn_are_shares (ssd.scores, MIN (ssd.n, N_LOOK) * ssd.c);
   for (gint64 i = 0; i < ssd.n; i++) {
     const gfloat *s = ssd.scores + ssd.c * i;
-    gdouble top = 0, sum = is_logit ? softmax_sum (s, ssd.c, &top) : 1;
+    gdouble top = 0, sum = is_logit ? gst_nn_softmax_sum (s, ssd.c, &top) : 1;
     for (gint64 k = 1; k < ssd.c; k++) {
       gdouble score = is_logit ? exp ((gdouble)s[k] - top) / sum : (gdouble)s[k];
       if (score >= in->threshold)

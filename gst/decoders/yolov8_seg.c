@@ -8,9 +8,7 @@
 static gboolean
 find_rows (const GstNnDecodeInput *in, GstNnRows *rows, guint *maps)
 {
-  if (!gst_nn_rows_init_masks (rows, in, 1, 4, maps))
-    return FALSE;
-  return TRUE;
+  return gst_nn_rows_init_masks (rows, in, 1, 4, maps);
 }
 
 static gboolean

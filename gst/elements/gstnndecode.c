@@ -17,6 +17,8 @@
 #include "decoders/gstnnresults.h"
 #include "decoders/gstnntiles.h"
 #include "decoders/gstnntrackmemory.h"
+#include "frame/gstnnrelation.h"
+#include "gstnnbehind.h"
 #include "gstnnelement.h"
 #include "gstnnmodelprops.h"
 #include "gstnnstats.h"
@@ -100,7 +102,8 @@ complain (GstNnDecode *self, const gchar *name, gboolean is_new)
                        (_ ("there is no decoder \"%s\"; there are %s"), name, known), (NULL));
   else
     GST_ELEMENT_ERROR (self, STREAM, DECODE,
-                       (_ ("decoder %s cannot decode %s; decoders: %s"), name, outputs, known),
+                       (_ ("decoder %s cannot decode %s: it reads %s; decoders: %s"), name, outputs,
+                        _ (gst_nn_decoder_find (name)->blurb), known),
                        (NULL));
   gst_nn_decoder_choice_clear (&self->choice);
   return FALSE;
@@ -386,6 +389,8 @@ gst_nn_decode_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GST_OBJECT_UNLOCK (self);
   for (guint i = 0; !keep && i < self->parts->len; i++)
     gst_buffer_remove_meta (buffer, g_ptr_array_index (self->parts, i));
+  if (!keep && self->parts->len > 0)
+    gst_nn_unshare_tensors (buffer);
   return GST_FLOW_OK;
 }
 
@@ -407,6 +412,7 @@ gst_nn_decode_set_caps (GstBaseTransform *base, GstCaps *in, G_GNUC_UNUSED GstCa
   self->width = self->height = 0;
   gst_structure_get_int (s, "width", &self->width);
   gst_structure_get_int (s, "height", &self->height);
+  gst_nn_warn_if_moved_behind (GST_ELEMENT (self), base->srcpad);
   return TRUE;
 }
 

@@ -37,7 +37,8 @@ enum {
   PROP_MAX_SIZE_BUFFERS,
   PROP_MAX_SIZE_BYTES,
   PROP_STATS,
-  PROP_STATS_INTERVAL
+  PROP_STATS_INTERVAL,
+  PROP_INSTANCE_ID
 };
 
 static const gchar *const counts[] = { "frames", "inferred", "late", "passed", "dropped", NULL };
@@ -72,6 +73,7 @@ static const struct {
   { PROP_MODEL, G_STRUCT_OFFSET (GstNnInfer, model_path) },
   { PROP_DEVICE, G_STRUCT_OFFSET (GstNnInfer, device) },
   { PROP_EXTENSIONS, G_STRUCT_OFFSET (GstNnInfer, extensions) },
+  { PROP_INSTANCE_ID, G_STRUCT_OFFSET (GstNnInfer, instance_id) },
   { PROP_NIREQ, G_STRUCT_OFFSET (GstNnInfer, nireq) },
   { PROP_INTERVAL, G_STRUCT_OFFSET (GstNnInfer, interval) },
   { PROP_MAX_SIZE_BUFFERS, G_STRUCT_OFFSET (GstNnInfer, max_size_buffers) },
@@ -129,26 +131,33 @@ static gboolean
 is_of_model (guint id)
 {
   return id == PROP_MODEL || id == PROP_DEVICE || id == PROP_EXTENSIONS || id == PROP_NIREQ ||
-         id == PROP_CONFIG || (id >= GST_NN_MODEL_PROP_FIRST && id < GST_NN_REGION_PROP_FIRST);
+         id == PROP_CONFIG || id == PROP_INSTANCE_ID ||
+         (id >= GST_NN_MODEL_PROP_FIRST && id < GST_NN_REGION_PROP_FIRST);
 }
 
 static void
 gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNnInfer *self = GST_NN_INFER (object);
+  g_autoptr (GError) error = NULL;
   gpointer field = field_of (self, id);
+  gboolean runs;
   GST_OBJECT_LOCK (self);
   if (field != NULL)
     set_field (field, value);
-  else if (!gst_nn_model_props_set (&self->props, id, value) &&
-           !gst_nn_region_props_set (&self->region_props, id, value))
+  else if (gst_nn_region_props_set (&self->region_props, id, value))
+    gst_nn_region_props_check (&self->region_props, &error);
+  else if (!gst_nn_model_props_set (&self->props, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   self->is_stale |= is_of_model (id);
   self->patience_is_stale |= id == PROP_DROP_POLICY || id == PROP_MAX_LATENCY;
   self->device_is_set |= id == PROP_DEVICE;
   if (id == PROP_MAX_SIZE_BUFFERS || id == PROP_MAX_SIZE_BYTES)
     gst_nn_infer_queue_set_limits (self->queue, self->max_size_buffers, self->max_size_bytes);
+  runs = GST_STATE (self) > GST_STATE_READY;
   GST_OBJECT_UNLOCK (self);
+  if (error != NULL && runs) /* before, the change to READY fails */
+    GST_ELEMENT_WARNING (self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
 }
 
 static void
@@ -244,6 +253,7 @@ gst_nn_infer_finalize (GObject *object)
   g_free (self->model_path);
   g_free (self->device);
   g_free (self->extensions);
+  g_free (self->instance_id);
   g_free (self->assumed_for);
   g_clear_pointer (&self->affinities, gst_structure_free);
   g_clear_pointer (&self->config, gst_structure_free);
@@ -285,6 +295,10 @@ install_model_properties (GObjectClass *klass)
   install (klass, PROP_EXTENSIONS,
            g_param_spec_string ("extensions", "Extensions",
                                 _ ("Paths of libraries of operators and kernels, by commas"), NULL,
+                                PLAYING));
+  install (klass, PROP_INSTANCE_ID,
+           g_param_spec_string ("model-instance-id", "Model instance",
+                                _ ("Elements with the same one have one model in memory"), NULL,
                                 PLAYING));
   install (klass, PROP_NIREQ,
            g_param_spec_uint ("nireq", "Requests",

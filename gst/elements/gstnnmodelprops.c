@@ -36,6 +36,22 @@ gst_nn_resize_get_type (void)
   return type;
 }
 
+static GType
+gst_nn_activation_get_type (void)
+{
+  static const GEnumValue values[] = {
+    { 0, N_ ("As the model's description says, else as the decoder's models have it"), "auto" },
+    { 1, N_ ("Nothing: they are scores"), "none" },
+    { 2, N_ ("The sigmoid of each"), "sigmoid" },
+    { 3, N_ ("The softmax of all"), "softmax" },
+    { 0, NULL, NULL }
+  };
+  static gsize type;
+  if (g_once_init_enter (&type))
+    g_once_init_leave (&type, g_enum_register_static ("GstNnActivation", values));
+  return type;
+}
+
 /* How a key is shown; others are text and say what outputs mean. The least value of a number is
  * "not set", as is the first of an enumeration. */
 typedef struct {
@@ -53,6 +69,7 @@ typedef struct {
 static const Kind kinds[] = {
   { .key = "color", .use = GST_NN_MODEL_PICTURES, .get_enum = gst_nn_color_get_type },
   { .key = "resize", .use = GST_NN_MODEL_PICTURES, .get_enum = gst_nn_resize_get_type },
+  { .key = "activation", .use = GST_NN_MODEL_RESULTS, .get_enum = gst_nn_activation_get_type },
   { .key = "pad-value",
     .use = GST_NN_MODEL_PICTURES,
     .is_number = TRUE,

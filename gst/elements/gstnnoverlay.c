@@ -4,337 +4,382 @@
  * @title: nnoverlay
  *
  * Draws what models said of a frame into it: boxes (rotated ones, too) with labels, scores,
- * attributes, texts and tracks, keypoints with their skeletons, masks, and the classes of the whole
- * frame; zones and lines of nnanalytics with their counts, and where objects are most. Takes every
- * format whose components lie apart.
+ * attributes, texts and tracks with their tails, keypoints with their skeletons, masks, the classes
+ * of the whole frame, and the zones, lines and heat map of nnanalytics. Blurs or pixelates what may
+ * not be seen.
  *
- * Threads: streaming thread.
+ * |[
+ * gst-launch-1.0 filesrc location=street.mp4 ! decodebin ! nninfer model=yolox.onnx ! nndecode !
+ *     nntrack ! nnoverlay legend=true blur=person ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Frames are drawn into as they are, in every format whose components lie apart. Where downstream
+ * names the feature meta:GstVideoOverlayComposition, results are attached instead, in any format
+ * and memory, and whoever shows the frame blends them; what is blurred is blurred in the frame.
+ *
+ * Threads: everything in the streaming thread; properties may change at any time.
  */
 #include "gstnnelement.h"
-#include "overlay/gstnncanvas.h"
-#include "overlay/gstnncaptions.h"
+#include "overlay/gstnndrawing.h"
+#include "overlay/gstnnmeter.h"
+#include "overlay/gstnnoverlaycaps.h"
+#include "overlay/gstnnveil.h"
 
 #include <gst/video/gstvideofilter.h>
-#include <math.h>
 
 GST_DEBUG_CATEGORY_STATIC (gst_nn_overlay_debug);
 #define GST_CAT_DEFAULT gst_nn_overlay_debug
 
-/* By class: colours that colour-blind people tell apart, too (Okabe and Ito, "Color universal
- * design", 2008), and gray. */
-static const guint32 palette[] = { 0x009e73, 0xd55e00, 0x56b4e9, 0xf0e442,
-                                   0xcc79a7, 0xe69f00, 0x0072b2, 0x999999 };
-#define N_COLORS G_N_ELEMENTS (palette)
-#define HOT 1 /* where objects are most */
-/* For numbers: cividis, which grows lighter with them and looks the same to colour-blind people
- * (Nunez et al., 2018). */
-static const guint32 ramp[] = { 0x00224e, 0x002c6a, 0x1e3870, 0x34456d, 0x45516d, 0x545c6e,
-                                0x626870, 0x707574, 0x7e8178, 0x8d8e78, 0x9e9b75, 0xafa870,
-                                0xc1b668, 0xd4c45c, 0xe8d44c, 0xfee838 };
-#define N_STEPS G_N_ELEMENTS (ramp)
-#define LEAST_KEYPOINT_SCORE 0.3
+/* What can be set while frames flow. */
+typedef struct {
+  GstNnStyle style;
+  GstNnVeil veil;
+} Settings;
 
 struct _GstNnOverlay {
   GstVideoFilter parent_instance;
-  gboolean labels, scores; /* object lock */
-  guint thickness;         /* object lock */
+  Settings settings;      /* object lock */
+  gboolean composition;   /* object lock */
+  gchar *blur, *pixelate; /* object lock */
   /* streaming thread, for the format of the frames */
+  gboolean attaches;
+  GstNnPalette palette;
+  GHashTable *pixels;
   GstNnCaptions *captions;
-  GstNnColor colors[N_COLORS], steps[N_STEPS];
-  gint font_size;
+  guint text_size; /* of the captions */
+  GstNnTails *tails;
+  GstNnMeter meter;
+  GstClockTime time; /* of the last frame that had one */
 };
 
 G_DECLARE_FINAL_TYPE (GstNnOverlay, gst_nn_overlay, GST, NN_OVERLAY, GstVideoFilter)
 G_DEFINE_TYPE (GstNnOverlay, gst_nn_overlay, GST_TYPE_VIDEO_FILTER)
 GST_NN_ELEMENT_REGISTER_DEFINE (nnoverlay, gst_nn_overlay_get_type ())
 
-enum { PROP_LABELS = 1, PROP_SCORES, PROP_THICKNESS };
+/* What can be switched on and off. */
+static const struct {
+  const gchar *name, *nick, *blurb;
+  gsize offset; /* in GstNnStyle */
+  gboolean is_on;
+} parts[] = {
+#define PART(member) G_STRUCT_OFFSET (GstNnStyle, member)
+  { "boxes", "Boxes", N_ ("Draw the edges of objects"), PART (boxes), TRUE },
+  { "labels", "Labels", N_ ("Draw class names, attributes and texts"), PART (labels), TRUE },
+  { "scores", "Scores", N_ ("Draw scores"), PART (scores), TRUE },
+  { "tracks", "Tracks", N_ ("Draw the numbers of tracks"), PART (tracks), TRUE },
+  { "keypoints", "Keypoints", N_ ("Draw keypoints and skeletons"), PART (keypoints), TRUE },
+  { "masks", "Masks", N_ ("Draw masks and maps"), PART (masks), TRUE },
+  { "scene", "Scene", N_ ("Draw the zones, lines and heat map of nnanalytics"), PART (scene),
+    TRUE },
+  { "legend", "Legend",
+    N_ ("Draw frames per second, the latency of live sources, and how many objects of each class"),
+    PART (legend), FALSE },
+};
 
-typedef struct {
-  gboolean labels, scores;
-  gint thickness;
-} Style;
-
-static guint
-color_index (gint class_id)
-{
-  return (guint)MAX (class_id, 0) % N_COLORS;
-}
-
-static void
-append_words (GString *s, const gchar *words)
-{
-  g_autofree gchar *valid = g_utf8_make_valid (words, -1);
-  g_string_append_printf (s, "%s%s", s->len ? " " : "", valid);
-}
-
-static void
-append_class (GString *s, const gchar *label, gint class_id, gdouble score, const Style *style)
-{
-  if (style->labels && label != NULL)
-    append_words (s, label);
-  else if (style->labels && class_id >= 0)
-    g_string_append_printf (s, "%s%d", s->len ? " " : "", class_id);
-  if (style->scores)
-    g_string_append_printf (s, "%s%.0f %%", s->len ? " " : "", score * 100);
-}
-
-static void
-append_attribute (GString *s, const GstNnAttribute *a, const Style *style)
-{
-  append_class (s, gst_nn_attribute_get_value (a), gst_nn_attribute_get_class_id (a),
-                gst_nn_attribute_get_score (a), style);
-}
-
-static gchar *
-caption (const GstNnObject *o, const Style *style)
-{
-  g_autoptr (GString) s = g_string_new (NULL);
-  const GstNnAttribute *a;
-  append_class (s, gst_nn_object_get_label (o), gst_nn_object_get_class_id (o),
-                gst_nn_object_get_score (o), style);
-  if (style->labels && gst_nn_object_get_track_id (o) != 0)
-    g_string_append_printf (s, "%s#%" G_GUINT64_FORMAT, s->len ? " " : "",
-                            gst_nn_object_get_track_id (o));
-  if (style->labels && gst_nn_object_get_text (o) != NULL)
-    append_words (s, gst_nn_object_get_text (o));
-  for (guint i = 0; (a = gst_nn_object_get_attribute (o, i)) != NULL; i++)
-    append_attribute (s, a, style);
-  return g_string_free (g_steal_pointer (&s), FALSE);
-}
-
-/* Returns its height. */
-static gint
-draw_text (GstNnOverlay *self, GstVideoFrame *frame, const gchar *text, guint color, gint x, gint y,
-           gboolean above)
-{
-  const GstVideoFrame *picture =
-      *text ? gst_nn_captions_get (self->captions, text, palette[color]) : NULL;
-  gint height = picture ? GST_VIDEO_FRAME_HEIGHT (picture) : 0;
-  if (picture != NULL)
-    gst_nn_canvas_copy (frame, picture, x, above && y >= height ? y - height : y);
-  return height;
-}
+enum {
+  PROP_THICKNESS = G_N_ELEMENTS (parts) + 1, /* after one for each part, from 1 on */
+  PROP_TEXT_SIZE,
+  PROP_MASK_OPACITY,
+  PROP_TAIL_LENGTH,
+  PROP_BLUR,
+  PROP_PIXELATE,
+  PROP_FAIL_CLOSED,
+  PROP_COMPOSITION
+};
 
 static void
-draw_edges (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, guint color, gint t)
+copy_settings (GstNnOverlay *self, Settings *settings)
 {
-  gdouble x, y, w, h, angle;
-  if (!gst_nn_object_get_rotated_box (o, &x, &y, &w, &h, &angle)) {
-    gst_nn_canvas_box (frame, &self->colors[color], t, (gint)floor (x - w / 2) - t,
-                       (gint)floor (y - h / 2) - t, (gint)ceil (w) + 2 * t, (gint)ceil (h) + 2 * t);
-    return;
-  }
-  for (guint i = 0; i < 4; i++) { /* corners in turn */
-    gdouble u0 = (i == 1 || i == 2 ? w : -w) / 2, v0 = (i >= 2 ? h : -h) / 2;
-    gdouble u1 = (i == 0 || i == 1 ? w : -w) / 2, v1 = (i == 1 || i == 2 ? h : -h) / 2;
-    gdouble c = cos (angle), s = sin (angle);
-    gst_nn_canvas_line (frame, &self->colors[color], t, x + u0 * c - v0 * s, y + u0 * s + v0 * c,
-                        x + u1 * c - v1 * s, y + u1 * s + v1 * c);
-  }
-}
-
-static void
-draw_keypoints (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, gint t)
-{
-  const GstNnSkeleton *skeleton = gst_nn_object_get_skeleton (o);
-  gdouble x, y, x1, y1, score, score1;
-  guint from, to;
-  for (guint i = 0; skeleton != NULL && i < gst_nn_skeleton_get_n_bones (skeleton); i++) {
-    gst_nn_skeleton_get_bone (skeleton, i, &from, &to);
-    if (gst_nn_object_get_keypoint (o, from, &x, &y, &score) &&
-        gst_nn_object_get_keypoint (o, to, &x1, &y1, &score1) &&
-        MIN (score, score1) >= LEAST_KEYPOINT_SCORE)
-      gst_nn_canvas_line (frame, &self->colors[i % N_COLORS], t, x, y, x1, y1);
-  }
-  for (guint i = 0; gst_nn_object_get_keypoint (o, i, &x, &y, &score); i++)
-    if (score >= LEAST_KEYPOINT_SCORE)
-      gst_nn_canvas_fill (frame, &self->colors[i % N_COLORS], (gint)x - t, (gint)y - t, 2 * t,
-                          2 * t);
-}
-
-/* @color: of what is one thing */
-static void
-draw_mask (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, guint color)
-{
-  const GstNnMask *mask = gst_nn_object_get_mask (o);
-  if (mask == NULL)
-    return;
-  if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_VALUES)
-    gst_nn_canvas_tint (frame, self->steps, N_STEPS, mask);
-  else if (gst_nn_mask_get_kind (mask) == GST_NN_MASK_CLASSES)
-    gst_nn_canvas_tint (frame, self->colors, N_COLORS, mask);
-  else
-    gst_nn_canvas_tint (frame, &self->colors[color], 1, mask);
-}
-
-static void
-draw_object (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *o, const Style *style)
-{
-  g_autofree gchar *text = caption (o, style);
-  guint color = color_index (gst_nn_object_get_class_id (o));
-  gdouble x, y;
-  gst_nn_object_get_box (o, &x, &y, NULL, NULL);
-  draw_mask (self, frame, o, color);
-  draw_edges (self, frame, o, color, style->thickness);
-  draw_keypoints (self, frame, o, style->thickness);
-  draw_text (self, frame, text, color, (gint)floor (x) - style->thickness,
-             (gint)floor (y) - style->thickness, TRUE);
-}
-
-/* What was said of the frame as a whole: its mask under everything, its classes as lines. */
-static void
-draw_frame (GstNnOverlay *self, GstVideoFrame *frame, const GstNnObject *whole, const Style *style)
-{
-  const GstNnAttribute *a;
-  gint y = self->font_size / 2;
-  for (guint i = 0; (a = gst_nn_object_get_attribute (whole, i)) != NULL; i++) {
-    g_autoptr (GString) s = g_string_new (NULL);
-    append_attribute (s, a, style);
-    y += draw_text (self, frame, s->str, color_index (gst_nn_attribute_get_class_id (a)),
-                    self->font_size / 2, y, FALSE);
-  }
-  if (style->labels && gst_nn_object_get_text (whole) != NULL) {
-    g_autofree gchar *valid = g_utf8_make_valid (gst_nn_object_get_text (whole), -1);
-    draw_text (self, frame, valid, 0, self->font_size / 2, y, FALSE);
-  }
-  draw_keypoints (self, frame, whole, style->thickness);
-}
-
-/* A zone's name with how many are in it, a line's with how many went each way. */
-static gchar *
-shape_caption (const GstNnShape *shape)
-{
-  guint64 count = gst_nn_shape_get_count (shape), back = gst_nn_shape_get_count_back (shape);
-  g_autofree gchar *name = g_utf8_make_valid (gst_nn_shape_get_name (shape), -1);
-  if (gst_nn_shape_is_zone (shape))
-    return g_strdup_printf ("%s: %" G_GUINT64_FORMAT, name, count);
-  return g_strdup_printf ("%s: %" G_GUINT64_FORMAT " / %" G_GUINT64_FORMAT, name, count, back);
-}
-
-static void
-draw_scene (GstNnOverlay *self, GstVideoFrame *frame, const GstNnSceneMeta *scene,
-            const Style *style)
-{
-  gdouble width = GST_VIDEO_FRAME_WIDTH (frame), height = GST_VIDEO_FRAME_HEIGHT (frame);
-  if (scene->heat_map != NULL)
-    gst_nn_canvas_tint (frame, &self->colors[HOT], 1, scene->heat_map);
-  for (guint i = 0; i < scene->shapes->len; i++) {
-    const GstNnShape *shape = g_ptr_array_index (scene->shapes, i);
-    guint n = gst_nn_shape_get_n_points (shape), color = color_index ((gint)i);
-    g_autofree gchar *text = style->labels ? shape_caption (shape) : g_strdup ("");
-    gdouble x0, y0, x1, y1;
-    for (guint j = 0; j < (gst_nn_shape_is_zone (shape) ? n : n - 1); j++) {
-      gst_nn_shape_get_point (shape, j, &x0, &y0);
-      gst_nn_shape_get_point (shape, (j + 1) % n, &x1, &y1);
-      gst_nn_canvas_line (frame, &self->colors[color], style->thickness, x0 * width, y0 * height,
-                          x1 * width, y1 * height);
-    }
-    gst_nn_shape_get_point (shape, 0, &x0, &y0);
-    draw_text (self, frame, text, color, (gint)(x0 * width), (gint)(y0 * height), FALSE);
-  }
-}
-
-static Style
-get_style (GstNnOverlay *self, gint height)
-{
-  Style style;
   GST_OBJECT_LOCK (self);
-  style.labels = self->labels;
-  style.scores = self->scores;
-  style.thickness = self->thickness ? (gint)self->thickness : MAX (2, height / 240);
+  settings->style = self->settings.style;
+  gst_nn_veil_copy (&settings->veil, &self->settings.veil);
   GST_OBJECT_UNLOCK (self);
-  return style;
+}
+
+/* In us since the frame was taken, as far as the clock tells; negative: it does not. */
+static gint64
+get_latency (GstNnOverlay *self, GstBuffer *buffer)
+{
+  g_autoptr (GstClock) clock = gst_element_get_clock (GST_ELEMENT (self));
+  guint64 running = gst_segment_to_running_time (&GST_BASE_TRANSFORM (self)->segment,
+                                                 GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
+  GstClockTimeDiff since;
+  if (clock == NULL || !GST_CLOCK_TIME_IS_VALID (running))
+    return -1;
+  since = GST_CLOCK_DIFF (gst_element_get_base_time (GST_ELEMENT (self)) + running,
+                          gst_clock_get_time (clock));
+  return since >= 0 ? GST_TIME_AS_USECONDS (since) : -1;
+}
+
+static void
+draw (GstNnOverlay *self, const Settings *settings, GstNnSurface *surface, GstBuffer *buffer)
+{
+  guint text_size = gst_nn_style_get_text_size (&settings->style, surface->height);
+  GstNnDrawing drawing = {
+    .surface = surface, .palette = &self->palette, .tails = self->tails, .style = &settings->style
+  };
+  drawing.thickness = (gint)gst_nn_style_get_thickness (&settings->style, surface->height);
+  if (self->captions == NULL || text_size != self->text_size) {
+    g_clear_pointer (&self->captions, gst_nn_captions_free);
+    self->captions = gst_nn_captions_new ((gint)text_size, surface->width);
+    self->text_size = text_size;
+  }
+  drawing.captions = self->captions;
+  if (GST_BUFFER_PTS_IS_VALID (buffer))
+    self->time = GST_BUFFER_PTS (buffer);
+  if (settings->style.legend)
+    gst_nn_meter_add (&self->meter, g_get_monotonic_time (), get_latency (self, buffer));
+  else
+    self->meter = (GstNnMeter){ 0 };
+  gst_nn_drawing_run (&drawing, gst_buffer_get_nn_result_meta (buffer),
+                      gst_buffer_get_nn_scene_meta (buffer), self->time, self->meter.text);
+}
+
+static void
+attach (GstNnOverlay *self, const Settings *settings, GstBuffer *buffer)
+{
+  const GstVideoInfo *info = &GST_VIDEO_FILTER (self)->in_info;
+  GstNnLayers layers;
+  gst_nn_layers_init (&layers, self->pixels, GST_VIDEO_INFO_WIDTH (info),
+                      GST_VIDEO_INFO_HEIGHT (info));
+  draw (self, settings, &layers.surface, buffer);
+  gst_nn_layers_attach (&layers, buffer);
 }
 
 static GstFlowReturn
-gst_nn_overlay_transform_frame_ip (GstVideoFilter *filter, GstVideoFrame *frame)
+draw_into (GstNnOverlay *self, const Settings *settings, GstBuffer *buffer, gboolean is_veiled)
 {
-  GstNnOverlay *self = (GstNnOverlay *)filter;
-  GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (frame->buffer);
-  const GstNnSceneMeta *scene = gst_buffer_get_nn_scene_meta (frame->buffer);
-  const GstNnObject *whole;
-  Style style = get_style (self, GST_VIDEO_FRAME_HEIGHT (frame));
-  guint n;
-  if (meta == NULL)
-    gst_nn_warn_if_undecoded (GST_ELEMENT (self), frame->buffer);
-  if (scene != NULL)
-    draw_scene (self, frame, scene, &style);
-  if (meta == NULL || gst_nn_result_meta_is_empty (meta))
-    return GST_FLOW_OK;
-  n = gst_nn_result_meta_get_n_objects (meta);
-  whole = gst_nn_result_meta_get_frame (meta);
-  GST_LOG_OBJECT (self, "draws %u objects", n);
-  draw_mask (self, frame, whole, 0);
-  for (guint i = n; i-- > 0;) /* best last, so on top */
-    draw_object (self, frame, gst_nn_result_meta_get_object (meta, i), &style);
-  draw_frame (self, frame, whole, &style);
+  const GstVideoInfo *info = &GST_VIDEO_FILTER (self)->in_info;
+  GstNnFrameSurface surface;
+  GstVideoFrame frame;
+  if (!gst_nn_plane_is_drawable (info->finfo) ||
+      !gst_video_frame_map (&frame, info, buffer,
+                            GST_MAP_READWRITE | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+    GST_ELEMENT_ERROR (self, STREAM, FORMAT,
+                       (_ ("nnoverlay cannot write into frames of %s in this memory; put "
+                           "videoconvert in front of it"),
+                        GST_VIDEO_INFO_NAME (info)),
+                       (NULL));
+    return GST_FLOW_ERROR;
+  }
+  if (is_veiled)
+    gst_nn_veil_draw (&settings->veil, &frame, gst_buffer_get_nn_result_meta (buffer));
+  gst_nn_frame_surface_init (&surface, &frame);
+  if (!self->attaches)
+    draw (self, settings, &surface.surface, buffer);
+  gst_video_frame_unmap (&frame);
   return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_nn_overlay_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
+{
+  GstNnOverlay *self = (GstNnOverlay *)base;
+  GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (buffer);
+  gboolean is_something = (meta != NULL && !gst_nn_result_meta_is_empty (meta)) ||
+                          gst_buffer_get_nn_scene_meta (buffer) != NULL;
+  GstFlowReturn flow = GST_FLOW_OK;
+  gboolean is_veiled;
+  Settings settings;
+  if (!GST_VIDEO_FILTER (base)->negotiated)
+    return GST_FLOW_NOT_NEGOTIATED;
+  if (meta == NULL)
+    gst_nn_warn_if_undecoded (GST_ELEMENT (self), buffer);
+  copy_settings (self, &settings);
+  is_something = is_something || settings.style.legend;
+  is_veiled = gst_nn_veil_needs_frame (&settings.veil, meta);
+  GST_LOG_OBJECT (self, "draws %u objects", meta ? gst_nn_result_meta_get_n_objects (meta) : 0);
+  if (is_veiled || (is_something && !self->attaches))
+    flow = draw_into (self, &settings, buffer, is_veiled);
+  if (flow == GST_FLOW_OK && is_something && self->attaches)
+    attach (self, &settings, buffer);
+  gst_nn_veil_clear (&settings.veil);
+  return flow;
+}
+
+static GstCaps *
+gst_nn_overlay_transform_caps (GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  GstNnOverlay *self = (GstNnOverlay *)base;
+  g_autoptr (GstCaps) all = gst_pad_get_pad_template_caps (base->sinkpad);
+  g_autoptr (GstCaps) drawable = gst_caps_copy_nth (all, 0), others = NULL;
+  gboolean attaches;
+  GST_OBJECT_LOCK (self);
+  attaches = self->composition;
+  GST_OBJECT_UNLOCK (self);
+  others = gst_nn_overlay_caps_other (caps, direction, drawable, attaches);
+  if (filter == NULL)
+    return g_steal_pointer (&others);
+  return gst_caps_intersect_full (filter, others, GST_CAPS_INTERSECT_FIRST);
+}
+
+static GstCaps *
+gst_nn_overlay_fixate_caps (GstBaseTransform *base, GstPadDirection direction,
+                            G_GNUC_UNUSED GstCaps *caps, GstCaps *others)
+{
+  g_autoptr (GstCaps) peer = NULL;
+  if (direction == GST_PAD_SINK)
+    peer = gst_pad_peer_query_caps (base->srcpad, NULL);
+  return gst_nn_overlay_caps_choose (others, peer);
 }
 
 static gboolean
 gst_nn_overlay_set_info (GstVideoFilter *filter, G_GNUC_UNUSED GstCaps *in_caps,
-                         GstVideoInfo *in_info, G_GNUC_UNUSED GstCaps *out_caps,
+                         GstVideoInfo *in_info, GstCaps *out_caps,
                          G_GNUC_UNUSED GstVideoInfo *out_info)
 {
   GstNnOverlay *self = (GstNnOverlay *)filter;
-  self->font_size = MAX (9, GST_VIDEO_INFO_HEIGHT (in_info) / 45);
+  GST_OBJECT_LOCK (self);
+  self->attaches = self->composition && gst_nn_overlay_caps_attach (out_caps);
+  GST_OBJECT_UNLOCK (self);
+  GST_DEBUG_OBJECT (self, self->attaches ? "attaches a composition" : "draws into the frames");
   g_clear_pointer (&self->captions, gst_nn_captions_free);
-  self->captions = gst_nn_captions_new (in_info, self->font_size);
-  for (guint i = 0; i < N_COLORS; i++)
-    self->colors[i] = gst_nn_canvas_color (in_info, palette[i]);
-  for (guint i = 0; i < N_STEPS; i++)
-    self->steps[i] = gst_nn_canvas_color (in_info, ramp[i]);
+  gst_nn_palette_init (&self->palette, in_info);
+  return TRUE;
+}
+
+static gboolean
+gst_nn_overlay_start (GstBaseTransform *base)
+{
+  GstNnOverlay *self = (GstNnOverlay *)base;
+  self->tails = gst_nn_tails_new ();
+  self->pixels = gst_nn_layers_pixels_new ();
+  self->meter = (GstNnMeter){ 0 };
+  self->time = 0;
   return TRUE;
 }
 
 static gboolean
 gst_nn_overlay_stop (GstBaseTransform *base)
 {
-  g_clear_pointer (&((GstNnOverlay *)base)->captions, gst_nn_captions_free);
+  GstNnOverlay *self = (GstNnOverlay *)base;
+  g_clear_pointer (&self->captions, gst_nn_captions_free);
+  g_clear_pointer (&self->tails, gst_nn_tails_free);
+  g_clear_pointer (&self->pixels, g_hash_table_unref);
   return TRUE;
+}
+
+static void
+set_names (gchar **text, GPtrArray **names, const GValue *value)
+{
+  g_free (*text);
+  *text = g_value_dup_string (value);
+  g_clear_pointer (names, g_ptr_array_unref);
+  *names = gst_nn_veil_parse (*text);
 }
 
 static void
 gst_nn_overlay_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNnOverlay *self = (GstNnOverlay *)object;
+  GstNnStyle *style = &self->settings.style;
   GST_OBJECT_LOCK (self);
-  switch (id) {
-  case PROP_LABELS:
-    self->labels = g_value_get_boolean (value);
-    break;
-  case PROP_SCORES:
-    self->scores = g_value_get_boolean (value);
-    break;
-  case PROP_THICKNESS:
-    self->thickness = g_value_get_uint (value);
-    break;
-  default:
+  if (id < PROP_THICKNESS)
+    G_STRUCT_MEMBER (gboolean, style, parts[id - 1].offset) = g_value_get_boolean (value);
+  else if (id == PROP_THICKNESS)
+    style->thickness = g_value_get_uint (value);
+  else if (id == PROP_TEXT_SIZE)
+    style->text_size = g_value_get_uint (value);
+  else if (id == PROP_MASK_OPACITY)
+    style->mask_opacity = g_value_get_double (value);
+  else if (id == PROP_TAIL_LENGTH)
+    style->tail_length = g_value_get_double (value);
+  else if (id == PROP_BLUR)
+    set_names (&self->blur, &self->settings.veil.blurred, value);
+  else if (id == PROP_PIXELATE)
+    set_names (&self->pixelate, &self->settings.veil.pixelated, value);
+  else if (id == PROP_FAIL_CLOSED)
+    self->settings.veil.fail_closed = g_value_get_boolean (value);
+  else if (id == PROP_COMPOSITION)
+    self->composition = g_value_get_boolean (value);
+  else
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
   GST_OBJECT_UNLOCK (self);
+  if (id == PROP_COMPOSITION)
+    gst_base_transform_reconfigure_src (GST_BASE_TRANSFORM (self));
 }
 
 static void
 gst_nn_overlay_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNnOverlay *self = (GstNnOverlay *)object;
+  const GstNnStyle *style = &self->settings.style;
   GST_OBJECT_LOCK (self);
-  switch (id) {
-  case PROP_LABELS:
-    g_value_set_boolean (value, self->labels);
-    break;
-  case PROP_SCORES:
-    g_value_set_boolean (value, self->scores);
-    break;
-  case PROP_THICKNESS:
-    g_value_set_uint (value, self->thickness);
-    break;
-  default:
+  if (id < PROP_THICKNESS)
+    g_value_set_boolean (value, G_STRUCT_MEMBER (gboolean, style, parts[id - 1].offset));
+  else if (id == PROP_THICKNESS)
+    g_value_set_uint (value, style->thickness);
+  else if (id == PROP_TEXT_SIZE)
+    g_value_set_uint (value, style->text_size);
+  else if (id == PROP_MASK_OPACITY)
+    g_value_set_double (value, style->mask_opacity);
+  else if (id == PROP_TAIL_LENGTH)
+    g_value_set_double (value, style->tail_length);
+  else if (id == PROP_BLUR)
+    g_value_set_string (value, self->blur);
+  else if (id == PROP_PIXELATE)
+    g_value_set_string (value, self->pixelate);
+  else if (id == PROP_FAIL_CLOSED)
+    g_value_set_boolean (value, self->settings.veil.fail_closed);
+  else if (id == PROP_COMPOSITION)
+    g_value_set_boolean (value, self->composition);
+  else
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
-  }
   GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_nn_overlay_finalize (GObject *object)
+{
+  GstNnOverlay *self = (GstNnOverlay *)object;
+  gst_nn_veil_clear (&self->settings.veil);
+  g_free (self->blur);
+  g_free (self->pixelate);
+  G_OBJECT_CLASS (gst_nn_overlay_parent_class)->finalize (object);
+}
+
+static void
+install_properties (GObjectClass *klass)
+{
+  GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
+                        GST_PARAM_CONTROLLABLE;
+  GParamFlags plain = playing & ~(GParamFlags)GST_PARAM_CONTROLLABLE;
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    g_object_class_install_property (klass, i + 1,
+                                     g_param_spec_boolean (parts[i].name, parts[i].nick,
+                                                           _ (parts[i].blurb), parts[i].is_on,
+                                                           playing));
+#define INSTALL(id, spec) g_object_class_install_property (klass, id, spec)
+  INSTALL (PROP_THICKNESS,
+           g_param_spec_uint ("thickness", "Thickness", _ ("Of lines in pixels; 0: by frame size"),
+                              0, 64, 0, playing));
+  INSTALL (PROP_TEXT_SIZE,
+           g_param_spec_uint ("text-size", "Text size",
+                              _ ("Of letters in pixels; 0: by frame size"), 0, 256, 0, playing));
+  INSTALL (PROP_MASK_OPACITY, g_param_spec_double ("mask-opacity", "Mask opacity",
+                                                   _ ("How much of a masked pixel is its colour"),
+                                                   0, 1, 0.5, playing));
+  INSTALL (PROP_TAIL_LENGTH,
+           g_param_spec_double ("tail-length", "Tail length",
+                                _ ("Seconds that the tails of tracks go back; 0: none"), 0, 60, 1,
+                                playing));
+  INSTALL (PROP_BLUR, g_param_spec_string (
+                          "blur", "Blur",
+                          _ ("Blur objects of these classes, by comma; numbers, too; *: of all"),
+                          NULL, plain));
+  INSTALL (PROP_PIXELATE,
+           g_param_spec_string ("pixelate", "Pixelate",
+                                _ ("Pixelate objects of these classes, as by blur"), NULL, plain));
+  INSTALL (PROP_FAIL_CLOSED,
+           g_param_spec_boolean ("fail-closed", "Fail closed",
+                                 _ ("Blur or pixelate all of a frame that has no results"), FALSE,
+                                 playing));
+  INSTALL (PROP_COMPOSITION,
+           g_param_spec_boolean ("composition", "Composition",
+                                 _ ("Attach what is drawn where downstream blends it"), TRUE,
+                                 plain));
+#undef INSTALL
 }
 
 static void
@@ -342,38 +387,40 @@ gst_nn_overlay_class_init (GstNnOverlayClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
-  GParamFlags playing = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING |
-                        GST_PARAM_CONTROLLABLE;
-  g_autoptr (GstCaps) caps = gst_nn_canvas_caps ();
+  GstBaseTransformClass *base_class = GST_BASE_TRANSFORM_CLASS (klass);
+  g_autoptr (GstCaps) caps = gst_caps_from_string (GST_VIDEO_CAPS_MAKE (
+      GST_VIDEO_FORMATS_ALL) ";" GST_VIDEO_CAPS_MAKE_WITH_FEATURES ("ANY", GST_VIDEO_FORMATS_ALL));
+  GValue formats = G_VALUE_INIT;
   GST_DEBUG_CATEGORY_INIT (gst_nn_overlay_debug, "nnoverlay", 0, "draws results");
+  gst_nn_plane_formats (&formats);
+  gst_structure_take_value (gst_caps_get_structure (caps, 0), "format", &formats);
   object_class->set_property = gst_nn_overlay_set_property;
   object_class->get_property = gst_nn_overlay_get_property;
-  g_object_class_install_property (
-      object_class, PROP_LABELS,
-      g_param_spec_boolean ("labels", "Labels", _ ("Draw class names"), TRUE, playing));
-  g_object_class_install_property (
-      object_class, PROP_SCORES,
-      g_param_spec_boolean ("scores", "Scores", _ ("Draw scores"), TRUE, playing));
-  g_object_class_install_property (object_class, PROP_THICKNESS,
-                                   g_param_spec_uint ("thickness", "Thickness",
-                                                      _ ("Of lines in pixels; 0: by frame size"), 0,
-                                                      64, 0, playing));
-  GST_BASE_TRANSFORM_CLASS (klass)->before_transform = gst_nn_before_transform;
-  GST_BASE_TRANSFORM_CLASS (klass)->propose_allocation = gst_nn_propose_allocation;
-  GST_BASE_TRANSFORM_CLASS (klass)->stop = gst_nn_overlay_stop;
+  object_class->finalize = gst_nn_overlay_finalize;
+  install_properties (object_class);
+  base_class->before_transform = gst_nn_before_transform;
+  base_class->propose_allocation = gst_nn_propose_allocation;
+  base_class->transform_caps = gst_nn_overlay_transform_caps;
+  base_class->fixate_caps = gst_nn_overlay_fixate_caps;
+  base_class->transform_ip = gst_nn_overlay_transform_ip;
+  base_class->start = gst_nn_overlay_start;
+  base_class->stop = gst_nn_overlay_stop;
   GST_VIDEO_FILTER_CLASS (klass)->set_info = gst_nn_overlay_set_info;
-  GST_VIDEO_FILTER_CLASS (klass)->transform_frame_ip = gst_nn_overlay_transform_frame_ip;
   gst_element_class_add_pad_template (
       element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template (
       element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_element_class_set_static_metadata (element_class, "Draws results", "Filter/Editor/Video",
-                                         "Draws boxes, labels, keypoints and masks",
+                                         "Draws boxes, labels, keypoints, masks and zones; blurs",
                                          "The Axon developers");
 }
 
 static void
 gst_nn_overlay_init (GstNnOverlay *self)
 {
-  self->labels = self->scores = TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    G_STRUCT_MEMBER (gboolean, &self->settings.style, parts[i].offset) = parts[i].is_on;
+  self->settings.style.mask_opacity = 0.5;
+  self->settings.style.tail_length = 1;
+  self->composition = TRUE;
 }

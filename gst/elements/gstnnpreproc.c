@@ -5,7 +5,7 @@
  *
  * Turns video frames into the tensor that a model wants: one pass for crop, scale, letterbox,
  * colour, mean and scale. Size and type come from downstream's caps, else from the model, else from
- * width and height.
+ * width and height, else from the frame.
  *
  * |[
  * gst-launch-1.0 filesrc location=video.mp4 ! decodebin ! nnpreproc mean=127 scale=128 !
@@ -43,8 +43,6 @@ G_DEFINE_TYPE (GstNnPreproc, gst_nn_preproc, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nnpreproc, gst_nn_preproc_get_type ())
 
 enum { PROP_MODEL = 1, PROP_DEVICE };
-
-#define DEFAULT_SIZE 224 /* where neither downstream nor a property says one */
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_NN_VIDEO_CAPS));
@@ -102,21 +100,29 @@ find_model_input (GstNnPreproc *self, AxonDType *type, AxonPictureShape *picture
 }
 
 static gint
-choose_size (gint of_model, gint of_description)
+choose_size (gint of_model, gint of_description, gint of_frame, gint other_of_frame,
+             gint other_of_model)
 {
-  return of_model > 0 ? of_model : of_description > 0 ? of_description : DEFAULT_SIZE;
+  return of_model > 0         ? of_model
+         : of_description > 0 ? of_description
+                              : gst_nn_frame_choose_size (of_frame, other_of_frame, other_of_model);
 }
 
 /* Type and dimensions where downstream left them open. */
 static void
-set_own_dimensions (GstNnPreproc *self, GstStructure *s)
+set_own_dimensions (GstNnPreproc *self, const GstStructure *in, GstStructure *s)
 {
   const GstNnDescription *d = self->description;
   AxonPictureShape p;
   AxonDType type;
+  gint width = 0, height = 0, given[2];
+  gst_structure_get_int (in, "width", &width);
+  gst_structure_get_int (in, "height", &height);
   find_model_input (self, &type, &p);
-  p.width = choose_size (p.width, d->width);
-  p.height = choose_size (p.height, d->height);
+  given[0] = p.width;
+  given[1] = p.height;
+  p.width = choose_size (given[0], d->width, width, height, given[1]);
+  p.height = choose_size (given[1], d->height, height, width, given[0]);
   AxonShape shape = p.channels_last ? AXON_SHAPE (1, p.height, p.width, p.channels)
                                     : AXON_SHAPE (1, p.channels, p.height, p.width);
   g_autoptr (GstCaps) own = gst_nn_tensor_caps_new (1, &type, &shape);
@@ -138,7 +144,7 @@ gst_nn_preproc_fixate_caps (GstBaseTransform *base, G_GNUC_UNUSED GstPadDirectio
   if (!gst_structure_has_name (s, "other/tensors"))
     return gst_caps_fixate (othercaps);
   if (!gst_structure_has_field (s, "dimensions"))
-    set_own_dimensions (self, s);
+    set_own_dimensions (self, in, s);
   if (!gst_structure_get_fraction (in, "framerate", &num, &den)) {
     num = 0;
     den = 1;

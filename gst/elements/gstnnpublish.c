@@ -55,7 +55,7 @@ typedef struct {
   gchar *location, *source, *labels, *zones, *spool_location;
   GstStructure *options;
   gboolean append, empty, tensor_data, on_change;
-  guint format, queue_size, eos_timeout, max_reconnect_interval;
+  guint format, queue_size, eos_timeout, max_reconnect_interval, thumbnail_size;
   guint64 min_interval, spool_size;
 } Settings;
 
@@ -67,6 +67,7 @@ struct _GstNnPublish {
   gchar *written;      /* what was opened since READY: goes on where it ended */
   /* streaming thread */
   GstNnSelectState state;
+  GstVideoInfo video; /* its format is unknown where the stream is no video */
   guint64 n_frames;
 };
 
@@ -91,6 +92,7 @@ enum {
   PROP_MAX_RECONNECT_INTERVAL,
   PROP_MIN_INTERVAL,
   PROP_SPOOL_SIZE,
+  PROP_THUMBNAIL_SIZE,
   PROP_STATS
 };
 
@@ -112,6 +114,7 @@ static const gsize places[] = {
   [PROP_MAX_RECONNECT_INTERVAL] = G_STRUCT_OFFSET (Settings, max_reconnect_interval),
   [PROP_MIN_INTERVAL] = G_STRUCT_OFFSET (Settings, min_interval),
   [PROP_SPOOL_SIZE] = G_STRUCT_OFFSET (Settings, spool_size),
+  [PROP_THUMBNAIL_SIZE] = G_STRUCT_OFFSET (Settings, thumbnail_size),
 };
 
 static GstStaticPadTemplate sink_template =
@@ -135,24 +138,29 @@ clock_time (GstNnPublish *self)
   return clock ? gst_clock_get_time (clock) : gst_util_get_timestamp ();
 }
 
-static void
-fill_times (GstNnPublish *self, GstBuffer *buffer, GstNnRecordInfo *info)
-{
-  const GstSegment *segment = &GST_BASE_TRANSFORM (self)->segment;
-  GstClockTime pts = GST_BUFFER_PTS (buffer);
-  info->stream_time = gst_segment_to_stream_time (segment, GST_FORMAT_TIME, pts);
-  info->running_time = gst_segment_to_running_time (segment, GST_FORMAT_TIME, pts);
-  info->unix_time = gst_nn_buffer_get_unix_time (buffer);
-  info->pts = pts;
-  info->frame = self->n_frames;
-  if (!GST_CLOCK_TIME_IS_VALID (info->stream_time))
-    info->stream_time = pts;
-}
-
 static GStrv
 split (const gchar *list)
 {
   return list && *list ? g_strsplit (list, ",", -1) : NULL;
+}
+
+/* With thumbnails, where they are asked for and the frame can be read. */
+static gchar *
+write_record (GstNnPublish *self, guint format, GstBuffer *buffer, GstNnResultMeta *meta,
+              GstNnRecordInfo *info)
+{
+  GstVideoFrame frame;
+  gchar *record;
+  if (info->thumbnail_size == 0 ||
+      GST_VIDEO_INFO_FORMAT (&self->video) <= GST_VIDEO_FORMAT_ENCODED ||
+      !gst_video_frame_map (&frame, &self->video, buffer,
+                            GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+    return formats[format].write (meta, info);
+  info->picture = &frame;
+  record = formats[format].write (meta, info);
+  info->picture = NULL;
+  gst_video_frame_unmap (&frame);
+  return record;
 }
 
 static GstFlowReturn
@@ -160,7 +168,7 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   GstNnPublish *self = (GstNnPublish *)base;
   GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (buffer);
-  GstNnRecordInfo info = { .scene = gst_buffer_get_nn_scene_meta (buffer) };
+  GstNnRecordInfo info = { NULL };
   GstNnSelectSettings select;
   g_autofree gchar *source = NULL;
   g_auto (GStrv) labels = NULL;
@@ -169,6 +177,7 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   self->n_frames++;
   if (meta == NULL)
     gst_nn_warn_if_undecoded (GST_ELEMENT (self), buffer);
+  gst_nn_record_info_fill (&info, &base->segment, buffer, self->n_frames);
   if (meta == NULL && info.scene == NULL)
     return GST_FLOW_OK;
   GST_OBJECT_LOCK (self);
@@ -176,6 +185,7 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   labels = split (self->settings.labels);
   zones = split (self->settings.zones);
   info.tensor_data = self->settings.tensor_data;
+  info.thumbnail_size = self->settings.thumbnail_size;
   select = (GstNnSelectSettings){ self->settings.empty, self->settings.on_change,
                                   self->settings.min_interval };
   format = self->settings.format;
@@ -183,9 +193,8 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   info.source = source;
   info.labels = (const gchar *const *)labels;
   info.zones = (const gchar *const *)zones;
-  fill_times (self, buffer, &info);
   if (gst_nn_select (&self->state, &select, meta, &info)) {
-    gchar *line = formats[format].write (meta, &info);
+    gchar *line = write_record (self, format, buffer, meta, &info);
     GST_LOG_OBJECT (self, "tells of frame %" G_GUINT64_FORMAT, info.frame);
     gst_nn_writer_push (self->writer, g_bytes_new_take (line, strlen (line)), clock_time (self));
   }
@@ -257,6 +266,15 @@ gst_nn_publish_stop (GstBaseTransform *base)
 }
 
 static gboolean
+gst_nn_publish_set_caps (GstBaseTransform *base, GstCaps *in, G_GNUC_UNUSED GstCaps *out)
+{
+  GstNnPublish *self = (GstNnPublish *)base;
+  if (!gst_video_info_from_caps (&self->video, in))
+    gst_video_info_init (&self->video);
+  return TRUE;
+}
+
+static gboolean
 gst_nn_publish_sink_event (GstBaseTransform *base, GstEvent *event)
 {
   GstNnPublish *self = (GstNnPublish *)base;
@@ -305,8 +323,10 @@ static void
 gst_nn_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNnPublish *self = (GstNnPublish *)object;
-  gconstpointer place = (guint8 *)&self->settings + places[id];
+  gconstpointer place = &self->settings;
   GST_OBJECT_LOCK (self);
+  if (id < G_N_ELEMENTS (places))
+    place = (const guint8 *)place + places[id];
   if (id == PROP_STATS && self->writer != NULL)
     g_value_take_boxed (value, gst_nn_writer_get_stats (self->writer));
   else if (id == PROP_STATS)
@@ -398,6 +418,10 @@ install_playing_properties (GObjectClass *klass)
     [PROP_ON_CHANGE] = g_param_spec_boolean (
         "on-change", "On change",
         _ ("Only when other objects are there, or something else is said of them"), FALSE, PLAYING),
+    [PROP_THUMBNAIL_SIZE] =
+        g_param_spec_uint ("thumbnail-size", "Thumbnail size",
+                           _ ("Each object's picture as JPEG, its longer edge in pixels; 0: none"),
+                           0, 1024, 0, PLAYING),
     [PROP_EOS_TIMEOUT] = g_param_spec_uint ("eos-timeout", "Timeout at the end",
                                             _ ("Milliseconds that the end of the stream waits "
                                                "until all is sent"),
@@ -431,6 +455,7 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   base->transform_ip = gst_nn_publish_transform_ip;
   base->before_transform = gst_nn_before_transform;
   base->sink_event = gst_nn_publish_sink_event;
+  base->set_caps = gst_nn_publish_set_caps;
   base->start = gst_nn_publish_start;
   base->stop = gst_nn_publish_stop;
   base->passthrough_on_same_caps = TRUE;
@@ -452,5 +477,6 @@ gst_nn_publish_init (GstNnPublish *self)
   self->settings.max_reconnect_interval = DEFAULT_RECONNECT_INTERVAL;
   self->settings.spool_size = DEFAULT_SPOOL_SIZE;
   self->state.next = GST_CLOCK_TIME_NONE;
+  gst_video_info_init (&self->video);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);
 }

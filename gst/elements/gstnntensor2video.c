@@ -166,12 +166,10 @@ copy_metadata (GstNnTensor2Video *self, GstBuffer *from, GstBuffer *to)
 {
   GstNnResultMeta *results = gst_buffer_get_nn_result_meta (from);
   gst_buffer_copy_into (to, from, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
-  if (results != NULL && GST_VIDEO_INFO_FORMAT (&self->in) != GST_VIDEO_FORMAT_UNKNOWN) {
-    GstVideoMetaTransform scale = { &self->in, &self->out };
-    const GstMetaInfo *info = results->meta.info;
-    info->transform_func (to, (GstMeta *)results, from, gst_video_meta_transform_scale_get_quark (),
-                          &scale);
-  }
+  if (results != NULL && GST_VIDEO_INFO_FORMAT (&self->in) != GST_VIDEO_FORMAT_UNKNOWN)
+    gst_nn_result_meta_append (gst_buffer_add_nn_result_meta (to, GST_VIDEO_INFO_WIDTH (&self->out),
+                                                              GST_VIDEO_INFO_HEIGHT (&self->out)),
+                               results);
 }
 
 static GstFlowReturn

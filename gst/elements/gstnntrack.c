@@ -8,6 +8,7 @@
  * expected; such an object has the timestamp of the frame that it was found on
  * (gst_nn_object_get_pts()). The method is ByteTrack's; objects that carry embeddings are
  * compared by their looks, too. It needs weak objects to be good: give nndecode a low threshold.
+ * Where the camera moves, camera-motion looks at the pictures to tell its motion from theirs.
  *
  * |[
  * gst-launch-1.0 filesrc location=video.mp4 ! decodebin ! nninfer model=yolox.onnx
@@ -35,6 +36,7 @@ struct _GstNnTrack {
   GstNnTrackerConfig config; /* object lock */
   GstClockTime lost_time;    /* object lock */
   gboolean predicts;         /* object lock */
+  gboolean moves;            /* object lock: the camera does */
   /* for statistics, object lock */
   guint64 n_frames, n_predicted; /* objects without results of their own */
   GstNnTrackerCounts counts;
@@ -42,6 +44,9 @@ struct _GstNnTrack {
   GstClockTime frame_duration, now; /* now: of the last frame */
   GPtrArray *models;                /* GstNnTrackedModel */
   guint64 last_id;
+  GstVideoInfo video;
+  gboolean is_readable; /* pictures of @video are looked at, as far as one knows */
+  GstNnCamera *camera;  /* or NULL: it stands still */
 };
 
 G_DECLARE_FINAL_TYPE (GstNnTrack, gst_nn_track, GST, NN_TRACK, GstBaseTransform)
@@ -58,6 +63,7 @@ enum {
   PROP_CLASS_AWARE,
   PROP_LOST_TIME,
   PROP_PREDICT,
+  PROP_CAMERA_MOTION,
   PROP_STATS
 };
 
@@ -136,6 +142,7 @@ get_config (GstNnTrack *self, GstNnTrackedModelConfig *config)
   config->predicts = self->predicts;
   GST_OBJECT_UNLOCK (self);
   config->frame_duration = self->frame_duration;
+  config->camera = self->camera;
 }
 
 static void
@@ -151,14 +158,70 @@ count (GstNnTrack *self, guint n_predicted)
   GST_OBJECT_UNLOCK (self);
 }
 
+static void
+reset (GstNnTrack *self)
+{
+  for (guint i = 0; i < self->models->len; i++)
+    gst_nn_tracked_model_reset (g_ptr_array_index (self->models, i));
+  if (self->camera != NULL)
+    gst_nn_camera_reset (self->camera);
+  self->now = GST_CLOCK_TIME_NONE;
+}
+
+static void
+refuse_to_look (GstNnTrack *self)
+{
+  self->is_readable = FALSE;
+  GST_ELEMENT_WARNING (self, STREAM, FORMAT,
+                       (_ ("camera-motion cannot look at these pictures: it needs 8 bits of "
+                           "brightness or green in system memory")),
+                       (_ ("put videoconvert before nntrack; objects are tracked as if the camera "
+                           "stood still")));
+}
+
+/* Places are kept otherwise where the camera moves. */
+static void
+follow_property (GstNnTrack *self)
+{
+  gboolean moves;
+  GST_OBJECT_LOCK (self);
+  moves = self->moves;
+  GST_OBJECT_UNLOCK (self);
+  if (moves == (self->camera != NULL))
+    return;
+  g_clear_pointer (&self->camera, gst_nn_camera_free);
+  if (moves)
+    self->camera = gst_nn_camera_new ();
+  reset (self);
+}
+
+static void
+look (GstNnTrack *self, GstBuffer *buffer, GstClockTime now)
+{
+  GstVideoFrame frame;
+  if (self->camera == NULL || !self->is_readable)
+    return;
+  if (!gst_nn_camera_reads (&self->video) ||
+      !gst_video_frame_map (&frame, &self->video, buffer,
+                            GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
+    refuse_to_look (self);
+    return;
+  }
+  gst_nn_camera_look (self->camera, &frame, gst_buffer_get_nn_result_meta (buffer), now);
+  gst_video_frame_unmap (&frame);
+}
+
 static GstFlowReturn
 gst_nn_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
   GstNnTrack *self = (GstNnTrack *)base;
-  GstClockTime now = time_of (self, buffer);
   GstNnTrackedModelConfig config;
   GstNnResultMeta *result;
+  GstClockTime now;
   guint n_predicted = 0;
+  follow_property (self);
+  now = time_of (self, buffer);
+  look (self, buffer, now);
   find_models (self, buffer);
   get_config (self, &config);
   for (guint i = 0; i < self->models->len; i++)
@@ -172,14 +235,6 @@ gst_nn_track_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   return GST_FLOW_OK;
 }
 
-static void
-reset (GstNnTrack *self)
-{
-  for (guint i = 0; i < self->models->len; i++)
-    gst_nn_tracked_model_reset (g_ptr_array_index (self->models, i));
-  self->now = GST_CLOCK_TIME_NONE;
-}
-
 /* Objects are in pixels of the frame. */
 static gboolean
 gst_nn_track_set_caps (GstBaseTransform *base, GstCaps *in, G_GNUC_UNUSED GstCaps *out)
@@ -188,6 +243,7 @@ gst_nn_track_set_caps (GstBaseTransform *base, GstCaps *in, G_GNUC_UNUSED GstCap
   gint n, d;
   reset (self);
   self->frame_duration = USUAL_DURATION;
+  self->is_readable = gst_video_info_from_caps (&self->video, in);
   if (gst_structure_get_fraction (gst_caps_get_structure (in, 0), "framerate", &n, &d) && n > 0 &&
       d > 0)
     self->frame_duration = MAX (gst_util_uint64_scale_int (GST_SECOND, d, n), 1);
@@ -251,6 +307,9 @@ gst_nn_track_set_property (GObject *object, guint id, const GValue *value, GPara
   case PROP_PREDICT:
     self->predicts = g_value_get_boolean (value);
     break;
+  case PROP_CAMERA_MOTION:
+    self->moves = g_value_get_boolean (value);
+    break;
   default:
     if (id < G_N_ELEMENTS (fractions))
       *fraction_at (self, id) = g_value_get_double (value);
@@ -278,6 +337,9 @@ gst_nn_track_get_property (GObject *object, guint id, GValue *value, GParamSpec 
   case PROP_PREDICT:
     g_value_set_boolean (value, self->predicts);
     break;
+  case PROP_CAMERA_MOTION:
+    g_value_set_boolean (value, self->moves);
+    break;
   case PROP_STATS:
     g_value_take_boxed (value, get_stats (self));
     break;
@@ -294,6 +356,7 @@ static void
 gst_nn_track_finalize (GObject *object)
 {
   g_ptr_array_unref (((GstNnTrack *)object)->models);
+  g_clear_pointer (&((GstNnTrack *)object)->camera, gst_nn_camera_free);
   G_OBJECT_CLASS (gst_nn_track_parent_class)->finalize (object);
 }
 
@@ -328,6 +391,11 @@ install_properties (GObjectClass *klass)
                             _ ("On frames that were not inferred objects are where they are "
                                "expected, instead of where they were"),
                             TRUE, playing));
+  g_object_class_install_property (
+      klass, PROP_CAMERA_MOTION,
+      g_param_spec_boolean ("camera-motion", "Camera motion",
+                            _ ("The camera moves: pictures are looked at to tell how"), FALSE,
+                            playing));
   g_object_class_install_property (
       klass, PROP_STATS,
       g_param_spec_boxed ("stats", "Statistics",

@@ -213,6 +213,13 @@ gst_nn_frame_unmap (GstNnFrame *frame)
   frame->mapped = FALSE;
 }
 
+gint
+gst_nn_frame_choose_size (gint side, gint other, gint given)
+{
+  gint64 size = given > 0 && other > 0 ? (gint64)side * given / other : side;
+  return (gint)CLAMP ((size + 16) / 32 * 32, 32, 16384);
+}
+
 AxonPreprocess *
 gst_nn_preprocess_new (const GstNnDescription *d)
 {

@@ -36,5 +36,9 @@ void gst_nn_frame_describe (const GstNnFrame *frame, AxonImageFit fit, gint widt
                             GstNnTensorMeta *meta);
 void gst_nn_frame_unmap (GstNnFrame *frame);
 
+/* A side of the input of a model that leaves it free, for frames whose sides are @side and @other:
+ * networks halve it five times. Where the model gives the other side, @given and else -1, the
+ * frame's proportions are kept: lines of text are as long as they are. */
+gint gst_nn_frame_choose_size (gint side, gint other, gint given);
 /* The steps that a description asks for. */
 AxonPreprocess *gst_nn_preprocess_new (const GstNnDescription *description);

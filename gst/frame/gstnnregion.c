@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnnregion.h"
 
+#include "gstnnrelation.h"
+
 #include <gst/video/video.h>
 
 /* Tracked objects may leave the frame; the meta has no places outside. */
@@ -37,6 +39,7 @@ gst_nn_region_add (GstBuffer *buffer, const GstNnObject *o, const GstNnResultMet
   roi->parent_id = (gint)gst_nn_object_get_parent_id (o);
   set_place (roi, detection, o, result);
   gst_video_region_of_interest_meta_add_param (roi, detection);
+  gst_nn_relation_add_object (buffer, o);
 }
 
 static void
@@ -68,4 +71,5 @@ gst_nn_region_update_all (GstBuffer *buffer, GstNnResultMeta *result)
     set_place (roi, detection, o, result);
     set_track (roi, o);
   }
+  gst_nn_relation_add_tracks (buffer, result);
 }

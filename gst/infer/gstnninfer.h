@@ -48,7 +48,7 @@ struct _GstNnInfer {
   GstPad *sinkpad, *srcpad;
 
   /* properties, object lock */
-  gchar *model_path, *device, *extensions;
+  gchar *model_path, *device, *extensions, *instance_id;
   gboolean device_is_set;
   GstStructure *affinities; /* of the last context, or NULL */
   guint nireq, interval;
@@ -66,7 +66,8 @@ struct _GstNnInfer {
   GstClockTime latency;       /* object lock: measured, of one frame */
   GstClockTime patience; /* object lock: how long a frame waits for its result; 0: until it comes */
   GstClockTime earliest; /* object lock: running time before which sinks show nothing, or NONE */
-  gdouble proportion;    /* object lock: of the last QoS event */
+  GstClockTime last_inferred; /* running time, or NONE */
+  gdouble proportion;         /* object lock: of the last QoS event */
 
   GstNnInferQueue *queue;
   GstNnStats *stats;

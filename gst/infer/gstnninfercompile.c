@@ -5,6 +5,7 @@
  */
 #include "infer/gstnnadvice.h"
 #include "infer/gstnninfer.h"
+#include "infer/gstnninfershare.h"
 
 #include <string.h>
 
@@ -43,6 +44,7 @@ take_properties (GstNnInfer *self)
   m->device_is_set = self->device_is_set;
   m->extensions = g_strdup (self->extensions);
   m->nireq = self->nireq;
+  m->instance_id = self->instance_id && *self->instance_id ? g_strdup (self->instance_id) : NULL;
   m->config = self->config ? gst_structure_copy (self->config) : NULL;
   gst_nn_model_props_copy (&m->props, &self->props);
   self->is_stale = FALSE;
@@ -154,8 +156,9 @@ on_progress (gdouble fraction, const gchar *stage, gpointer user_data)
 }
 
 static AxonCompiledModel *
-compile (Job *job, GError **error)
+compile (gpointer user_data, GError **error)
 {
+  Job *job = user_data;
   GstNnInfer *self = job->self;
   GstNnInferModel *m = job->m;
   AxonCore *core = axon_core_get_default ();
@@ -296,7 +299,7 @@ compile_main (gpointer data)
   g_autoptr (GError) error = NULL;
   post_progress (self, GST_PROGRESS_TYPE_START, _ ("Compiling the model"));
   if (job->m != NULL || prepare_change (job, &error))
-    job->m->compiled = compile (job, &error);
+    job->m->compiled = gst_nn_infer_share_compile (job->m, self->cancellable, compile, job, &error);
   if (error == NULL) {
     adopt (self, job->m);
     if (job->opened != NULL)

@@ -38,7 +38,9 @@ gst_nn_infer_model_choose_goal (const GstNnInferModel *m, gboolean is_live)
 guint
 gst_nn_infer_model_count_held (const GstNnInferModel *m)
 {
-  return m->nireq > 0 ? m->nireq : m->goal == GST_NN_INFER_THROUGHPUT ? SIDE_BY_SIDE : 2;
+  return m->nireq > 0                                             ? m->nireq
+         : m->share == NULL && m->goal == GST_NN_INFER_THROUGHPUT ? SIDE_BY_SIDE
+                                                                  : 2;
 }
 
 static void

@@ -8,6 +8,7 @@
 
 #define GST_CAT_DEFAULT gst_nn_infer_debug
 #define USUAL_DURATION (GST_SECOND / 30) /* of a frame where the caps do not tell */
+#define LONGEST_PAUSE GST_SECOND /* between inferences; sinks, too, show one frame a second */
 
 /* Sources that are no GstBaseSrc, such as rtspsrc, say what they are in their class only. */
 static gboolean
@@ -84,6 +85,7 @@ gst_nn_infer_forget_qos (GstNnInfer *self)
 {
   GST_OBJECT_LOCK (self);
   self->earliest = GST_CLOCK_TIME_NONE;
+  self->last_inferred = GST_CLOCK_TIME_NONE;
   self->proportion = 1;
   GST_OBJECT_UNLOCK (self);
 }
@@ -120,7 +122,9 @@ post_qos (GstNnInfer *self, GstBuffer *buffer, GstClockTime running, GstClockTim
   gst_element_post_message (GST_ELEMENT (self), message);
 }
 
-/* TRUE if sinks said that they will not show it, unless every frame shall be inferred. */
+/* Streaming thread. TRUE if sinks said that they will not show it, unless every frame shall be
+ * inferred. Where all come too late, some are inferred nevertheless: not all results are for sinks
+ * that show frames. */
 gboolean
 gst_nn_infer_is_too_late (GstNnInfer *self, GstBuffer *buffer)
 {
@@ -133,8 +137,11 @@ gst_nn_infer_is_too_late (GstNnInfer *self, GstBuffer *buffer)
   proportion = self->proportion;
   GST_OBJECT_UNLOCK (self);
   if (!GST_CLOCK_TIME_IS_VALID (running) || !GST_CLOCK_TIME_IS_VALID (earliest) ||
-      running > earliest)
+      running > earliest || !GST_CLOCK_TIME_IS_VALID (self->last_inferred) ||
+      running >= self->last_inferred + LONGEST_PAUSE) {
+    self->last_inferred = running;
     return FALSE;
+  }
   GST_DEBUG_OBJECT (self, "not inferred, too late: %" GST_TIME_FORMAT, GST_TIME_ARGS (running));
   gst_nn_stats_count (self->stats, GST_NN_COUNT_DROPPED);
   post_qos (self, buffer, running, GST_CLOCK_DIFF (running, earliest), proportion);

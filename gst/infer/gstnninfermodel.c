@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "infer/gstnninfermodel.h"
+#include "infer/gstnninfershare.h"
 
 #include "caps/gstnncaps.h"
 #include "elements/gstnnelement.h"
@@ -35,11 +36,13 @@ gst_nn_infer_model_unref (GstNnInferModel *m)
   g_clear_pointer (&m->description, gst_nn_description_unref);
   g_clear_object (&m->graph);
   g_clear_object (&m->compiled);
+  g_clear_pointer (&m->share, gst_nn_infer_share_unref);
+  g_free (m->instance_id);
   g_free (m);
 }
 
-gboolean
-gst_nn_infer_model_open (GstNnInferModel *m, GError **error)
+static gboolean
+read_model (GstNnInferModel *m, GError **error)
 {
   if (m->path == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
@@ -56,19 +59,11 @@ gst_nn_infer_model_open (GstNnInferModel *m, GError **error)
   return m->description != NULL;
 }
 
-/* Multiples of 32 for networks that halve five times. */
-static gint
-round_size (gint value)
+gboolean
+gst_nn_infer_model_open (GstNnInferModel *m, GError **error)
 {
-  return CLAMP ((value + 16) / 32 * 32, 32, 16384);
-}
-
-/* A side that is left free keeps the frame's proportions where the other one is not: lines of text
- * are as long as they are. */
-static gint
-suit_size (gint side, gint other, gint given)
-{
-  return round_size (given > 0 && other > 0 ? (gint)((gint64)side * given / other) : side);
+  return m->instance_id != NULL ? gst_nn_infer_share_open (m, read_model, error)
+                                : read_model (m, error);
 }
 
 /* The model's input for frames of that size: what it fixes itself, else what its description says,
@@ -80,12 +75,14 @@ choose_size (GstNnInferModel *m, gint width, gint height)
   if (!axon_picture_shape_init (&picture, axon_model_get_input_shape (m->model, 0),
                                 m->description->color, NULL))
     return;
-  m->input_width = picture.width >= 0      ? picture.width
-                   : m->description->width ? m->description->width
-                                           : suit_size (width, height, picture.height);
-  m->input_height = picture.height >= 0      ? picture.height
-                    : m->description->height ? m->description->height
-                                             : suit_size (height, width, picture.width);
+  m->input_width = picture.width >= 0 ? picture.width
+                   : m->description->width
+                       ? m->description->width
+                       : gst_nn_frame_choose_size (width, height, picture.height);
+  m->input_height = picture.height >= 0 ? picture.height
+                    : m->description->height
+                        ? m->description->height
+                        : gst_nn_frame_choose_size (height, width, picture.width);
 }
 
 static gboolean
@@ -167,6 +164,7 @@ gst_nn_infer_model_prepare (const GstNnInferModel *opened, const GstNnStream *st
   m->config = opened->config ? gst_structure_copy (opened->config) : NULL;
   m->model = g_object_ref (opened->model);
   m->description = gst_nn_description_ref (opened->description);
+  m->share = opened->share ? gst_nn_infer_share_ref (opened->share) : NULL;
   m->is_video = stream->is_video;
   m->goal = gst_nn_infer_model_choose_goal (m, stream->is_live);
   if (!(m->is_video ? prepare_video : prepare_tensors) (m, stream->caps, error))

@@ -18,6 +18,8 @@ typedef struct {
   const GstCaps *caps; /* NULL: not known yet */
 } GstNnStream;
 
+typedef struct _GstNnInferShare GstNnInferShare; /* gstnninfershare.h */
+
 typedef struct {
   gatomicrefcount ref_count;
   /* properties, as they were when it was made */
@@ -26,6 +28,8 @@ typedef struct {
   guint nireq;
   GstStructure *config; /* or NULL */
   GstNnModelProps props;
+  gchar *instance_id;     /* or NULL: shares nothing */
+  GstNnInferShare *share; /* from opening on, if there is an id */
   /* opened */
   AxonModel *model;
   GstNnDescription *description;
@@ -63,3 +67,7 @@ GstNnInferGoal gst_nn_infer_model_choose_goal (const GstNnInferModel *m, gboolea
 guint gst_nn_infer_model_count_held (const GstNnInferModel *m);
 /* a{sv} of the device's properties, every value as text. */
 GVariant *gst_nn_infer_model_dup_config (const GstNnInferModel *m);
+
+/* gstnninfershare.c */
+GstNnInferShare *gst_nn_infer_share_ref (GstNnInferShare *share);
+void gst_nn_infer_share_unref (GstNnInferShare *share);

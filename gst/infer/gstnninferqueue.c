@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnninferqueue.h"
 
+#include "infer/gstnninfershare.h"
+
 struct _GstNnInferQueue {
   GMutex lock;
   GCond changed;                /* any of the below */
@@ -8,6 +10,7 @@ struct _GstNnInferQueue {
   GQueue late;                  /* lock: GstNnSlot, whose frames have left */
   GPtrArray *idle;              /* lock: AxonInferRequest */
   GstNnInferModel *model;       /* lock: that idle requests are of; NULL: not yet */
+  GstNnInferSeat *seat;         /* lock: among those who share the model; NULL: nobody does */
   gboolean failed;              /* lock: there will be none */
   guint in_flight;              /* lock: started and not done */
   guint frames, passing;        /* lock: frames in slots, and those without a request */
@@ -35,6 +38,7 @@ gst_nn_slot_free (GstNnSlot *slot)
   gst_clear_event (&slot->event);
   g_clear_error (&slot->error);
   g_clear_object (&slot->request);
+  g_clear_pointer (&slot->turn, gst_nn_infer_seat_end_turn);
   g_clear_pointer (&slot->model, gst_nn_infer_model_unref);
   g_free (slot);
 }
@@ -55,6 +59,7 @@ gst_nn_infer_queue_free (GstNnInferQueue *q)
 {
   g_assert (g_queue_is_empty (&q->slots));
   g_ptr_array_unref (q->idle);
+  g_clear_pointer (&q->seat, gst_nn_infer_seat_leave);
   g_clear_pointer (&q->model, gst_nn_infer_model_unref);
   g_mutex_clear (&q->lock);
   g_cond_clear (&q->changed);
@@ -73,16 +78,30 @@ gst_nn_infer_queue_set_limits (GstNnInferQueue *q, guint frames, guint bytes)
 
 /* What was there before is freed without the lock. */
 static void
-exchange (GstNnInferQueue *q, GstNnInferModel *model, GPtrArray *idle)
+exchange (GstNnInferQueue *q, GstNnInferModel *model, GPtrArray *idle, GstNnInferSeat *seat)
 {
   g_autoptr (GPtrArray) old = NULL;
   g_autoptr (GstNnInferModel) before = NULL;
+  GstNnInferSeat *left;
   g_mutex_lock (&q->lock);
   old = q->idle;
   before = q->model;
+  left = q->seat;
   q->idle = idle;
   q->model = model;
+  q->seat = seat;
   q->failed = FALSE;
+  g_cond_broadcast (&q->changed);
+  g_mutex_unlock (&q->lock);
+  g_clear_pointer (&left, gst_nn_infer_seat_leave);
+}
+
+/* Another element's turn is over. */
+static void
+wake (gpointer user_data)
+{
+  GstNnInferQueue *q = user_data;
+  g_mutex_lock (&q->lock);
   g_cond_broadcast (&q->changed);
   g_mutex_unlock (&q->lock);
 }
@@ -93,7 +112,11 @@ gst_nn_infer_queue_open (GstNnInferQueue *q, GstNnInferModel *model, guint n_req
   GPtrArray *idle = g_ptr_array_new_with_free_func (g_object_unref);
   for (guint i = 0; i < n_requests; i++)
     g_ptr_array_add (idle, axon_compiled_model_create_infer_request (model->compiled));
-  exchange (q, gst_nn_infer_model_ref (model), idle);
+  exchange (q, gst_nn_infer_model_ref (model), idle,
+            model->share == NULL
+                ? NULL
+                : gst_nn_infer_turns_sit (gst_nn_infer_share_get_turns (model->share), n_requests,
+                                          wake, q));
 }
 
 void
@@ -111,7 +134,7 @@ gst_nn_infer_queue_close (GstNnInferQueue *q)
   GstNnSlot *late = gst_nn_infer_queue_take_late (q);
   if (late != NULL)
     gst_nn_slot_free (late);
-  exchange (q, NULL, g_ptr_array_new_with_free_func (g_object_unref));
+  exchange (q, NULL, g_ptr_array_new_with_free_func (g_object_unref), NULL);
 }
 
 /* With the lock: what to tell the streaming thread. */
@@ -121,17 +144,27 @@ current_flow (const GstNnInferQueue *q)
   return q->flushing ? GST_FLOW_FLUSHING : q->failed ? GST_FLOW_ERROR : q->flow;
 }
 
+/* With the lock. FALSE: there is no request, or others have their turn. */
+static gboolean
+take_idle (GstNnInferQueue *q, GstNnSlot *slot, gboolean waits)
+{
+  if (q->idle->len == 0 || (q->seat != NULL && !gst_nn_infer_seat_take_turn (q->seat, waits)))
+    return FALSE;
+  slot->turn = q->seat;
+  slot->request = g_ptr_array_steal_index_fast (q->idle, q->idle->len - 1);
+  slot->model = gst_nn_infer_model_ref (q->model);
+  return TRUE;
+}
+
 GstFlowReturn
 gst_nn_infer_queue_take_request (GstNnInferQueue *q, GstNnSlot *slot, gboolean waits)
 {
   GstFlowReturn flow;
   g_mutex_lock (&q->lock);
-  while ((flow = current_flow (q)) == GST_FLOW_OK && waits && q->idle->len == 0)
+  while ((flow = current_flow (q)) == GST_FLOW_OK && !take_idle (q, slot, waits) && waits)
     g_cond_wait (&q->changed, &q->lock);
-  if (flow == GST_FLOW_OK && q->idle->len > 0) {
-    slot->request = g_ptr_array_steal_index_fast (q->idle, q->idle->len - 1);
-    slot->model = gst_nn_infer_model_ref (q->model);
-  }
+  if (slot->request == NULL && q->seat != NULL)
+    gst_nn_infer_seat_give_up (q->seat);
   g_mutex_unlock (&q->lock);
   return flow;
 }
@@ -152,6 +185,7 @@ gst_nn_infer_queue_give_request (GstNnInferQueue *q, GstNnSlot *slot)
   g_cond_broadcast (&q->changed);
   g_mutex_unlock (&q->lock);
   g_clear_object (&slot->request);
+  g_clear_pointer (&slot->turn, gst_nn_infer_seat_end_turn);
 }
 
 /* Device thread: the request is done. */
@@ -160,6 +194,7 @@ on_request_done (G_GNUC_UNUSED AxonInferRequest *request, const GError *error, g
 {
   GstNnSlot *slot = user_data;
   GstNnInferQueue *q = slot->queue;
+  GstNnInferSeat *turn = g_steal_pointer (&slot->turn);
   g_mutex_lock (&q->lock);
   slot->ended = g_get_monotonic_time ();
   slot->error = error ? g_error_copy (error) : NULL;
@@ -167,6 +202,7 @@ on_request_done (G_GNUC_UNUSED AxonInferRequest *request, const GError *error, g
   q->in_flight--;
   g_cond_broadcast (&q->changed);
   g_mutex_unlock (&q->lock);
+  g_clear_pointer (&turn, gst_nn_infer_seat_end_turn);
 }
 
 static void

@@ -12,11 +12,12 @@
  * must find what runs to cancel it; GstDataQueue shows neither.
  *
  * One lock, inside; never held while a request is started, cancelled or freed, nor while anything
- * is pushed. No other lock is taken under it. */
+ * is pushed. Under it only that of the turns is taken, where several elements share a model. */
 #pragma once
 
 #include "frame/gstnnframe.h"
 #include "infer/gstnninfermodel.h"
+#include "infer/gstnninferturns.h"
 #include "infer/gstnnregionprops.h"
 
 typedef struct _GstNnInferQueue GstNnInferQueue;
@@ -39,6 +40,7 @@ typedef struct {
   gsize size;                /* FRAME: bytes of @buffer */
   AxonInferRequest *request; /* FRAME; NULL: passes without inference */
   GstNnInferModel *model;    /* FRAME: that of @request */
+  GstNnInferSeat *turn;      /* FRAME: until @request is done; NULL: nobody shares */
   GstNnFrame frame;          /* FRAME from video: mapped while the request runs */
   GPtrArray *maps;           /* FRAME from tensors: mapped memories */
   GstEvent *event;           /* EVENT */

@@ -2,6 +2,7 @@
 /* nninfer's frames: the streaming thread binds them to requests and queues them; the source-pad
  * task attaches results to what is done and pushes it. */
 #include "infer/gstnninfer.h"
+#include "frame/gstnnrelation.h"
 #include "frame/gstnntensors.h"
 
 #define GST_CAT_DEFAULT gst_nn_infer_debug
@@ -214,6 +215,8 @@ attach_tensors (GstNnSlot *slot, GstBuffer *buffer, GstNnTensorMeta *carried)
   if (m->is_video) {
     gst_nn_frame_describe (&slot->frame, m->description->resize, m->input_width, m->input_height,
                            meta);
+    if (slot->kind == GST_NN_SLOT_FRAME)
+      gst_nn_share_tensors (buffer, meta);
   } else if (carried != NULL) {
     meta->width = carried->width;
     meta->height = carried->height;

@@ -13,8 +13,7 @@ enum {
   PROP_MODE = GST_NN_REGION_PROP_FIRST,
   PROP_ALIGN,
   PROP_CLASS,
-  PROP_MIN_SIZE,
-  PROP_MIN_SCORE,
+  PROP_WHERE,
   PROP_MARGIN,
   PROP_SQUARE,
   PROP_INTERVAL,
@@ -29,8 +28,7 @@ static const struct {
   { PROP_MODE, G_STRUCT_OFFSET (GstNnRegionProps, mode) },
   { PROP_ALIGN, G_STRUCT_OFFSET (GstNnRegionProps, align) },
   { PROP_CLASS, G_STRUCT_OFFSET (GstNnRegionProps, object_class) },
-  { PROP_MIN_SIZE, G_STRUCT_OFFSET (GstNnRegionProps, min_size) },
-  { PROP_MIN_SCORE, G_STRUCT_OFFSET (GstNnRegionProps, min_score) },
+  { PROP_WHERE, G_STRUCT_OFFSET (GstNnRegionProps, where) },
   { PROP_MARGIN, G_STRUCT_OFFSET (GstNnRegionProps, margin) },
   { PROP_SQUARE, G_STRUCT_OFFSET (GstNnRegionProps, is_square) },
   { PROP_INTERVAL, G_STRUCT_OFFSET (GstNnRegionProps, interval) },
@@ -103,6 +101,26 @@ gst_nn_region_props_clear (GstNnRegionProps *props)
 {
   g_clear_pointer (&props->object_class, g_free);
   g_clear_pointer (&props->tiles, g_free);
+  g_clear_pointer (&props->where, g_free);
+  g_clear_pointer (&props->classes, g_strfreev);
+  g_clear_pointer (&props->conditions, gst_nn_where_free);
+}
+
+/* What strings mean, so that frames need not read them. */
+static void
+read_strings (GstNnRegionProps *props)
+{
+  if (!parse_tiles (props->tiles, &props->n_columns, &props->n_rows))
+    props->n_columns = props->n_rows = 0;
+  g_clear_pointer (&props->conditions, gst_nn_where_free);
+  if (props->where != NULL && *props->where != '\0')
+    props->conditions = gst_nn_where_parse (props->where, NULL);
+  g_clear_pointer (&props->classes, g_strfreev);
+  if (props->object_class == NULL || *props->object_class == '\0')
+    return;
+  props->classes = g_strsplit (props->object_class, ",", -1);
+  for (guint i = 0; props->classes[i] != NULL; i++)
+    g_strstrip (props->classes[i]);
 }
 
 gboolean
@@ -114,6 +132,7 @@ gst_nn_region_props_set (GstNnRegionProps *props, guint id, const GValue *value)
   if (G_VALUE_HOLDS_STRING (value)) {
     g_free (*(gchar **)field);
     *(gchar **)field = g_value_dup_string (value);
+    read_strings (props);
   } else if (G_VALUE_HOLDS_UINT (value)) {
     *(guint *)field = g_value_get_uint (value);
   } else if (G_VALUE_HOLDS_DOUBLE (value)) {
@@ -123,8 +142,6 @@ gst_nn_region_props_set (GstNnRegionProps *props, guint id, const GValue *value)
   } else {
     *(gint *)field = g_value_get_enum (value);
   }
-  if (!parse_tiles (props->tiles, &props->n_columns, &props->n_rows))
-    props->n_columns = props->n_rows = 0;
   return TRUE;
 }
 
@@ -147,6 +164,12 @@ gst_nn_region_props_get (const GstNnRegionProps *props, guint id, GValue *value)
   return TRUE;
 }
 
+static gboolean
+has_wrong_where (const GstNnRegionProps *props)
+{
+  return props->where != NULL && *props->where != '\0' && props->conditions == NULL;
+}
+
 gboolean
 gst_nn_region_props_check (const GstNnRegionProps *props, GError **error)
 {
@@ -154,6 +177,10 @@ gst_nn_region_props_check (const GstNnRegionProps *props, GError **error)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
                  _ ("tiles is \"%s\"; expected columns and rows from 1 to %d, such as 3x2"),
                  props->tiles, MOST_TILES);
+    return FALSE;
+  }
+  if (has_wrong_where (props)) {
+    gst_nn_where_free (gst_nn_where_parse (props->where, error));
     return FALSE;
   }
   if (props->tiles != NULL && props->mode == GST_NN_REGION_ROI_LIST) {
@@ -171,28 +198,17 @@ gst_nn_region_props_cut (const GstNnRegionProps *props)
 }
 
 static gboolean
-is_listed (const gchar *list, const gchar *label)
+is_wanted (const GstNnRegionProps *props, const GstNnObject *o, gdouble sx, gdouble sy)
 {
-  g_auto (GStrv) names = NULL;
-  if (list == NULL || *list == '\0')
-    return TRUE;
-  if (label == NULL)
-    return FALSE;
-  names = g_strsplit (list, ",", -1);
-  for (guint i = 0; names[i] != NULL; i++)
-    if (g_str_equal (g_strstrip (names[i]), label))
-      return TRUE;
-  return FALSE;
-}
-
-static gboolean
-is_wanted (const GstNnRegionProps *props, const GstNnObject *o)
-{
+  const gchar *label = gst_nn_object_get_label (o);
   gdouble width, height;
   gst_nn_object_get_box (o, NULL, NULL, &width, &height);
-  return gst_nn_object_get_score (o) >= props->min_score && width >= props->min_size &&
-         height >= props->min_size && width > 0 && height > 0 &&
-         is_listed (props->object_class, gst_nn_object_get_label (o));
+  if (!(width > 0 && height > 0) || has_wrong_where (props))
+    return FALSE;
+  if (props->classes != NULL &&
+      (label == NULL || !g_strv_contains ((const gchar *const *)props->classes, label)))
+    return FALSE;
+  return props->conditions == NULL || gst_nn_where_holds (props->conditions, o, sx, sy);
 }
 
 /* Where the eyes are side by side: the box is turned about its middle. */
@@ -260,7 +276,7 @@ cut_objects (const GstNnRegionProps *props, GstNnResultMeta *result, gint width,
   GstNnObject *o;
   for (guint i = 0; (o = gst_nn_result_meta_get_object (result, i)) != NULL; i++) {
     GstNnRegion r = { 0 };
-    if (!is_wanted (props, o) || !cut_object (props, o, sx, sy, &r))
+    if (!is_wanted (props, o, sx, sy) || !cut_object (props, o, sx, sy, &r))
       continue;
     if (r.angle == 0 && !props->is_square ? clip (&r, width, height) : is_seen (&r, width, height))
       g_array_append_val (regions, r);
@@ -331,13 +347,11 @@ gst_nn_region_props_install (GObjectClass *klass)
            g_param_spec_string ("object-class", "Object class",
                                 _ ("Labels of the objects to infer, by commas; none: all"), NULL,
                                 PLAYING));
-  install (klass, PROP_MIN_SIZE,
-           g_param_spec_uint ("min-size", "Minimum size",
-                              _ ("Least width and height of an object to infer, pixels"), 0,
-                              G_MAXUINT, 0, PLAYING));
-  install (klass, PROP_MIN_SCORE,
-           g_param_spec_double ("min-score", "Minimum score",
-                                _ ("Least score of an object to infer"), 0, 1, 0, PLAYING));
+  install (klass, PROP_WHERE,
+           g_param_spec_string ("where", "Where",
+                                _ ("Conditions on objects to infer, by commas, such as "
+                                   "score>0.5,width>=64; in pixels of the frame"),
+                                NULL, PLAYING));
   install (klass, PROP_MARGIN,
            g_param_spec_double ("region-margin", "Region margin",
                                 _ ("What is added on each side of an object, in parts of its size"),

@@ -3,7 +3,7 @@
  * as properties of nninfer, and chosen for a frame. The owner locks. */
 #pragma once
 
-#include <gst/nn/nn.h>
+#include "infer/gstnnwhere.h"
 
 typedef enum { GST_NN_REGION_FULL_FRAME, GST_NN_REGION_ROI_LIST } GstNnRegionMode;
 
@@ -19,13 +19,15 @@ typedef enum { GST_NN_REGION_UPRIGHT, GST_NN_REGION_BOX, GST_NN_REGION_EYES } Gs
 
 typedef struct {
   gint mode, align; /* GstNnRegionMode, GstNnRegionAlign */
-  gchar *object_class;
-  guint min_size;
-  gdouble min_score, margin, overlap;
+  gchar *object_class, *where;
+  gdouble margin, overlap;
   gboolean is_square;
   guint interval; /* frames of a track from one inference to the next; 0: once */
   gchar *tiles;
-  guint n_columns, n_rows; /* that @tiles says */
+  /* what the strings say */
+  guint n_columns, n_rows; /* 0: nonsense */
+  gchar **classes;         /* or NULL: all */
+  GstNnWhere *conditions;  /* or NULL: none, or nonsense */
 } GstNnRegionProps;
 
 /* In pixels of the frame, turned clockwise about its middle. */

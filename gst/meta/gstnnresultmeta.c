@@ -82,23 +82,74 @@ append_said (GstNnObject *to, const GstNnObject *from, const GstNnMove *move, gb
   gst_nn_object_adopt (to, said);
 }
 
+/* What @from says of its frame is said of an object, and its objects are inside of that. */
+static void
+append_all (GstNnResultMeta *to, guint parent_id, const GstNnResultMeta *from,
+            const GstNnMove *move)
+{
+  GstNnObject *parent = gst_nn_result_meta_find_object (to, parent_id);
+  if (parent == NULL)
+    return;
+  append_moved (to, from, move, parent_id);
+  append_said (parent, from->frame, move, parent_id != 0);
+}
+
+static void
+scale_move (GstNnMove *move, gdouble x, gdouble y)
+{
+  move->scale_x *= x;
+  move->scale_y *= y;
+  move->x *= x;
+  move->y *= y;
+}
+
+/* Where a picture lies that was scaled as videoscale does by default: whole, in its proportions, in
+ * the middle. Nobody tells whether add-borders was set otherwise. */
+static GstNnMove
+find_move (const GstNnResultMeta *m, const GstVideoMetaTransform *scale)
+{
+  const GstVideoInfo *in = scale->in_info, *out = scale->out_info;
+  gint width = GST_VIDEO_INFO_WIDTH (out), height = GST_VIDEO_INFO_HEIGHT (out);
+  gint w = width, h = height, had[2], has[2], n, d;
+  if (gst_util_fraction_multiply (GST_VIDEO_INFO_WIDTH (in), GST_VIDEO_INFO_HEIGHT (in),
+                                  GST_VIDEO_INFO_PAR_N (in), GST_VIDEO_INFO_PAR_D (in), &had[0],
+                                  &had[1]) &&
+      gst_util_fraction_multiply (width, height, GST_VIDEO_INFO_PAR_N (out),
+                                  GST_VIDEO_INFO_PAR_D (out), &has[0], &has[1]) &&
+      (had[0] != has[0] || had[1] != has[1]) &&
+      gst_util_fraction_multiply (had[0], had[1], GST_VIDEO_INFO_PAR_D (out),
+                                  GST_VIDEO_INFO_PAR_N (out), &n, &d)) {
+    h = (gint)gst_util_uint64_scale_int ((guint64)width, d, n);
+    if (h > height) {
+      h = height;
+      w = (gint)gst_util_uint64_scale_int ((guint64)height, n, d);
+    }
+  }
+  return (GstNnMove){ (gdouble)w / MAX (m->width, 1), (gdouble)h / MAX (m->height, 1),
+                      (width - w) / 2, (height - h) / 2 };
+}
+
 static gboolean
 result_meta_transform (GstBuffer *to, GstMeta *meta, G_GNUC_UNUSED GstBuffer *from, GQuark type,
                        gpointer data)
 {
   GstNnResultMeta *m = (GstNnResultMeta *)meta, *copy;
+  GstNnMove move = { 1, 1, 0, 0 };
   gint width = m->width, height = m->height;
   if (GST_VIDEO_META_TRANSFORM_IS_SCALE (type)) {
     GstVideoMetaTransform *scale = data;
     width = GST_VIDEO_INFO_WIDTH (scale->out_info);
     height = GST_VIDEO_INFO_HEIGHT (scale->out_info);
+    move = find_move (m, scale);
   } else if (!GST_META_TRANSFORM_IS_COPY (type)) {
     return FALSE;
   }
   copy = gst_buffer_add_nn_result_meta (to, width, height);
   if (copy == NULL)
     return FALSE;
-  gst_nn_result_meta_append (copy, m);
+  scale_move (&move, (gdouble)copy->width / MAX (width, 1),
+              (gdouble)copy->height / MAX (height, 1));
+  append_all (copy, 0, m, &move);
   return TRUE;
 }
 
@@ -198,16 +249,10 @@ void
 gst_nn_result_meta_append_inside (GstNnResultMeta *meta, guint parent_id,
                                   const GstNnResultMeta *other)
 {
-  GstNnObject *parent = gst_nn_result_meta_find_object (meta, parent_id);
   GstNnMove move = { 1, 1, 0, 0 };
-  if (parent == NULL)
-    return;
-  if (other->width > 0 && other->height > 0) {
-    move.scale_x = (gdouble)meta->width / other->width;
-    move.scale_y = (gdouble)meta->height / other->height;
-  }
-  append_moved (meta, other, &move, parent_id);
-  append_said (parent, other->frame, &move, parent_id != 0);
+  if (other->width > 0 && other->height > 0)
+    scale_move (&move, (gdouble)meta->width / other->width, (gdouble)meta->height / other->height);
+  append_all (meta, parent_id, other, &move);
 }
 
 /**

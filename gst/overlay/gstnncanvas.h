@@ -4,27 +4,29 @@
  * on a frame of 1080 lines took it 80 ms. What is outside of the frame is left out. */
 #pragma once
 
-#include <gst/nn/nn.h>
-#include <gst/video/video.h>
+#include "gstnnpalette.h"
 
-/* A colour as the frame stores it. */
+/* How much of each pixel a text covers, 0 to 255, row by row. */
 typedef struct {
-  guint16 value[GST_VIDEO_MAX_COMPONENTS];
-} GstNnColor;
+  guint8 *coverage;
+  gint width, height;
+} GstNnGlyphs;
 
-/* video/x-raw with all formats that can be drawn into. */
-GstCaps *gst_nn_canvas_caps (void);
-GstNnColor gst_nn_canvas_color (const GstVideoInfo *info, guint32 rgb);
 void gst_nn_canvas_fill (GstVideoFrame *frame, const GstNnColor *color, gint x, gint y, gint width,
                          gint height);
-/* The edges of a box, inside of it. */
-void gst_nn_canvas_box (GstVideoFrame *frame, const GstNnColor *color, gint thickness, gint x,
-                        gint y, gint width, gint height);
 void gst_nn_canvas_line (GstVideoFrame *frame, const GstNnColor *color, gint thickness, gdouble x0,
                          gdouble y0, gdouble x1, gdouble y1);
-/* Half the colour where the mask covers a pixel by half or more; @colors: of classes, from the
- * least number to the largest, else one. */
-void gst_nn_canvas_tint (GstVideoFrame *frame, const GstNnColor *colors, guint n_colors,
+/* The part of the line from (x0, y0) to (x1, y1) that lies on the frame or @margin beside it;
+ * FALSE: none. */
+gboolean gst_nn_canvas_clip (gdouble width, gdouble height, gdouble margin, gdouble *x0,
+                             gdouble *y0, gdouble *x1, gdouble *y1);
+/* @paints: of the values of the mask; NULL: left as it is; @opacity: of 256 */
+void gst_nn_canvas_tint (GstVideoFrame *frame, const GstNnPaints *paints, guint opacity,
                          const GstNnMask *mask);
-/* @picture has the frame's format. */
-void gst_nn_canvas_copy (GstVideoFrame *frame, const GstVideoFrame *picture, gint x, gint y);
+/* @ink on @ground. */
+void gst_nn_canvas_text (GstVideoFrame *frame, const GstNnColor *ground, const GstNnColor *ink,
+                         const GstNnGlyphs *glyphs, gint x, gint y);
+/* Takes details out of an area: its longer side is cut into @cells squares, and nothing remains but
+ * their means, which are filled in (@smooth: blended from one to the next). */
+void gst_nn_canvas_hide (GstVideoFrame *frame, gint x, gint y, gint width, gint height, guint cells,
+                         gboolean smooth);

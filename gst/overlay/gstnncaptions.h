@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Captions as pictures in the frame's format, each drawn once: texts come back on every frame.
+/* Texts, each drawn once: the words of captions come back on every frame.
  * Threads: one at a time. */
 #pragma once
 
-#include <gst/nn/nn.h>
-#include <gst/video/video.h>
+#include "gstnncanvas.h"
 
 typedef struct _GstNnCaptions GstNnCaptions;
 
-/* @info: of the frames; @font_size: pixels */
-GstNnCaptions *gst_nn_captions_new (const GstVideoInfo *info, gint font_size);
+/* @font_size: pixels; longer texts than @width end with an ellipsis */
+GstNnCaptions *gst_nn_captions_new (gint font_size, gint width);
 void gst_nn_captions_free (GstNnCaptions *captions);
-/* Black on @rgb; NULL where it cannot be drawn. Valid until the next call. */
-const GstVideoFrame *gst_nn_captions_get (GstNnCaptions *captions, const gchar *text, guint32 rgb);
+/* Forgets texts if there are too many. */
+void gst_nn_captions_trim (GstNnCaptions *captions);
+/* NULL where it cannot be drawn. Valid until gst_nn_captions_trim(). All have one height. */
+const GstNnGlyphs *gst_nn_captions_get (GstNnCaptions *captions, const gchar *text);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnnrecord.h"
 
-#include <json-glib/json-glib.h>
+#include "gstnnthumbnail.h"
 
-#define NTP_TO_UNIX (2208988800ULL * GST_SECOND) /* from 1900 to 1970 */
+#include <json-glib/json-glib.h>
 
 static void
 add_number (JsonBuilder *b, const gchar *name, gdouble value)
@@ -139,15 +139,6 @@ attribute_key (const GstNnAttribute *a)
   return g_utf8_make_valid (key, -1);
 }
 
-/* NULL: the attribute says something else. */
-static const gchar *
-zone_of (const GstNnAttribute *a)
-{
-  return g_str_equal (gst_nn_attribute_get_name (a), GST_NN_RECORD_ZONE)
-             ? gst_nn_attribute_get_value (a)
-             : NULL;
-}
-
 /* An object can be in several zones. */
 static void
 add_zones (JsonBuilder *b, const GstNnObject *o)
@@ -158,8 +149,8 @@ add_zones (JsonBuilder *b, const GstNnObject *o)
   json_builder_set_member_name (b, "zones");
   json_builder_begin_array (b);
   for (guint i = 0; (a = gst_nn_object_get_attribute (o, i)) != NULL; i++)
-    if (zone_of (a) != NULL)
-      json_builder_add_string_value (b, zone_of (a));
+    if (gst_nn_record_zone (a) != NULL)
+      json_builder_add_string_value (b, gst_nn_record_zone (a));
   json_builder_end_array (b);
 }
 
@@ -239,6 +230,23 @@ add_findings (JsonBuilder *b, const GstNnObject *o, const GstNnRecordInfo *info)
 }
 
 static void
+add_thumbnail (JsonBuilder *b, const GstNnObject *o, const GstNnRecordInfo *info)
+{
+  gdouble x, y, width, height;
+  g_autofree gchar *jpeg = NULL;
+  if (info->picture == NULL)
+    return;
+  gst_nn_object_get_box (o, &x, &y, &width, &height);
+  jpeg = gst_nn_thumbnail_new (info->picture, info->thumbnail_size, x, y, width, height);
+  if (jpeg == NULL)
+    return;
+  begin (b, "thumbnail");
+  add_text (b, "data", jpeg);
+  add_text (b, "media_type", "image/jpeg");
+  json_builder_end_object (b);
+}
+
+static void
 add_object (JsonBuilder *b, const GstNnObject *o, const GstNnResultMeta *meta,
             const GstNnRecordInfo *info)
 {
@@ -258,6 +266,7 @@ add_object (JsonBuilder *b, const GstNnObject *o, const GstNnResultMeta *meta,
     add_int (b, "parent_id", gst_nn_object_get_parent_id (o));
   add_int (b, "region_id", gst_nn_object_get_id (o));
   add_text (b, "roi_type", label ? label : "");
+  add_thumbnail (b, o, info);
   add_zones (b, o);
   add_place (b, o);
   json_builder_end_object (b);
@@ -348,23 +357,6 @@ add_scene (JsonBuilder *b, const GstNnSceneMeta *scene)
   add_shapes (b, "zones", scene, TRUE);
 }
 
-gboolean
-gst_nn_record_wants (const GstNnRecordInfo *info, const GstNnObject *o)
-{
-  const gchar *label = gst_nn_object_get_label (o);
-  const GstNnAttribute *a;
-  if (info->labels != NULL && (label == NULL || !g_strv_contains (info->labels, label)))
-    return FALSE;
-  for (guint i = 0; info->zones != NULL; i++) {
-    a = gst_nn_object_get_attribute (o, i);
-    if (a == NULL)
-      return FALSE;
-    if (zone_of (a) != NULL && g_strv_contains (info->zones, zone_of (a)))
-      return TRUE;
-  }
-  return TRUE;
-}
-
 static void
 add_objects (JsonBuilder *b, GstNnResultMeta *meta, const GstNnRecordInfo *info)
 {
@@ -402,19 +394,4 @@ gst_nn_record_new (GstNnResultMeta *meta, const GstNnRecordInfo *info)
   json_builder_end_object (b);
   root = json_builder_get_root (b);
   return json_to_string (root, FALSE);
-}
-
-GstClockTime
-gst_nn_buffer_get_unix_time (GstBuffer *buffer)
-{
-  static GstStaticCaps unix_caps = GST_STATIC_CAPS ("timestamp/x-unix");
-  static GstStaticCaps ntp_caps = GST_STATIC_CAPS ("timestamp/x-ntp");
-  g_autoptr (GstCaps) as_unix = gst_static_caps_get (&unix_caps);
-  g_autoptr (GstCaps) as_ntp = gst_static_caps_get (&ntp_caps);
-  const GstReferenceTimestampMeta *m = gst_buffer_get_reference_timestamp_meta (buffer, as_unix);
-  if (m != NULL)
-    return m->timestamp;
-  m = gst_buffer_get_reference_timestamp_meta (buffer, as_ntp);
-  return m != NULL && m->timestamp >= NTP_TO_UNIX ? m->timestamp - NTP_TO_UNIX
-                                                  : GST_CLOCK_TIME_NONE;
 }

@@ -85,13 +85,14 @@ sort_objects (GstNnTrackedModel *m, GstNnResultMeta *result, GstClockTime now)
 }
 
 static void
-fill_sightings (GstNnTrackedModel *m)
+fill_sightings (GstNnTrackedModel *m, const GstNnTrackedModelConfig *config, GstClockTime seen)
 {
   g_array_set_size (m->sightings, m->fresh->len);
   for (guint i = 0; i < m->fresh->len; i++) {
     GstNnSighting *s = &g_array_index (m->sightings, GstNnSighting, i);
     const GstNnObject *o = g_ptr_array_index (m->fresh, i);
     gst_nn_object_get_box (o, &s->box.x, &s->box.y, &s->box.width, &s->box.height);
+    gst_nn_camera_to_world (config->camera, seen, &s->box);
     s->score = gst_nn_object_get_score (o);
     s->class_id = gst_nn_object_get_class_id (o);
     s->embedding = gst_nn_object_get_embedding (o, &s->n_embedding);
@@ -99,10 +100,12 @@ fill_sightings (GstNnTrackedModel *m)
 }
 
 static void
-move_to_track (GstNnObject *o, const GstNnTracklet *track, gdouble now)
+move_to_track (GstNnObject *o, const GstNnTracklet *track, const GstNnTrackedModelConfig *config,
+               GstClockTime now)
 {
   GstNnBox box;
-  gst_nn_tracklet_predict (track, now, &box);
+  gst_nn_tracklet_predict (track, in_frames (config, now), &box);
+  gst_nn_camera_to_frame (config->camera, now, &box);
   gst_nn_object_move (o, box.x, box.y, box.width, box.height);
 }
 
@@ -127,7 +130,7 @@ take_results (GstNnTrackedModel *m, const GstNnTrackedModelConfig *config, GstNn
               GstClockTime seen, GstClockTime now)
 {
   guint n_moved = 0;
-  fill_sightings (m);
+  fill_sightings (m, config, seen);
   gst_nn_tracker_update (m->tracker, &config->tracker,
                          (GstNnSighting *)(gpointer)m->sightings->data, m->sightings->len,
                          in_frames (config, seen));
@@ -143,7 +146,7 @@ take_results (GstNnTrackedModel *m, const GstNnTrackedModelConfig *config, GstNn
     const GstNnTracklet *track = g_array_index (m->sightings, GstNnSighting, i).track;
     if (track == NULL)
       continue;
-    move_to_track (g_ptr_array_index (m->fresh, i), track, in_frames (config, now));
+    move_to_track (g_ptr_array_index (m->fresh, i), track, config, now);
     n_moved++;
   }
   return n_moved;
@@ -160,13 +163,14 @@ follow_shown (GstNnTrackedModel *m, const GstNnTrackedModelConfig *config, GstCl
     GstNnTracklet *track;
     GstNnBox box;
     gst_nn_object_get_box (o, &box.x, &box.y, &box.width, &box.height);
+    gst_nn_camera_to_world (config->camera, m->seen, &box);
     track = gst_nn_tracker_find_box (m->tracker, &box, gst_nn_object_get_class_id (o));
     if (track == NULL)
       continue;
     if (track->id != 0)
       gst_nn_object_set_track (o, track->id, gst_nn_tracklet_get_age (track, time));
     if (config->predicts) {
-      move_to_track (o, track, time);
+      move_to_track (o, track, config, now);
       n_moved++;
     }
   }
@@ -192,7 +196,7 @@ show_held (GstNnTrackedModel *m, const GstNnTrackedModelConfig *config, GstBuffe
       result = gst_buffer_add_nn_result_meta (buffer, kept->width, kept->height);
     o = gst_nn_result_meta_add_copy (result, 0, o);
     gst_nn_object_set_track (o, track->id, gst_nn_tracklet_get_age (track, time));
-    move_to_track (o, track, time);
+    move_to_track (o, track, config, now);
     gst_nn_region_add (buffer, o, result);
     n_shown++;
   }

@@ -4,14 +4,14 @@
  * with results that were shown before, and without. Streaming thread. */
 #pragma once
 
+#include "gstnncamera.h"
 #include "gstnntracker.h"
-
-#include <gst/nn/nn.h>
 
 typedef struct {
   GstNnTrackerConfig tracker;
   gboolean predicts; /* objects without results of their own move with their tracks */
   GstClockTime frame_duration;
+  const GstNnCamera *camera; /* or NULL: it stands still */
 } GstNnTrackedModelConfig;
 
 typedef struct _GstNnTrackedModel GstNnTrackedModel;

@@ -30,7 +30,7 @@ typedef enum {
 /* Who says something. */
 typedef struct {
   const gchar *name;      /* for people: a path, or what it is */
-  const gchar *directory; /* that relative paths start from; NULL: the process's */
+  const gchar *directory; /* that files named lie beneath; NULL: they lie anywhere */
   gboolean names_files;   /* what comes with a model file's own bytes does not */
   gboolean guesses;       /* may be wrong, and knows it */
 } AxonSpeaker;
@@ -92,8 +92,9 @@ gboolean axon_say_preset (AxonModelDescription *d, const AxonSpeaker *speaker, c
 /* The built-in list called @name; NULL with an error that names them all. */
 gchar **axon_label_set_dup (const gchar *name, GError **error);
 
-/* A whole regular file of a size that a description may have, ended by a 0. */
-gchar *axon_read_small_file (const gchar *path, gsize *n, GError **error);
+/* A whole regular file of a size that a description may have, ended by a 0. @directory: who names
+ * the file is no user, so it lies beneath that folder, without links; NULL: any path. */
+gchar *axon_read_small_file (const gchar *directory, const gchar *name, gsize *n, GError **error);
 /* The same; *@text is NULL where there is none. */
 gboolean axon_read_optional_file (const gchar *path, gchar **text, gsize *n, GError **error);
 /* One per line; empty ones at the end are none. */

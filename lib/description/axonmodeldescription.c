@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Model descriptions. The first source that says a field wins (bits of `said`). */
 #include "axonmodeldescription-private.h"
+#include "../base/axonutf8-private.h"
 
 #include <string.h>
 
@@ -117,8 +118,14 @@ gboolean
 axon_model_description_say (AxonModelDescription *d, const AxonSpeaker *speaker, const gchar *key,
                             const gchar *value, GError **error)
 {
-  g_autofree gchar *path = NULL;
-  const AxonDescriptionKey *row = axon_description_key_find (key, error);
+  g_autofree gchar *text = NULL;
+  gsize n;
+  const AxonDescriptionKey *row;
+  if (!g_utf8_validate (key, -1, NULL) || !g_utf8_validate (value, -1, NULL)) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("a key or its value is not UTF-8"));
+    return FALSE;
+  }
+  row = axon_description_key_find (key, error);
   if (row == NULL)
     return FALSE;
   if (axon_model_description_has (d, row->field)) {
@@ -133,9 +140,11 @@ axon_model_description_say (AxonModelDescription *d, const AxonSpeaker *speaker,
         key, value, key);
     return FALSE;
   }
-  if (row->is_file && speaker->directory != NULL && !g_path_is_absolute (value))
-    path = g_build_filename (speaker->directory, value, NULL);
-  if (!row->set (d, path ? path : value, error)) {
+  if (row->is_file)
+    text = axon_read_small_file (speaker->directory, value, &n, error);
+  if (text != NULL)
+    axon_utf8_mend (text);
+  if ((row->is_file && text == NULL) || !row->set (d, row->is_file ? text : value, error)) {
     g_prefix_error (error, "%s: ", key);
     return FALSE;
   }

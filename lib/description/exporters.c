@@ -37,7 +37,7 @@ parse_names (const gchar *text)
   return g_strv_builder_end (builder);
 }
 
-/* Heads that suppress overlaps themselves give rows of boxes, whatever the task. */
+/* Heads that suppress overlaps themselves give rows of what they chose. */
 static const struct {
   const gchar *task, *resize, *decoder, *end2end;
 } tasks[] = {

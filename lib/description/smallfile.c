@@ -2,6 +2,7 @@
 /* Files that stand beside models are as strange as the models: no pipes that nobody writes to, no
  * devices, nothing without end. */
 #include "axonmodeldescription-private.h"
+#include "../base/axonfile-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -55,13 +56,22 @@ read_regular (int fd, const gchar *path, gsize *n, GError **error)
 }
 
 gchar *
-axon_read_small_file (const gchar *path, gsize *n, GError **error)
+axon_read_small_file (const gchar *directory, const gchar *name, gsize *n, GError **error)
 {
-  int fd = g_open (path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+  int fd = directory ? axon_open_beneath (directory, name)
+                     : g_open (name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
   gchar *data;
+  if (fd < 0 && directory != NULL && (errno == EXDEV || errno == ELOOP)) {
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("%s: expected a file beneath %s, without links and \"..\"; only properties name "
+           "files elsewhere"),
+        name, directory);
+    return NULL;
+  }
   if (fd < 0)
-    return fail_with_errno (path, error);
-  data = read_regular (fd, path, n, error);
+    return fail_with_errno (name, error);
+  data = read_regular (fd, name, n, error);
   close (fd);
   return data;
 }
@@ -70,7 +80,9 @@ gboolean
 axon_read_optional_file (const gchar *path, gchar **text, gsize *n, GError **error)
 {
   g_autoptr (GError) problem = NULL;
-  *text = axon_read_small_file (path, n, &problem);
+  g_autofree gchar *directory = g_path_get_dirname (path);
+  g_autofree gchar *name = g_path_get_basename (path);
+  *text = axon_read_small_file (directory, name, n, &problem);
   if (*text != NULL || g_error_matches (problem, G_FILE_ERROR, G_FILE_ERROR_NOENT))
     return TRUE;
   g_propagate_error (error, g_steal_pointer (&problem));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where descriptions come from, besides those who call axon_model_description_set() first. */
 #include "axonmodeldescription-private.h"
+#include "../base/axonutf8-private.h"
 
 #include <string.h>
 
@@ -32,8 +33,11 @@ axon_model_description_load (AxonModelDescription *description, const gchar *mod
 {
   g_autofree gchar *base = g_path_get_basename (model_path);
   for (guint i = 0; i < G_N_ELEMENTS (sources); i++)
-    if (!sources[i](description, model_path, model, error))
+    if (!sources[i](description, model_path, model, error)) {
+      if (error != NULL)
+        axon_utf8_mend ((*error)->message); /* GLib's parsers quote what they refuse */
       return FALSE;
+    }
   if (g_str_has_suffix (base, ".onnx"))
     base[strlen (base) - strlen (".onnx")] = '\0';
   g_free (description->model_name);

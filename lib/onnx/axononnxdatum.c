@@ -91,7 +91,8 @@ axon_onnx_read_value_file (const gchar *path, AxonDType kind, GError **error)
                  kinds[k].descriptor->short_name);
     return NULL;
   }
-  value = kinds[k].read (proto, a, error);
+  if (axon_onnx_check_text (proto, error))
+    value = kinds[k].read (proto, a, error);
   protobuf_c_message_free_unpacked (proto, &a->allocator);
   if (value == NULL)
     g_prefix_error (error, "%s: ", path);

@@ -2,13 +2,12 @@
 /* TensorProto to AxonTensor: exact byte counts, checked sizes, external data only beneath the
  * model's directory. */
 #include "axononnx-private.h"
+#include "../base/axonfile-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static gboolean
@@ -29,19 +28,6 @@ read_dims (const Onnx__Tensor *proto, AxonShape *shape, GError **error)
     return FALSE;
   }
   return TRUE;
-}
-
-static int
-open_beneath (const gchar *directory, const gchar *name)
-{
-  struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
-                          .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
-  int dir = open (directory, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
-  if (dir < 0)
-    return -1;
-  fd = (int)syscall (SYS_openat2, dir, name, &how, sizeof how);
-  close (dir);
-  return fd;
 }
 
 static gboolean
@@ -100,7 +86,7 @@ load_external (const Onnx__Tensor *proto, const gchar *directory, AxonTensor *te
                  n_bytes, location ? location : "", length);
     return FALSE;
   }
-  fd = open_beneath (directory, location);
+  fd = axon_open_beneath (directory, location);
   /* A second hard link may name a file of somebody else's choosing. */
   ok = fd >= 0 && fstat (fd, &st) == 0 && S_ISREG (st.st_mode) && st.st_nlink == 1 &&
        offset <= (guint64)st.st_size && length <= (guint64)st.st_size - offset &&

@@ -138,11 +138,17 @@ transpose_window (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
     FAIL (MODEL, "output_shape or output_padding has the wrong length");
   for (gint i = 0; i < n; i++) {
     gint d = lead + i;
-    gint64 full, more = extra ? extra[i] : 0;
+    gint64 full, more = extra ? extra[i] : 0,
+                 asked = shape ? shape[n_shape - (guint)n + (guint)i] : 1;
+    if (more < 0 || MAX (more, x->dims[2 + i]) > G_MAXINT32 || asked < 1 || asked > G_MAXINT32)
+      FAIL (MODEL,
+            "size %" G_GINT64_FORMAT ", output_padding %" G_GINT64_FORMAT
+            " or output_shape %" G_GINT64_FORMAT " is out of range",
+            x->dims[2 + i], more, asked);
     w->out[d] = x->dims[2 + i];
     full = (w->out[d] - 1) * w->stride[d] + (w->kernel[d] - 1) * w->dilation[d] + 1 + more;
     if (shape != NULL || g_str_has_prefix (auto_pad, "SAME")) {
-      gint64 target = shape ? shape[n_shape - (guint)n + (guint)i] : w->out[d] * w->stride[d];
+      gint64 target = shape ? asked : w->out[d] * w->stride[d];
       gint64 total = MAX (0, full - target);
       w->pad[d] = g_str_equal (auto_pad, "SAME_UPPER") ? total / 2 : total - total / 2;
       w->pad_end[d] = total - w->pad[d];
@@ -152,7 +158,7 @@ transpose_window (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
     }
     if (x->dims[2 + i] < 0)
       w->in[d] = -1;
-    else if (w->in[d] < 1 || w->in[d] > G_MAXINT32 || more < 0)
+    else if (w->in[d] < 1 || w->in[d] > G_MAXINT32)
       FAIL (MODEL, "output size %" G_GINT64_FORMAT " is out of range", w->in[d]);
   }
   return TRUE;

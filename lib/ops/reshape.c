@@ -111,7 +111,10 @@ infer_flatten (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
     axis += rank;
   for (gint i = 0; i < rank; i++) {
     gint64 *side = i < axis ? &lead : &rest;
-    *side = *side < 0 || in[0].shape.dims[i] < 0 ? -1 : *side * in[0].shape.dims[i];
+    if (*side < 0 || in[0].shape.dims[i] < 0)
+      *side = -1;
+    else if (__builtin_mul_overflow (*side, in[0].shape.dims[i], side))
+      FAIL (MODEL, "dimension %d: the product of dimensions is too large", i);
   }
   out[0].shape = AXON_SHAPE (lead, rest);
   return TRUE;

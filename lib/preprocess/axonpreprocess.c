@@ -4,6 +4,7 @@
 #include <axon/axonpreprocess.h>
 #include <axon/plugin/axongraph.h>
 #include <axon/plugin/axonbuiltins.h>
+#include <axon/plugin/axonframe.h>
 
 /**
  * AxonPreprocess:
@@ -315,6 +316,9 @@ axon_preprocess_build (AxonPreprocess *self, AxonModel *model, guint input, GErr
                               "axon.image", in, 4, &tensor, 1);
   g_ptr_array_add (node->origins, g_strdup (node->name));
   set_attributes (self, node, &picture, dtype);
+  if (model != NULL) /* devices that know the model by its ports need the name */
+    axon_node_set_info (node, AXON_INFO_PICTURE_INPUT,
+                        ((AxonValue *)g_ptr_array_index (result->inputs, input))->name);
   if (model != NULL)
     connect_to_model (result, input, tensor, n_old);
   else

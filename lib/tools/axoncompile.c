@@ -46,17 +46,27 @@ reshape (AxonModel *model, GError **error)
   return TRUE;
 }
 
+/* @path: NULL for a model that only the device has */
+static AxonCompiledModel *
+make (AxonCore *core, const gchar *path, const gchar *device, GVariant *config, GError **error)
+{
+  g_autoptr (GBytes) nothing = path ? NULL : g_bytes_new (NULL, 0);
+  g_autoptr (AxonModel) model = path ? axon_core_read_model (core, path, NULL, error) : NULL;
+  if (path == NULL)
+    return axon_core_import_model (core, nothing, device, NULL, config, NULL, tool_progress, NULL,
+                                   error);
+  return model && reshape (model, error)
+             ? axon_core_compile_model (core, model, device, config, NULL, tool_progress, NULL,
+                                        error)
+             : NULL;
+}
+
 static gboolean
 compile (const gchar *path, const gchar *output, GVariant *config, GError **error)
 {
-  AxonCore *core = axon_core_get_default ();
   const gchar *device = opt.device ? opt.device : "CPU";
-  g_autoptr (AxonModel) model = axon_core_read_model (core, path, NULL, error);
-  g_autoptr (AxonCompiledModel) compiled = NULL;
-  if (model == NULL || !reshape (model, error))
-    return FALSE;
-  compiled =
-      axon_core_compile_model (core, model, device, config, NULL, tool_progress, NULL, error);
+  g_autoptr (AxonCompiledModel) compiled =
+      make (axon_core_get_default (), path, device, config, error);
   if (compiled == NULL || !axon_compiled_model_export_to_file (compiled, output, error))
     return FALSE;
   g_print (_ ("%s: compiled for %s\n"), output, device);
@@ -77,7 +87,7 @@ main (int argc, char **argv)
   g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
   if (!g_option_context_parse (context, &argc, &argv, &error))
     return tool_fail (error);
-  if (opt.files == NULL || opt.files[1] != NULL) {
+  if (opt.files ? opt.files[1] != NULL : opt.output == NULL || opt.device == NULL) {
     g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
     g_printerr ("%s", help);
     return 1;
@@ -87,5 +97,5 @@ main (int argc, char **argv)
     return tool_fail (error);
   g_variant_ref_sink (config);
   output = opt.output ? g_strdup (opt.output) : default_output (opt.files[0]);
-  return compile (opt.files[0], output, config, &error) ? 0 : tool_fail (error);
+  return compile (opt.files ? opt.files[0] : NULL, output, config, &error) ? 0 : tool_fail (error);
 }

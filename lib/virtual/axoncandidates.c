@@ -192,8 +192,8 @@ run_tasks (Task *tasks, guint n)
 {
   g_autofree GThread **threads = g_new0 (GThread *, n + 1);
   for (guint i = 0; i < n; i++)
-    if (!tasks[i].is_cpu)
-      threads[i] = g_thread_new ("axon-compile", compile_task, &tasks[i]);
+    if (!tasks[i].is_cpu) /* without a thread after the others, too */
+      threads[i] = g_thread_try_new ("axon-compile", compile_task, &tasks[i], NULL);
   for (guint i = 0; i < n; i++)
     if (threads[i] != NULL)
       g_thread_join (threads[i]);
@@ -231,6 +231,7 @@ axon_candidates_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *
                               t->error->message);
       axon_plugin_log (plugin, config, "LOG_WARNING", "%s is left out: %s", t->ref->device,
                        t->error->message);
+      axon_candidates_lose (scheduler, t->ref->device, t->error);
     }
     g_clear_object (&t->compiled);
     g_clear_error (&t->error);

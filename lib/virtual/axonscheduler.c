@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Every device has workers, requests of its own. A request takes an idle one, or waits in one queue
  * for all. Nothing is started or freed with the lock held. */
+#include <axon/plugin/axoncandidates.h>
 #include "axonscheduler-private.h"
 
 #include <string.h>
@@ -53,6 +54,7 @@ axon_scheduler_unref (AxonScheduler *s)
   g_ptr_array_unref (s->workers);
   g_ptr_array_unref (s->devices);
   g_ptr_array_unref (s->graveyard);
+  g_clear_pointer (&s->returns, axon_returns_unref);
   g_mutex_clear (&s->lock);
   g_free (s);
 }
@@ -113,7 +115,11 @@ take_worker (AxonScheduler *s, AxonInferRequest *outer)
   for (guint i = 0; i < n; i++) {
     Device *d = g_ptr_array_index (s->devices, (first + i) % n);
     Worker *w;
-    if (d->idle->len == 0 || !suits (d, outer))
+    if (!suits (d, outer))
+      continue;
+    if (d->idle->len == 0 && (s->flags & AXON_SCHEDULER_FIRST))
+      return NULL;
+    if (d->idle->len == 0)
       continue;
     if (!(s->flags & AXON_SCHEDULER_ROUND_ROBIN) && better_to_wait (s, d, outer))
       continue;
@@ -259,12 +265,14 @@ release_or_retry (AxonScheduler *s, Worker *w, const GError *error, AxonInferReq
 {
   gboolean failed = (s->flags & AXON_SCHEDULER_RETRY) && is_device_failure (error) &&
                     !axon_infer_request_is_cancelled (w->outer);
-  gboolean any, again;
+  gboolean any, again, lost;
   AxonSchedulerEmptyFunc empty;
   Device *d = w->device;
+  g_autofree gchar *device = g_strdup (d->shown); /* who is retired may be gone */
   g_mutex_lock (&s->lock);
   *outer = release_worker (w, error);
-  if (failed && !d->retired) {
+  lost = failed && !d->retired;
+  if (lost) {
     g_info ("device %s failed and is not used any more: %s", d->shown, error->message);
     retire_device (s, d);
   }
@@ -274,6 +282,8 @@ release_or_retry (AxonScheduler *s, Worker *w, const GError *error, AxonInferReq
   if (again)
     g_queue_push_head (&s->waiting, *outer);
   g_mutex_unlock (&s->lock);
+  if (lost)
+    axon_candidates_lose (s, device, error);
   if (again && !any && !empty (error, s->empty_data)) {
     g_mutex_lock (&s->lock);
     again = !g_queue_remove (&s->waiting, *outer);
@@ -311,8 +321,10 @@ axon_scheduler_add (AxonScheduler *s, const gchar *device, const gchar *shown,
   Device *d = g_new0 (Device, 1);
   g_autoptr (GVariant) optimal =
       axon_compiled_model_get_property (compiled, "OPTIMAL_NUMBER_OF_INFER_REQUESTS", NULL);
+  guint at;
   d->name = g_strdup (device);
   d->shown = g_strdup (shown);
+  d->place = axon_returns_place (s->returns, shown);
   d->compiled = g_object_ref (compiled);
   d->n_workers = n_workers > 0 ? n_workers : optimal ? (guint)g_variant_get_int32 (optimal) : 1;
   d->idle = g_ptr_array_new ();
@@ -327,7 +339,10 @@ axon_scheduler_add (AxonScheduler *s, const gchar *device, const gchar *shown,
   g_mutex_lock (&s->lock);
   for (guint i = 0; i < d->n_workers; i++)
     g_ptr_array_add (s->workers, g_ptr_array_index (d->idle, i));
-  g_ptr_array_add (s->devices, d);
+  at = s->devices->len;
+  while (at > 0 && ((Device *)s->devices->pdata[at - 1])->place > d->place)
+    at--;
+  g_ptr_array_insert (s->devices, (gint)at, d);
   g_mutex_unlock (&s->lock);
   pump (s);
 }

@@ -126,6 +126,8 @@ search (State *state, AxonProgressFunc progress, gpointer user_data)
       adopt (state, ref, compiled);
     else
       note_failure (state, ref->device, error);
+    if (compiled == NULL)
+      axon_candidates_lose (state->scheduler, ref->device, error);
     found = compiled != NULL;
     axon_device_ref_free (ref);
   }
@@ -162,12 +164,17 @@ search_main (gpointer data)
   return NULL;
 }
 
-/* lock held */
-static void
+/* lock held. FALSE: there is no thread for it. */
+static gboolean
 begin_search (State *state)
 {
-  state->searching = TRUE;
-  g_thread_unref (g_thread_new ("axon-auto", search_main, state_ref (state)));
+  GThread *thread = g_thread_try_new ("axon-auto", search_main, state_ref (state), NULL);
+  state->searching = thread != NULL;
+  if (thread != NULL)
+    g_thread_unref (thread);
+  else
+    state_unref (state);
+  return thread != NULL;
 }
 
 /* The last device failed while running: go on with those that were not tried. */
@@ -180,7 +187,7 @@ on_empty (const GError *error, gpointer user_data)
   g_mutex_lock (&state->lock);
   going_on = state->searching || state->devices->len > 0;
   if (going_on && !state->searching)
-    begin_search (state);
+    going_on = begin_search (state);
   g_mutex_unlock (&state->lock);
   return going_on;
 }
@@ -259,10 +266,12 @@ forward_cancel (G_GNUC_UNUSED GCancellable *from, gpointer user_data)
 static gboolean
 compile_with_helper (State *state, GCancellable *cancellable)
 {
-  gboolean helped;
+  gboolean helped, searching;
   g_mutex_lock (&state->lock);
-  begin_search (state);
+  searching = begin_search (state);
   g_mutex_unlock (&state->lock);
+  if (!searching)
+    return search (state, NULL, NULL);
   helped = start_helper (state, cancellable);
   if (!helped)
     wait_for_search (state);
@@ -291,7 +300,10 @@ state_new (AxonPlugin *plugin, AxonCore *core, AxonModel *model, GPtrArray *devi
 {
   State *state = g_new0 (State, 1);
   const gchar *policy = axon_config_get_string (config, "SCHEDULE_POLICY");
+  const gchar *hint = axon_config_get_string (config, "PERFORMANCE_HINT");
   AxonSchedulerFlags flags = g_str_equal (policy, "ROUND_ROBIN") ? AXON_SCHEDULER_ROUND_ROBIN : 0;
+  if (!g_str_equal (hint, "CUMULATIVE_THROUGHPUT")) /* a device that is back, before its stand-in */
+    flags = AXON_SCHEDULER_FIRST;
   if (axon_config_get_bool (config, "DEVICE_BIND_BUFFER"))
     flags |= AXON_SCHEDULER_BIND;
   else if (axon_config_get_bool (config, "ENABLE_RUNTIME_FALLBACK"))
@@ -306,10 +318,9 @@ state_new (AxonPlugin *plugin, AxonCore *core, AxonModel *model, GPtrArray *devi
   state->devices = g_ptr_array_ref (devices);
   state->messages = g_string_new (NULL);
   state->cancellable = g_cancellable_new ();
+  state->hint = g_str_equal (hint, "LATENCY") ? "LATENCY" : "THROUGHPUT";
   state->scheduler = axon_scheduler_new (flags);
-  state->hint = g_str_equal (axon_config_get_string (config, "PERFORMANCE_HINT"), "LATENCY")
-                    ? "LATENCY"
-                    : "THROUGHPUT";
+  axon_candidates_await (state->scheduler, plugin, model, devices, config, state->hint);
   return state;
 }
 
@@ -343,6 +354,7 @@ auto_model_finalize (GObject *object)
 {
   State *state = ((AutoModel *)object)->state;
   axon_scheduler_set_empty_func (state->scheduler, NULL, NULL);
+  axon_candidates_stop_awaiting (state->scheduler);
   g_cancellable_cancel (state->cancellable); /* a search that still runs ends soon, on its own */
   state_unref (state);
   G_OBJECT_CLASS (auto_model_parent_class)->finalize (object);

@@ -447,6 +447,10 @@ batch_model_new (AxonPlugin *plugin, AxonModel *model, const gchar *device, guin
   for (guint i = optimal_requests (state); i-- > 0;)
     g_ptr_array_add (state->idle, slot_new (state, FALSE));
   g_atomic_ref_count_inc (&state->ref_count);
-  state->collector = g_thread_new ("axon-batch", collect, state);
+  state->collector = g_thread_try_new ("axon-batch", collect, state, error);
+  if (state->collector == NULL) {
+    state_unref (state);
+    return NULL;
+  }
   return g_steal_pointer (&compiled);
 }

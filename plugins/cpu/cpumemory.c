@@ -8,6 +8,7 @@
 /* Packed weights are at most so many times as large as those of the model: convolutions after
  * Winograd (4x4 of 3x3), and copies for wider pixels. */
 #define PACKED 5
+#define TABLE 28 /* bytes for each index of a dimension whose elements are moved: remap.c */
 
 static gsize
 constant_bytes (const AxonNode *node)
@@ -32,12 +33,44 @@ can_pack (gsize n_bytes, GError **error)
   return ok;
 }
 
+/* Of shapes that are known, with a table of one number for each index of a dimension, as kernels
+ * that move elements make them; G_MAXSIZE where that is no number of bytes any more. */
+static gsize
+output_bytes (const AxonNode *node)
+{
+  gsize sum = 0, table = 0;
+  for (guint i = 0; i < node->n_outputs; i++) {
+    const AxonValue *value = node->outputs[i];
+    gint64 n = value ? axon_shape_get_numel (&value->type.shape) : -1;
+    gsize size = value ? axon_dtype_get_size (value->type.dtype) : 0, bytes;
+    if (n <= 0)
+      continue;
+    if (!g_size_checked_mul (&bytes, (gsize)n, size) || !g_size_checked_add (&sum, sum, bytes))
+      return G_MAXSIZE;
+    for (gint d = 0; d < value->type.shape.rank; d++)
+      table = MAX (table, (gsize)value->type.shape.dims[d]);
+  }
+  return g_size_checked_add (&sum, sum, MIN (table, G_MAXSIZE / TABLE) * TABLE) ? sum : G_MAXSIZE;
+}
+
+/* Kernels make tables of what they will write, so what a run could not write is refused before. */
+static gboolean
+can_write (CpuPlan *plan, const AxonNode *node, GError **error)
+{
+  gsize n_bytes = output_bytes (node);
+  if (!axon_budget_take (plan->budget, n_bytes, error))
+    return FALSE;
+  axon_budget_give (plan->budget, n_bytes);
+  return TRUE;
+}
+
 gboolean
 cpu_plan_reserve (CpuPlan *plan, const AxonNode *node, GError **error)
 {
   gsize n_bytes = constant_bytes (node);
   g_autofree gchar *what = NULL;
-  if (can_pack (n_bytes, error) && axon_budget_take (plan->budget, n_bytes, error)) {
+  if (can_write (plan, node, error) && can_pack (n_bytes, error) &&
+      axon_budget_take (plan->budget, n_bytes, error)) {
     plan->n_reserved += n_bytes;
     return TRUE;
   }

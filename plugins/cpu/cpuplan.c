@@ -266,8 +266,12 @@ cpu_node_constant (const AxonNode *node, guint index)
 gboolean
 cpu_node_axes (const AxonNode *node, gint64 *axes, guint *n)
 {
-  const gint64 *attr = axon_node_get_ints (node, "axes", n);
+  /* a file may say the attribute where the operator has none any more */
+  const gint64 *attr =
+      axon_node_has_form (node, AXON_FORM_ATTRIBUTES) ? axon_node_get_ints (node, "axes", n) : NULL;
   const AxonTensor *input = cpu_node_constant (node, 1);
+  if (attr == NULL)
+    *n = 0;
   if (attr == NULL && axon_node_get_input (node, 1) != NULL) {
     if (input == NULL)
       return FALSE;

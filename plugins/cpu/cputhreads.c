@@ -62,12 +62,14 @@ place_workers (Team *team, const cpu_set_t *set)
     cpu_pool_place (team->pool, i, set);
 }
 
-/* Every thread of the team: on a processor of its own, or wherever the set allows. */
+/* Every thread of the team: on a processor of its own, or wherever the set allows. They may be
+ * fewer than asked for, where the system gave no more. */
 static void
 arrange (Team *team, Placement placement)
 {
+  guint n = MIN ((guint)team->threads, cpu_pool_get_workers (team->pool) + 1);
   guint first = placement == BOUND ? (guint)g_atomic_int_add (&next_slot, (gint)team->threads) : 0;
-  for (guint i = 0; i < team->threads; i++) {
+  for (guint i = 0; i < n; i++) {
     cpu_set_t set = placement == BOUND ? processor_of_slot (&team->set, first + i) : team->set;
     if (i == 0)
       sched_setaffinity (0, sizeof set, &set);

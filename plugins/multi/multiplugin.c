@@ -40,7 +40,10 @@ multi_model_get_runtime_model (AxonCompiledModel *compiled, GError **error)
 static void
 multi_model_finalize (GObject *object)
 {
-  g_clear_pointer (&((MultiModel *)object)->scheduler, axon_scheduler_unref);
+  MultiModel *self = (MultiModel *)object;
+  if (self->scheduler != NULL)
+    axon_candidates_stop_awaiting (self->scheduler);
+  g_clear_pointer (&self->scheduler, axon_scheduler_unref);
   G_OBJECT_CLASS (multi_model_parent_class)->finalize (object);
 }
 
@@ -102,6 +105,7 @@ multi_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteCont
   compiled = g_object_new (multi_model_get_type (), NULL);
   self = (MultiModel *)compiled;
   self->scheduler = axon_scheduler_new (scheduler_flags (config));
+  axon_candidates_await (self->scheduler, plugin, model, devices, config, "THROUGHPUT");
   axon_compiled_model_setup (compiled, plugin, model, config, NULL);
   return axon_candidates_compile_all (plugin, core, self->scheduler, model, devices, config,
                                       cancellable, progress, user_data, error)

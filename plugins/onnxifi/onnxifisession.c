@@ -147,7 +147,11 @@ onnxifi_session_new (const OnnxifiDevice *device, GObject *keep, const AxonConfi
   g_cond_init (&self->changed);
   g_queue_init (&self->tasks);
   if (!(device->capabilities & ONNXIFI_CAPABILITY_THREAD_SAFE))
-    self->thread = g_thread_new ("onnxifi", run_tasks, self);
+    self->thread = g_thread_try_new ("onnxifi", run_tasks, self, error);
+  if (self->thread == NULL && !(device->capabilities & ONNXIFI_CAPABILITY_THREAD_SAFE)) {
+    onnxifi_session_free (self);
+    return NULL;
+  }
   choose_properties (device, config, properties);
   onnxifi_session_call (self, init, &call);
   if (onnxifi_check (device->library, "InitBackend", call.status, error))

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Axon beside ONNX Runtime and OpenVINO, which it installs into a folder of its own, in turns. Parts: latency, int8, busy
 (two busy processes beside), paced (frames 33 ms apart), load (load, compile, first result, memory), pipeline (a video
-through GStreamer, beside OpenCV's reader with ONNX Runtime), steps (below the roofline), accuracy (of 8-bit models).
+through GStreamer, beside OpenCV's reader with ONNX Runtime), chain (the same with tracks and a classifier), steps (below
+the roofline), accuracy (of 8-bit models).
 
 usage: compare.py BUILD [--part NAME,...] [--isa AVX2] [--threads 1,2] [--rounds N] [--seconds S] [--models NAME,...]
        [--write docs/performance.md] [--report-only] [--impatient] [--data DIR] [--work DIR] [--peers DIR]
@@ -17,7 +18,7 @@ import engines
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORK = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "axon-bench")
-PARTS = "latency,int8,busy,paced,load,pipeline,steps,accuracy"
+PARTS = "latency,int8,busy,paced,load,pipeline,chain,steps,accuracy"
 
 
 def arguments():
@@ -49,7 +50,7 @@ def main():
     import steps
     import tables
     parts = {"latency": speed.Latency, "int8": speed.Int8, "busy": speed.Busy, "paced": speed.Paced, "load": loading.Loading,
-             "pipeline": pipeline.Pipeline, "steps": steps.Steps, "accuracy": accuracy.Accuracy}
+             "pipeline": pipeline.Pipeline, "chain": pipeline.Chain, "steps": steps.Steps, "accuracy": accuracy.Accuracy}
     a.engines = engines.Engines(a.build, a.work, a.isa, not a.impatient)
     a.results = tables.Results(os.path.join(a.work, "results.json"))
     wanted = a.models and set(a.models.split(","))

@@ -78,16 +78,57 @@ a_modelinfo_names_files_beside_it (void)
   g_assert_null (gst_nn_description_get_label (d, 2));
 }
 
+/* Neither does what a link there points to belong to the model. */
+static void
+what_stands_beside_a_model_names_no_file_elsewhere (void)
+{
+  static const gchar *const elsewhere[] = { "/etc/passwd", "../names.txt", "a/../../names.txt", "",
+                                            "/dev/zero" };
+  for (guint i = 0; i < G_N_ELEMENTS (elsewhere); i++) {
+    g_autofree gchar *info = g_strconcat ("[axon]\nlabels-file=", elsewhere[i], "\n", NULL);
+    g_autofree gchar *proc = g_strdup_printf (
+        "{\"json_schema_version\":\"2.2.0\",\"output_postproc\":[{\"labels\":\"%s\"}]}",
+        elsewhere[i]);
+    refused (&(Sources){ .modelinfo = info }, "expected a file beneath");
+    refused (&(Sources){ .proc = proc }, "expected a file beneath");
+  }
+}
+
+static void
+a_link_beside_a_model_is_not_followed (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "model.onnx", NULL);
+  g_autofree gchar *info = g_strconcat (path, ".modelinfo", NULL);
+  g_autoptr (GstNnDescription) d = gst_nn_description_new ();
+  g_autoptr (AxonModel) model = test_relu_model ();
+  g_autoptr (GError) error = NULL;
+  g_assert_cmpint (symlink ("/etc/passwd", info), ==, 0);
+  g_assert_false (gst_nn_description_load (d, path, model, &error));
+  g_assert_nonnull (strstr (error->message, "without links"));
+  g_unlink (info);
+  g_rmdir (dir);
+}
+
+static void
+text_that_is_not_utf8_does_not_come_out_again (void)
+{
+  g_autoptr (GstNnDescription) d =
+      accepted (&(Sources){ .modelinfo = "[axon]\nlabels-file=names.txt\n", .names = "caf\xe9\n" });
+  g_assert_cmpstr (gst_nn_description_get_label (d, 0), ==, "caf?");
+  refused (&(Sources){ .property = "col\xe9r=rgb\n" }, "not UTF-8");
+}
+
 static void
 a_fifo_of_labels_does_not_hang (void)
 {
   g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
   g_autofree gchar *fifo = g_build_filename (dir, "fifo", NULL);
-  g_autofree gchar *text = g_strconcat ("[axon]\nlabels-file=", fifo, "\n", NULL);
+  g_autofree gchar *text = g_strconcat ("labels-file=", fifo, "\n", NULL);
   g_assert_cmpint (mkfifo (fifo, 0600), ==, 0);
-  refused (&(Sources){ .modelinfo = text }, "not a regular file");
-  refused (&(Sources){ .modelinfo = "[axon]\nlabels-file=/dev/zero\n" }, "not a regular file");
-  refused (&(Sources){ .modelinfo = "[axon]\nlabels-file=/nonexistent\n" }, "/nonexistent");
+  refused (&(Sources){ .property = text }, "not a regular file");
+  refused (&(Sources){ .property = "labels-file=/dev/zero\n" }, "not a regular file");
+  refused (&(Sources){ .property = "labels-file=/nonexistent\n" }, "/nonexistent");
   g_unlink (fifo);
   g_rmdir (dir);
 }
@@ -97,10 +138,10 @@ a_file_of_labels_without_end_is_refused (void)
 {
   g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
   g_autofree gchar *big = g_build_filename (dir, "big.txt", NULL);
-  g_autofree gchar *text = g_strconcat ("[axon]\nlabels-file=", big, "\n", NULL);
+  g_autofree gchar *text = g_strconcat ("labels-file=", big, "\n", NULL);
   g_assert_true (g_file_set_contents (big, "", 0, NULL));
   g_assert_cmpint (truncate (big, G_GINT64_CONSTANT (1) << 33), ==, 0); /* 8 GiB of holes */
-  refused (&(Sources){ .modelinfo = text }, "expected at most");
+  refused (&(Sources){ .property = text }, "expected at most");
   g_unlink (big);
   g_rmdir (dir);
 }
@@ -306,6 +347,9 @@ a_task_of_ultralytics_names_the_decoder (void)
     { "task=detect", "yolov8", "letterbox" },
     { "task=detect\nend2end=True", "yolov10", "letterbox" },
     { "task=detect\nargs={'batch': 1, 'nms': True}", "yolov10", "letterbox" },
+    { "task=segment\nend2end=True", "yolo26-seg", "letterbox" },
+    { "task=pose\nend2end=True", "yolo26-pose", "letterbox" },
+    { "task=obb\nend2end=True", "yolo26-obb", "letterbox" },
     { "task=detect\ndescription=Ultralytics RT-DETR-l model", "rtdetr", "stretch" },
     { "task=segment", "yolov8-seg", "letterbox" },
     { "task=segment\nend2end=True", "yolo26-seg", "letterbox" },
@@ -414,6 +458,9 @@ main (int argc, char **argv)
   ADD (means_and_scales_are_finite_numbers);
   ADD (a_model_names_no_file);
   ADD (a_modelinfo_names_files_beside_it);
+  ADD (what_stands_beside_a_model_names_no_file_elsewhere);
+  ADD (a_link_beside_a_model_is_not_followed);
+  ADD (text_that_is_not_utf8_does_not_come_out_again);
   ADD (a_fifo_of_labels_does_not_hang);
   ADD (a_file_of_labels_without_end_is_refused);
   ADD (a_model_proc_of_wrong_types_is_an_error);

@@ -191,6 +191,24 @@ frames_that_sinks_call_too_late_are_not_inferred_and_told (void)
   gst_harness_teardown (h);
 }
 
+/* A source that is late itself made all frames too late, and nothing was inferred any more. */
+static void
+where_all_frames_come_too_late_one_a_second_is_inferred (void)
+{
+  GstHarness *h = live_new ("MOCK_LATENCY=1", "auto", "30/1");
+  gst_harness_set_live (h, FALSE);
+  gst_harness_set_src_caps_str (h, CAPS);
+  gst_buffer_unref (gst_harness_push_and_pull (h, frame (h, 0)));
+  gst_harness_push_upstream_event (
+      h, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2, 10 * GST_SECOND, 500 * GST_MSECOND));
+  for (guint i = 1; i <= 90; i++) {
+    GstBuffer *out = gst_harness_push_and_pull (h, frame (h, i));
+    g_assert_true ((gst_buffer_get_nn_tensor_meta (out) != NULL) == (i % 30 == 0));
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+}
+
 static void
 every_frame_means_those_that_are_late_too (void)
 {
@@ -347,6 +365,7 @@ main (int argc, char **argv)
   ADD (flushes_drop_late_results);
   ADD (statistics_count_every_frame_once);
   ADD (frames_that_sinks_call_too_late_are_not_inferred_and_told);
+  ADD (where_all_frames_come_too_late_one_a_second_is_inferred);
   ADD (every_frame_means_those_that_are_late_too);
   ADD (a_flush_forgets_what_was_too_late);
   ADD (frames_with_nothing_in_them_are_not_inferred);

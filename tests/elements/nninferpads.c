@@ -190,6 +190,21 @@ a_mistake_is_one_clear_error_and_null_is_reached (gconstpointer data)
   gst_object_unref (pipeline);
 }
 
+/* Others leave out the batch: 128:96:3 is 128:96:3:1. */
+static void
+dimensions_of_one_may_be_left_out (void)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *launch = g_strdup_printf ("nninfer model=%s device=MOCK", model);
+  GstHarness *h = gst_harness_new_parse (launch);
+  GstBuffer *in = gst_buffer_new_allocate (NULL, 128 * 96 * 3 * sizeof (gfloat), NULL);
+  gst_buffer_memset (in, 0, 0, gst_buffer_get_size (in));
+  gst_harness_set_src_caps_str (h, "other/tensors,format=static,num_tensors=1,types=float32,"
+                                   "dimensions=128:96:3,framerate=30/1");
+  gst_buffer_unref (gst_harness_push_and_pull (h, in));
+  gst_harness_teardown (h);
+}
+
 static void
 tensors_of_the_wrong_shape_say_expected_and_got (void)
 {
@@ -230,6 +245,7 @@ main (int argc, char **argv)
   ADD (upstream_may_do_only_what_downstream_can_take);
   ADD (a_pad_that_is_linked_again_gets_frames_again);
   ADD (controlled_properties_follow_the_time_of_the_frames);
+  ADD (dimensions_of_one_may_be_left_out);
   ADD (tensors_of_the_wrong_shape_say_expected_and_got);
   for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++) {
     g_autofree gchar *path =

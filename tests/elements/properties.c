@@ -116,8 +116,9 @@ every_element_shows_what_it_uses (void)
 static void
 every_property_has_words_and_says_when_it_may_be_set (void)
 {
-  static const gchar *const elements[] = { "nninfer",   "nnpreproc", "nndecode",
-                                           "nnoverlay", "nnpublish", "nnquery" };
+  static const gchar *const elements[] = { "nninfer",   "nnpreproc",  "nndecode",
+                                           "nnoverlay", "nnpublish",  "nnquery",
+                                           "nndetect",  "nnclassify", "nnsegment" };
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++) {
     GstElement *element = parse (elements[i]);
     guint n;

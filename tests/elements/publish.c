@@ -2,11 +2,16 @@
 /* nnpublish: records and where they go. */
 #include "axontest.h"
 
+#include "config.h"
 #include <fcntl.h>
+#ifdef HAVE_PIXBUF
+#include <gdk-pixbuf/gdk-pixbuf.h>
+#endif
 #include <glib/gstdio.h>
 #include <gst/check/gstharness.h>
 #include <gst/nn/nn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CAPS "video/x-raw,format=RGB,width=320,height=240,framerate=30/1"
@@ -122,6 +127,42 @@ fill (GstBuffer *buffer)
                                            GST_CLOCK_TIME_NONE);
 }
 
+/* docs/record.schema.json allows each line. */
+static void
+assert_valid (const gchar *path)
+{
+  const gchar *root = g_getenv ("AXON_SOURCE_ROOT");
+  g_autofree gchar *schema = g_build_filename (root ? root : ".", "docs/record.schema.json", NULL);
+  g_autofree gchar *script = g_build_filename (root ? root : ".", "tests/support/schema.py", NULL);
+  const gchar *argv[] = { "/usr/bin/env", "python3", script, schema, path, NULL };
+  g_autofree gchar *out = NULL;
+  gint status;
+  g_assert_true (
+      g_spawn_sync (NULL, (gchar **)argv, NULL, 0, NULL, NULL, &out, NULL, &status, NULL));
+  if (WIFEXITED (status) && WEXITSTATUS (status) == 77)
+    g_test_message ("%s", out);
+  else if (!g_spawn_check_wait_status (status, NULL))
+    g_error ("%s", out);
+}
+
+/* A zone, a line, and what happened there. */
+static void
+add_scene (GstBuffer *buffer)
+{
+  static const gdouble points[] = { 0, 0, 1, 0, 1, 1 };
+  GstNnSceneMeta *scene = gst_buffer_add_nn_scene_meta (buffer);
+  GstNnObject *o = gst_nn_result_meta_get_object (gst_buffer_get_nn_result_meta (buffer), 0);
+  g_autoptr (GstNnAttribute) zone = gst_nn_attribute_new ("zone", "hall", 0, 1, "nnanalytics");
+  gst_nn_object_add_attribute (o, zone);
+  g_ptr_array_add (scene->shapes, gst_nn_shape_new ("hall", TRUE, points, 3, 4, 0));
+  g_ptr_array_add (scene->shapes, gst_nn_shape_new ("door", FALSE, points, 2, 5, 6));
+  g_ptr_array_add (scene->events,
+                   gst_structure_new ("nn-event", "type", G_TYPE_STRING, "leave", "where",
+                                      G_TYPE_STRING, "hall", "track", G_TYPE_UINT64, (guint64)99,
+                                      "seconds", G_TYPE_DOUBLE, 1.5, "lost", G_TYPE_BOOLEAN, FALSE,
+                                      NULL));
+}
+
 static void
 a_record_has_all_that_was_said (void)
 {
@@ -138,6 +179,10 @@ a_record_has_all_that_was_said (void)
     "\"parent_id\":1,\"region_id\":2",
     "\"pts\":3000000000,\"running_time\":3000000000,\"timestamp\":3000000000",
     "\"wall_clock\":\"2001-09-09T01:46:40Z\"",
+    "\"events\":[{\"type\":\"leave\",\"where\":\"hall\",\"track\":99,\"seconds\":1.5,\"lost\":0}]",
+    "\"lines\":[{\"count\":5,\"count_back\":6,\"name\":\"door\"}],",
+    "\"zones\":[{\"count\":4,\"name\":\"hall\"}]",
+    "\"zones\":[\"hall\"]",
   };
   g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
   g_autofree gchar *path = g_build_filename (dir, "out.jsonl", NULL);
@@ -148,10 +193,12 @@ a_record_has_all_that_was_said (void)
   gst_harness_set_src_caps_str (h, CAPS);
   in = frame (h, 3);
   fill (in);
+  add_scene (in);
   gst_buffer_unref (gst_harness_push_and_pull (h, in));
   gst_harness_teardown (h);
   g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   assert_in (text, fields, G_N_ELEMENTS (fields));
+  assert_valid (path);
   g_unlink (path);
   g_rmdir (dir);
 }
@@ -381,6 +428,48 @@ metadata_have_the_form_of_onvif (void)
   assert_in (text, fields, G_N_ELEMENTS (fields));
 }
 
+/* A white cup on black; another, which is outside of the frame. */
+static void
+white_cup (GstBuffer *buffer, G_GNUC_UNUSED guint n)
+{
+  GstMapInfo map;
+  gst_buffer_map (buffer, &map, GST_MAP_WRITE);
+  memset (map.data, 0, map.size);
+  for (guint y = 60; y < 160; y++)
+    memset (map.data + (y * 320 + 40) * 3, 255, 80 * 3);
+  gst_buffer_unmap (buffer, &map);
+  add_result (buffer);
+  gst_nn_object_set_box (add_result (buffer), 400, 400, 10, 10);
+}
+
+static void
+a_thumbnail_is_the_picture_of_its_object (void)
+{
+#ifdef HAVE_PIXBUF
+  g_autofree gchar *text = lines_of ("thumbnail-size=50", white_cup, 1);
+  g_auto (GStrv) parts = g_strsplit (text, "\"thumbnail\":{\"data\":\"", -1);
+  g_autoptr (GdkPixbufLoader) loader = gdk_pixbuf_loader_new ();
+  g_autofree guchar *jpeg = NULL;
+  GdkPixbuf *picture;
+  gsize size;
+  g_assert_cmpuint (g_strv_length (parts), ==, 2);
+  *strchr (parts[1], '"') = 0;
+  jpeg = g_base64_decode (parts[1], &size);
+  g_assert_true (gdk_pixbuf_loader_write (loader, jpeg, size, NULL));
+  g_assert_true (gdk_pixbuf_loader_close (loader, NULL));
+  picture = gdk_pixbuf_loader_get_pixbuf (loader);
+  g_assert_cmpint (gdk_pixbuf_get_width (picture), ==, 40);
+  g_assert_cmpint (gdk_pixbuf_get_height (picture), ==, 50);
+  for (gint y = 0; y < 50; y += 49)
+    for (gint x = 0; x < 40; x += 39)
+      g_assert_cmpint (
+          gdk_pixbuf_get_pixels (picture)[y * gdk_pixbuf_get_rowstride (picture) + x * 3], >, 250);
+#else
+  g_autofree gchar *text = lines_of ("thumbnail-size=50", white_cup, 1);
+  g_assert_null (strstr (text, "thumbnail"));
+#endif
+}
+
 int
 main (int argc, char **argv)
 {
@@ -394,6 +483,7 @@ main (int argc, char **argv)
   ADD (a_reader_that_has_enough_does_not_end_the_stream);
   ADD (a_reader_that_does_not_read_keeps_nobody);
   ADD (only_what_is_other_what_is_asked_for_and_not_too_often_is_told);
+  ADD (a_thumbnail_is_the_picture_of_its_object);
   ADD (results_have_the_form_of_coco);
   ADD (metadata_have_the_form_of_onvif);
   return g_test_run ();

@@ -99,6 +99,41 @@ nninfer_follows_the_affinities_of_nnquery (void)
                           g_variant_new_string (""), NULL);
 }
 
+/* One context holds the advice for all models of a pipeline; the second pair took the first's. */
+static void
+two_pairs_of_nnquery_and_nninfer_do_not_disturb_each_other (void)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *folder = g_dir_make_tmp ("axon-query-XXXXXX", NULL);
+  g_autofree gchar *other = g_build_filename (folder, "other.onnx", NULL);
+  g_autofree gchar *bytes = NULL;
+  g_autoptr (GPtrArray) told = NULL;
+  gsize n;
+  g_assert_true (g_file_get_contents (model, &bytes, &n, NULL) &&
+                 g_file_set_contents (other, bytes, (gssize)n, NULL));
+  told = run (FRAMES "nnquery model=%s devices=MOCK,CPU ! nninfer model=%s device=HETERO ! "
+                     "nnquery model=%s devices=CPU ! nninfer model=%s device=HETERO ! fakesink",
+              "nn-query", NULL, model, model, other, other);
+  g_assert_cmpuint (told->len, ==, 2);
+  g_unlink (other);
+  g_rmdir (folder);
+}
+
+static void
+a_device_that_is_not_there_is_left_out (void)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *failure = NULL;
+  g_autoptr (GPtrArray) told = run (
+      FRAMES "nnquery model=%s devices=NOWHERE,CPU ! nninfer model=%s device=HETERO ! fakesink",
+      "nn-query", NULL, model, model);
+  g_autoptr (GPtrArray) none = NULL;
+  const GValue *devices = gst_structure_get_value (g_ptr_array_index (told, 0), "devices");
+  g_assert_cmpuint (gst_value_array_get_size (devices), ==, 1);
+  none = run (FRAMES "nnquery model=%s devices=NOWHERE ! fakesink", "nn-query", &failure, model);
+  g_assert_nonnull (strstr (failure, "NOWHERE"));
+}
+
 static void
 nnquery_reports_and_saves_the_tensors_of_every_buffer (void)
 {
@@ -231,6 +266,8 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/query/" #name, name)
   ADD (nnquery_tells_what_every_device_takes);
   ADD (nninfer_follows_the_affinities_of_nnquery);
+  ADD (two_pairs_of_nnquery_and_nninfer_do_not_disturb_each_other);
+  ADD (a_device_that_is_not_there_is_left_out);
   ADD (nnquery_reports_and_saves_the_tensors_of_every_buffer);
   ADD (nnquery_reports_tensor_streams_too);
   ADD (nnquery_names_what_it_cannot_read);

@@ -51,10 +51,10 @@ static Fixture
 set_up (const gchar *infer, const gchar *decode)
 {
   Fixture f = { .model = halves_model () };
-  g_autofree gchar *launch =
-      g_strdup_printf ("nninfer model=%s device=TEMPLATE nireq=2 color=rgb resize=stretch "
-                       "labels=left,right inference-region=roi-list %s ! nndecode threshold=0 %s",
-                       f.model, infer, decode);
+  g_autofree gchar *launch = g_strdup_printf (
+      "nninfer name=infer model=%s device=TEMPLATE nireq=2 color=rgb resize=stretch "
+      "labels=left,right activation=softmax inference-region=roi-list %s ! nndecode threshold=0 %s",
+      f.model, infer, decode);
   f.h = gst_harness_new_parse (launch);
   gst_harness_set_live (f.h, FALSE);
   gst_harness_set_src_caps_str (f.h, CAPS);
@@ -146,7 +146,7 @@ frames_without_objects_pass (void)
 static void
 objects_are_filtered_by_class_size_and_score (void)
 {
-  Fixture f = set_up ("object-class=\"car, bus\" min-size=10 min-score=0.5", "");
+  Fixture f = set_up ("object-class=\"car, bus\" where=\"width>=10,height >= 10, score>0.5\"", "");
   GstBuffer *buffer = frame_with_red (0, 0, 0, 32, 48);
   add (buffer, "car", 4, 4, 16, 16);
   add (buffer, "dog", 4, 4, 16, 16);
@@ -319,26 +319,90 @@ tiles_are_inferred_beside_the_whole (void)
 }
 
 static void
+check_refused (const gchar *property, const gchar *value, const gchar *expected)
+{
+  g_autofree gchar *model = test_ball_model ();
+  GstElement *pipe = gst_pipeline_new (NULL);
+  GstElement *infer = gst_element_factory_make ("nninfer", NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipe);
+  g_autoptr (GError) error = NULL;
+  GstMessage *message;
+  g_object_set (infer, "model", model, "device", "TEMPLATE", property, value, NULL);
+  gst_bin_add (GST_BIN (pipe), infer);
+  g_assert_cmpint (gst_element_set_state (pipe, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, expected));
+  gst_message_unref (message);
+  gst_element_set_state (pipe, GST_STATE_NULL);
+  gst_object_unref (pipe);
+}
+
+static void
 tiles_that_mean_nothing_are_refused (void)
 {
   static const gchar *const wrong[] = { "3", "3by2", "0x2", "3x2x1", "99x1", "" };
-  g_autofree gchar *model = test_ball_model ();
-  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++) {
-    GstElement *pipe = gst_pipeline_new (NULL);
-    GstElement *infer = gst_element_factory_make ("nninfer", NULL);
-    g_autoptr (GstBus) bus = gst_element_get_bus (pipe);
-    g_autoptr (GError) error = NULL;
-    GstMessage *message;
-    g_object_set (infer, "model", model, "device", "TEMPLATE", "tiles", wrong[i], NULL);
-    gst_bin_add (GST_BIN (pipe), infer);
-    g_assert_cmpint (gst_element_set_state (pipe, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
-    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
-    gst_message_parse_error (message, &error, NULL);
-    g_assert_nonnull (strstr (error->message, "3x2"));
-    gst_message_unref (message);
-    gst_element_set_state (pipe, GST_STATE_NULL);
-    gst_object_unref (pipe);
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    check_refused ("tiles", wrong[i], "3x2");
+}
+
+static void
+conditions_that_mean_nothing_are_refused (void)
+{
+  static const gchar *const wrong[] = { "size>3", "width",        "width>",   "width>3px", ",",
+                                        "score",  "width>3,,x<1", "width=>3", "scores>1" };
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    check_refused ("where", wrong[i], "score>0.5,width>=64");
+}
+
+static void
+a_condition_that_is_wrong_while_playing_is_a_warning_and_selects_nothing (void)
+{
+  Fixture f = set_up ("", "");
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  GstBuffer *buffer = frame_with_red (0, 0, 0, 32, 48);
+  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (f.h->element), "infer");
+  GstMessage *message;
+  gst_element_set_bus (f.h->element, bus);
+  g_object_set (infer, "where", "width>>3", NULL);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  g_assert_nonnull (message);
+  gst_message_unref (message);
+  add (buffer, "car", 4, 4, 16, 16);
+  buffer = gst_harness_push_and_pull (f.h, buffer);
+  g_assert_null (said_of (buffer, 0));
+  gst_buffer_unref (buffer);
+  gst_element_set_bus (f.h->element, NULL);
+  tear_down (&f);
+}
+
+static void
+conditions_are_of_every_number_of_an_object (void)
+{
+  static const struct {
+    const gchar *where;
+    gboolean holds;
+  } cases[] = { { "x=4,y=8,width=16,height=20,area=320", TRUE },
+                { "x!=4", FALSE },
+                { "y<8", FALSE },
+                { "y<=8,y>=8", TRUE },
+                { "area>320", FALSE },
+                { "class==3,age=7", TRUE },
+                { "age<7", FALSE },
+                { "score>0.65,score<0.75", TRUE } };
+  Fixture f = set_up ("", "");
+  g_autoptr (GstElement) infer = gst_bin_get_by_name (GST_BIN (f.h->element), "infer");
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstBuffer *buffer = frame_with_red (i, 0, 0, 32, 48);
+    GstNnObject *o = add (buffer, "car", 4, 8, 16, 20);
+    gst_nn_object_set_class (o, 3, "car", 0.7);
+    gst_nn_object_set_track (o, 1 + i, 7);
+    g_object_set (infer, "where", cases[i].where, NULL);
+    buffer = gst_harness_push_and_pull (f.h, buffer);
+    g_assert_cmpint (said_of (buffer, 0) != NULL, ==, cases[i].holds);
+    gst_buffer_unref (buffer);
   }
+  tear_down (&f);
 }
 
 /* One box, in parts of the input, of a region of a 100x100 frame. */
@@ -447,6 +511,9 @@ main (int argc, char **argv)
     TEST (odd_objects_do_no_harm),
     TEST (tiles_are_inferred_beside_the_whole),
     TEST (tiles_that_mean_nothing_are_refused),
+    TEST (conditions_that_mean_nothing_are_refused),
+    TEST (a_condition_that_is_wrong_while_playing_is_a_warning_and_selects_nothing),
+    TEST (conditions_are_of_every_number_of_an_object),
     TEST (what_is_found_inside_of_an_object_is_inside_of_it),
     TEST (what_two_tiles_cut_is_one_object),
     TEST (neighbours_of_one_tile_stay_two),

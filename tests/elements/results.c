@@ -225,6 +225,35 @@ results_survive_conversion_and_scaling (void)
 }
 
 static void
+results_lie_where_the_picture_lies_between_borders (void)
+{
+  static const struct {
+    const gchar *caps;
+    gdouble x, y, width, height;
+  } cases[] = {
+    { "width=640,height=240", 200, 60, 80, 100 },  /* left and right 160 */
+    { "width=320,height=480", 40, 180, 80, 100 },  /* above and below 120 */
+    { "width=640,height=480", 80, 120, 160, 200 }, /* none */
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *launch = g_strdup_printf (
+        "videoscale ! capsfilter caps=video/x-raw,pixel-aspect-ratio=1/1,%s", cases[i].caps);
+    GstHarness *h = gst_harness_new_parse (launch);
+    GstBuffer *in, *out;
+    gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=320,height=240,framerate=30/1,"
+                                     "pixel-aspect-ratio=1/1");
+    in = gst_harness_create_buffer (h, 320 * 240 * 3);
+    gst_buffer_memset (in, 0, 0, 320 * 240 * 3);
+    add_result (in);
+    out = gst_harness_push_and_pull (h, in);
+    assert_box (gst_nn_result_meta_get_object (gst_buffer_get_nn_result_meta (out), 0), cases[i].x,
+                cases[i].y, cases[i].width, cases[i].height);
+    gst_buffer_unref (out);
+    gst_harness_teardown (h);
+  }
+}
+
+static void
 the_overlay_draws_the_box_in_every_format (void)
 {
   static const gchar *const formats[] = { "NV12", "I420", "RGB", "BGR", "RGBx", "BGRA", "GRAY8" };
@@ -450,6 +479,7 @@ main (int argc, char **argv)
   ADD (a_transposed_head_is_told_from_yolox_by_its_classes);
   ADD (a_decoder_stays_while_only_the_number_of_rows_changes);
   ADD (results_survive_conversion_and_scaling);
+  ADD (results_lie_where_the_picture_lies_between_borders);
   ADD (the_overlay_draws_the_box_in_every_format);
   ADD (overlays_built_in_one_thread_draw_in_several);
   ADD (a_probe_that_fits_nothing_is_one_warning);

@@ -6,6 +6,7 @@
 #include <gst/check/gstharness.h>
 #include <gst/nn/nn.h>
 #include <math.h>
+#include <string.h>
 
 /* The least cost, by trying everything. */
 static gdouble
@@ -158,6 +159,101 @@ tracks_fit_the_truth (gconstpointer data)
   g_assert_cmpfloat (q.hota, >=, cases[i].hota);
 }
 
+/* Where a hand that is not steady points the camera: it shows the world from (x, y), @zoom times as
+ * small. */
+typedef struct {
+  gdouble x, y, zoom;
+} View;
+
+static View
+view_at (guint frame)
+{
+  return (View){ 120 + 80 * sin (0.9 * frame), 120 + 50 * cos (1.3 * frame),
+                 1.05 + 0.05 * sin (0.1 * frame) };
+}
+
+#define WORLD 1800
+
+static guint8 *
+paint_world (void)
+{
+  guint8 *pixels = g_malloc (WORLD * WORLD);
+  GRand *rand = g_rand_new_with_seed (9);
+  memset (pixels, 90, WORLD * WORLD);
+  for (guint i = 0; i < 4000; i++) {
+    gint x = g_rand_int_range (rand, 0, WORLD - 60), y = g_rand_int_range (rand, 0, WORLD - 60);
+    gint width = g_rand_int_range (rand, 8, 60), height = g_rand_int_range (rand, 8, 60);
+    guint8 value = (guint8)g_rand_int_range (rand, 0, 256);
+    for (gint v = y; v < y + height; v++)
+      memset (pixels + v * WORLD + x, value, (gsize)width);
+  }
+  g_rand_free (rand);
+  return pixels;
+}
+
+static void
+add_picture (GstBuffer *buffer, const guint8 *world, const View *view)
+{
+  gsize size = SCENE_WIDTH * SCENE_HEIGHT;
+  guint8 *pixels = g_malloc (size);
+  for (gint v = 0; v < SCENE_HEIGHT; v++)
+    for (gint u = 0; u < SCENE_WIDTH; u++)
+      pixels[v * SCENE_WIDTH + u] =
+          world[(gint)(view->y + v * view->zoom) * WORLD + (gint)(view->x + u * view->zoom)];
+  gst_buffer_append_memory (buffer,
+                            gst_memory_new_wrapped (0, pixels, size, 0, size, pixels, g_free));
+}
+
+static void
+show_in (GArray *boxes)
+{
+  for (guint i = 0; i < boxes->len; i++) {
+    SceneBox *s = &g_array_index (boxes, SceneBox, i);
+    View view = view_at (s->frame);
+    s->box.x = (s->box.x - view.x) / view.zoom;
+    s->box.y = (s->box.y - view.y) / view.zoom;
+    s->box.width /= view.zoom;
+    s->box.height /= view.zoom;
+  }
+}
+
+static SceneQuality
+run_shaken_scene (const gchar *launch, guint interval)
+{
+  static const SceneConfig config = { 10, 100, 0.05, 0.3, 0.04, 5, 6 };
+  g_autofree guint8 *world = paint_world ();
+  GstHarness *h = gst_harness_new_parse (launch);
+  Scene scene = scene_new (&config);
+  g_autoptr (GArray) tracks = g_array_new (FALSE, TRUE, sizeof (SceneBox));
+  SceneQuality q;
+  guint next = 0;
+  show_in (scene.truth);
+  show_in (scene.seen);
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=1280,height=720,framerate=30/1");
+  for (guint f = 0; f < config.n_frames; f++) {
+    GstBuffer *buffer = frame_of (&scene, f, &next, f % interval == 0);
+    View view = view_at (f);
+    add_picture (buffer, world, &view);
+    buffer = gst_harness_push_and_pull (h, buffer);
+    collect (tracks, buffer, f);
+    gst_buffer_unref (buffer);
+  }
+  q = scene_judge (scene.truth, tracks, config.n_frames);
+  g_test_message ("%s: MOTA %.3f IDF1 %.3f HOTA %.3f, %u switches", launch, q.mota, q.idf1, q.hota,
+                  q.n_switches);
+  scene_clear (&scene);
+  gst_harness_teardown (h);
+  return q;
+}
+
+static void
+a_camera_that_shakes_loses_nobody_if_one_looks (void)
+{
+  g_assert_cmpfloat (run_shaken_scene ("nntrack camera-motion=true", 1).idf1, >, 0.85);
+  g_assert_cmpfloat (run_shaken_scene ("nntrack camera-motion=true", 3).idf1, >, 0.7);
+  g_assert_cmpfloat (run_shaken_scene ("nntrack", 1).idf1, <, 0.5);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -167,6 +263,8 @@ main (int argc, char **argv)
                    assignment_is_the_cheapest_of_all);
   g_test_add_func ("/trackquality/many_frames_at_once_are_predicted_as_one_by_one",
                    many_frames_at_once_are_predicted_as_one_by_one);
+  g_test_add_func ("/trackquality/a_camera_that_shakes_loses_nobody_if_one_looks",
+                   a_camera_that_shakes_loses_nobody_if_one_looks);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree gchar *path =
         g_strconcat ("/trackquality/tracks_fit_the_truth/", cases[i].name, NULL);

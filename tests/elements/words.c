@@ -59,6 +59,13 @@ static const struct {
   { VIDEO "nninfer model=" BALL " device=MOCK ! nndecode ! fakesink",
     { "nothing reached threshold", "3 frames" } },
   { VIDEO "nninfer model=" BALL " device=MOCK ! fakesink", { NULL } },
+  { VIDEO "nndecode ! queue ! videoflip video-direction=90r ! fakesink",
+    { "videoflip", "where they were", "before nninfer" } },
+  { VIDEO "nndecode ! tee ! videocrop left=8 ! fakesink", { "videocrop", "drops results" } },
+  { VIDEO "nndecode ! identity ! videobox top=-8 ! videoflip video-direction=90r ! fakesink",
+    { "videobox", "drops results" } },
+  { VIDEO "nndecode ! videoscale add-borders=false ! fakesink", { "videoscale", "borders" } },
+  { VIDEO "nndecode ! videoflip ! videoscale ! videocrop ! fakesink", { NULL } },
 };
 
 static void
@@ -102,8 +109,8 @@ push_caps (GstHarness *h, const gchar *caps)
 static const struct {
   const gchar *caps, *got, *help;
 } foreign[] = {
-  { "video/x-raw(memory:GLMemory),format=RGBA,width=64,height=48,framerate=30/1", "memory:GLMemory",
-    "gldownload" },
+  { "video/x-raw(memory:GLMemory),format=ARGB64,width=64,height=48,framerate=30/1",
+    "memory:GLMemory", "gldownload" },
   { "video/x-raw,format=GRAY10_LE32,width=64,height=48,framerate=30/1", "GRAY10_LE32",
     "videoconvert" },
   { "video/x-h264,stream-format=byte-stream", "video/x-h264", "decodebin" },
@@ -145,6 +152,7 @@ who_is_behind_and_refuses_is_named (void)
   GstHarness *h = harness_new (NULL, 1);
   gst_element_set_bus (h->element, bus);
   gst_harness_set_sink_caps_str (h, "video/x-raw,format=BGR");
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=48,framerate=15/1");
   gst_harness_push (h, frame (h, 0));
   while ((said = pop_text (bus, GST_MESSAGE_ERROR)) == NULL)
     g_usleep (1000);
@@ -165,14 +173,22 @@ assumed_preprocessing_is_said_once_where_pictures_come (void)
   g_autoptr (AxonModel) model = test_model_finish (&t, node->outputs[0]);
   g_autofree gchar *folder = g_dir_make_tmp ("axon-words-XXXXXX", NULL);
   g_autofree gchar *path = g_build_filename (folder, "relu.onnx", NULL);
-  static const gchar *const settings[] = { "", "labels=a,b", "mean=127", "color=bgr" };
+  static const struct {
+    const gchar *properties, *doubts[4];
+  } settings[] = {
+    { "", { "color=rgb", "resize=stretch", "mean=0", "scale=1" } },
+    { "labels=a,b", { "color=rgb", "resize=stretch", "mean=0", "scale=1" } },
+    { "mean=127", { NULL } },
+    { "color=bgr", { "resize=stretch", "mean=0", "scale=1" } },
+  };
   axon_core_write_model (axon_core_get_default (), model, path, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
-    g_autofree gchar *launch =
-        g_strdup_printf (VIDEO "nninfer model=%s device=MOCK %s ! fakesink", path, settings[i]);
+    g_autofree gchar *launch = g_strdup_printf (VIDEO "nninfer model=%s device=MOCK %s ! fakesink",
+                                                path, settings[i].properties);
     g_autofree gchar *said = run (launch);
-    g_assert_cmpuint (count_lines (said), ==, i < 2);
-    g_assert_true ((strstr (said, "RGB from 0 to 255, stretched") != NULL) == (i < 2));
+    g_assert_cmpuint (count_lines (said), ==, settings[i].doubts[0] != NULL);
+    for (guint k = 0; k < G_N_ELEMENTS (settings[i].doubts) && settings[i].doubts[k]; k++)
+      g_assert_nonnull (strstr (said, settings[i].doubts[k]));
   }
   g_unlink (path);
   g_rmdir (folder);

@@ -1,34 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Pipelines on real pictures and videos, with the results that they must give.
-set -u
-data=${AXON_TEST_DATA:-$1}
-[ -d "$data/media" ] || { echo "no media in $data (set AXON_TEST_DATA)"; exit 77; }
-models=$data/models tmp=$(mktemp -d); trap 'rm -rf "$tmp"' EXIT
-n=0 bad=0
+. "$(dirname "$0")/support.sh"
 ultraface="nninfer model=$models/ultraface-rfb-320/model.onnx mean=127 scale=128 labels=background,face"
 yolox="nninfer model=$models/yolox-nano-416/model.onnx color=bgr resize=top-left pad-value=114 labels-file=$models/labels/coco80.txt"
-
-# check NAME EXPRESSION: a Python expression over records, the parsed lines
-check() {
-  n=$((n + 1))
-  python3 - "$tmp/out" "$1" "$2" <<'PY' || bad=$((bad + 1))
-import json, sys
-records = [json.loads(line) for line in open(sys.argv[1])]
-def labels(r, least=0):
-    return sorted(o["detection"]["label"] for o in r["objects"]
-                  if "detection" in o and o["detection"]["confidence"] >= least)
-ok = eval(sys.argv[3])
-print("pass" if ok else "FAIL", sys.argv[2], "" if ok else json.dumps(records)[:400])
-sys.exit(not ok)
-PY
-}
-play() { # a pipeline that fails or hangs counts, whatever it wrote
-  : > "$tmp/out"
-  timeout 60 gst-launch-1.0 -q "$@" > "$tmp/log" 2>&1 || {
-    n=$((n + 1)); bad=$((bad + 1)); echo "FAIL the pipeline ended with $?: $*"; cat "$tmp/log"; }
-}
-publish="nnpublish location=$tmp/out"
 
 play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! $ultraface ! nndecode threshold=0.7 ! $publish ! fakesink
 check "eight faces are found" 'len(records) == 1 and labels(records[0]) == ["face"] * 8'
@@ -64,5 +39,10 @@ GST_TRACERS=leaks GST_DEBUG=GST_TRACER:7 timeout 60 gst-launch-1.0 -q filesrc lo
   jpegdec ! $ultraface ! nndecode ! nnoverlay ! fakesink 2> "$tmp/leaks" > /dev/null
 n=$((n + 1)); if grep -q 'object-alive, type-name=(string)Gst' "$tmp/leaks"; then
   bad=$((bad + 1)); echo "FAIL objects leak"; grep 'type-name=(string)Gst' "$tmp/leaks" | head; else echo "pass no object leaks"; fi
+# The tracer follows each frame through nninfer, which hands frames from thread to thread.
+GST_TRACERS="latency(flags=element)" GST_DEBUG=GST_TRACER:7 timeout 60 gst-launch-1.0 -q filesrc location="$data/media/asl-walk.mkv" ! \
+  decodebin ! videoconvert ! $ultraface name=faces ! nndecode ! identity eos-after=10 ! fakesink 2> "$tmp/trace" > /dev/null
+n=$((n + 1)); if [ "$(grep -c 'element-latency.*element=(string)faces' "$tmp/trace")" -ge 9 ]; then echo "pass each frame's time in nninfer is traced"; else
+  bad=$((bad + 1)); echo "FAIL frames are not traced through nninfer"; fi
 echo "$((n - bad)) passed, $bad failed"
 [ $bad = 0 ]

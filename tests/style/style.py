@@ -167,6 +167,14 @@ def check_translatable():
             problems.append(f"{path}:{number}: a macro ends the message for translators (%zu, or %llu and a cast)")
 
 
+def check_decoders():
+    """Every decoder and every other name of one is in the documents."""
+    text = open("docs/decoders.md", encoding="utf-8").read()
+    code = "".join(open(p, encoding="utf-8").read() for p in sources("gst/decoders"))
+    names = re.findall(r"\.name = \"([^\"]+)\"", code) + re.findall(r"\{ \"([\w-]+)\", \"[\w-]+\" \}", code)
+    problems.extend(f"docs/decoders.md: {name} is missing" for name in sorted(set(names)) if f"`{name}`" not in text)
+
+
 def of_version(name, version):
     """The tool of that version: others format in another way, and raise other false alarms."""
     for candidate in (name, f"{name}-{version}"):
@@ -196,7 +204,8 @@ def check_cppcheck():
     # varFuncNullUB: NULL is a pointer here. broken.c: a library that other programs' calls do not reach. G_DEFINE_TYPE and its like confuse it.
     types = [f"-D{m}(...)=" for m in ("G_DEFINE_TYPE", "G_DEFINE_ABSTRACT_TYPE", "G_DEFINE_BOXED_TYPE",
                                       "G_DECLARE_FINAL_TYPE", "G_DECLARE_DERIVABLE_TYPE", "G_DEFINE_EXTENDED_ERROR",
-                                      "FAMILIES", "GST_NN_ELEMENTS", "GST_NN_DECODERS", "AXON_DEFINE_EXTENSION",
+                                      "GST_ELEMENT_REGISTER_DECLARE", "GST_ELEMENT_REGISTER_DEFINE_WITH_CODE", "FAMILIES", "GST_NN_ELEMENTS",
+                                      "GST_NN_DECODERS", "AXON_DEFINE_EXTENSION",
                                       "AXON_DEFINE_PLUGIN_INFO")]
     out = subprocess.run([tool, "--quiet", "--library=gtk", "--enable=warning,performance,portability",
                           "--inline-suppr", "--suppress=missingIncludeSystem", "--suppress=varFuncNullUB",
@@ -215,6 +224,7 @@ check_public()
 check_documented()
 check_potfiles()
 check_translatable()
+check_decoders()
 check_requirements()
 check_format()
 check_cppcheck()

@@ -78,7 +78,8 @@ memory_that_was_refused_is_not_counted (void)
     g_autoptr (AxonTensor) y = test_run (relu, "TEMPLATE", values, x);
     g_assert_nonnull (y);
   }
-  g_assert_cmpuint (axon_budget_get_used (axon_work_get_budget ()), ==, before);
+  while (axon_budget_get_used (axon_work_get_budget ()) > before) /* a stream lets go of its last */
+    g_usleep (1000);
 }
 
 /* A window of 2^28 elements takes seconds, and cos() of a constant nobody can stop from outside. */

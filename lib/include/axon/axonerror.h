@@ -42,6 +42,7 @@ typedef enum {
  * @AXON_REASON_ATTRIBUTE: an operator's attribute has a value that is not there
  * @AXON_REASON_SHAPE: a shape or rank
  * @AXON_REASON_DTYPE: an element type
+ * @AXON_REASON_UNREACHABLE: the device cannot be reached at the moment, and may come back
  *
  * What an error is about, where programs choose by it.
  *
@@ -55,6 +56,7 @@ typedef enum {
   AXON_REASON_ATTRIBUTE,
   AXON_REASON_SHAPE,
   AXON_REASON_DTYPE,
+  AXON_REASON_UNREACHABLE,
 } AxonErrorReason;
 
 #define AXON_ERROR (axon_error_quark ())

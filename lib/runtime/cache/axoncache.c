@@ -20,8 +20,8 @@
 #define G_LOG_DOMAIN "Axon-cache"
 
 #define SUFFIX ".axon"
-#define UNFINISHED SUFFIX "."     /* and six letters of mkstemp() */
-#define READ_AT_ONCE (256 * 1024) /* stays in the processor's cache */
+#define UNFINISHED SUFFIX "."    /* and six letters of mkstemp() */
+#define READ_AT_ONCE (32 * 1024) /* stays in the nearest cache; GLib may ask for it */
 
 static gchar *
 hex (XXH128_hash_t hash)
@@ -221,26 +221,42 @@ prune (const gchar *directory, const gchar *keep, gint64 max_bytes)
   }
 }
 
+/* GLib looks at what it makes a stream of with one more, and ends the process where there is none.
+ */
+static gboolean
+has_spare_descriptor (int fd)
+{
+  int spare = fcntl (fd, F_DUPFD_CLOEXEC, 0);
+  return spare >= 0 && close (spare) == 0;
+}
+
+static gboolean
+set_errno_error (GError **error)
+{
+  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s", g_strerror (errno));
+  return FALSE;
+}
+
 static gboolean
 write_file (const gchar *path, AxonCacheWriteFunc write_func, gpointer user_data, GError **error)
 {
   g_autofree gchar *temporary = g_strconcat (path, ".XXXXXX", NULL);
   int fd = g_mkstemp_full (temporary, O_RDWR | O_CLOEXEC, 0600);
-  g_autoptr (GOutputStream) stream = NULL;
   gboolean ok;
-  if (fd < 0) {
-    g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s", g_strerror (errno));
-    return FALSE;
-  }
+  if (fd < 0)
+    return set_errno_error (error);
   flock (fd, LOCK_EX | LOCK_NB);
-  stream = g_unix_output_stream_new (fd, TRUE);
-  ok = write_func (stream, user_data, error);
-  if (ok && (fsync (fd) != 0 || rename (temporary, path) != 0)) {
-    g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s", g_strerror (errno));
-    ok = FALSE;
+  if (has_spare_descriptor (fd)) {
+    g_autoptr (GOutputStream) stream = g_unix_output_stream_new (fd, FALSE);
+    ok = write_func (stream, user_data, error);
+  } else {
+    ok = set_errno_error (error);
   }
+  if (ok && (fsync (fd) != 0 || rename (temporary, path) != 0))
+    ok = set_errno_error (error);
   if (!ok)
     g_unlink (temporary);
+  close (fd);
   return ok;
 }
 

@@ -10,6 +10,7 @@
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -18,6 +19,7 @@ typedef struct {
   guint n_layers;
   gint n_parts;      /* of all layers */
   GPtrArray *memory; /* weights of all layers, and what follows, which some of them lack */
+  gboolean lacks_memory;
   gfloat *bias, *slopes, *wide_bias, *wide_slopes;
   CpuFloatPosts posts;
   gsize scratch; /* bytes of a thread */
@@ -77,13 +79,17 @@ run_float_conv (const CpuStep *step, const CpuInstance *instance)
   cpu_parallel (p->n_parts, run_part, &run);
 }
 
-/* Zeros that live as long as @self. */
+/* Zeros that live as long as @self; NULL where there is no memory. */
 static gfloat *
 new_memory (FloatConv *self, gsize n_bytes)
 {
-  gfloat *memory = g_aligned_alloc0 ((n_bytes + 63) / 64, 64, 64);
+  gpointer memory = NULL;
+  if (posix_memalign (&memory, 64, MAX (n_bytes, 64)) != 0) {
+    self->lacks_memory = TRUE;
+    return NULL;
+  }
   g_ptr_array_add (self->memory, memory);
-  return memory;
+  return memset (memory, 0, n_bytes);
 }
 
 /* Input @input of @node, zeros if it has none. */
@@ -92,7 +98,7 @@ pack_array (FloatConv *self, const AxonNode *node, guint input, const CpuConv *c
 {
   const gfloat *from = cpu_float_constant (node, input);
   gfloat *to = new_memory (self, (gsize)(c->groups * c->padded) * sizeof *to);
-  if (from != NULL)
+  if (from != NULL && to != NULL)
     cpu_float_array_pack (c, from, period, to);
   return to;
 }
@@ -105,7 +111,8 @@ pack_wide (FloatConv *self, const AxonNode *node, CpuFloatLayer *layer,
   gint period = layer->conv.channels;
   again.period = (gsize)period;
   layer->wide_weights = new_memory (self, cpu_float_weights_size (&layer->wide));
-  cpu_float_weights_pack (&layer->wide, &again, self->kernels, layer->wide_weights);
+  if (layer->wide_weights != NULL)
+    cpu_float_weights_pack (&layer->wide, &again, self->kernels, layer->wide_weights);
   if (self->wide_bias == NULL) /* that of all layers */
     self->wide_bias = pack_array (self, node, 2, &layer->wide, period);
   if (self->wide_slopes == NULL && self->posts.has_slopes)
@@ -121,7 +128,8 @@ pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
   for (guint i = 0; i < self->n_layers; i++) {
     CpuFloatLayer *layer = &self->layers[i];
     layer->weights = new_memory (self, cpu_float_weights_size (&layer->conv));
-    cpu_float_weights_pack (&layer->conv, &weights[i], self->kernels, layer->weights);
+    if (layer->weights != NULL)
+      cpu_float_weights_pack (&layer->conv, &weights[i], self->kernels, layer->weights);
     if (layer->pixels > 0)
       pack_wide (self, node, layer, &weights[i]);
   }
@@ -144,6 +152,7 @@ static void
 add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, const CpuMd *md)
 {
   CpuTensor *in[2] = { x, NULL }, *out[2];
+  plan->lacks_memory |= self->lacks_memory;
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
   cpu_plan_add_step (plan, run_float_conv, self, float_conv_free,
@@ -170,7 +179,7 @@ float_conv_new (const AxonNode *node)
 {
   FloatConv *self = g_new0 (FloatConv, 1);
   self->kernels = &cpu_isa_get ()->vector->floats;
-  self->memory = g_ptr_array_new_with_free_func (g_aligned_free);
+  self->memory = g_ptr_array_new_with_free_func (free);
   if (cpu_float_posts_init (&self->posts, node))
     return self;
   float_conv_free (self);

@@ -62,6 +62,7 @@ typedef struct {
   CpuSamples samples;
   Plane plane[AXON_IMAGE_MAX_PLANES];
   gint n_components; /* 1: gray */
+  gboolean between;  /* some column lies between two pixels */
   CpuTurnedTaps taps;
   gint32 *at[2][2]; /* where of a blended row: luma or packed, chroma; first and second tap */
   gfloat *rgb[3], *line;
@@ -81,13 +82,14 @@ set_colors (Job *j, const AxonImageInfo *info)
   j->n_components = f->kind == AXON_IMAGE_GRAY ? 1 : 3;
 }
 
-/* The two pixels beside position @p and the weight of the second one. */
+/* The two pixels beside position @p and the weight of the second one; without weight it is the
+ * first one: nothing else is read. */
 static gfloat
 find_taps (gdouble p, gint first, gint last, gint32 *lo, gint32 *hi)
 {
   gdouble base = floor (p);
   *lo = (gint32)CLAMP (base, first, last);
-  *hi = (gint32)CLAMP (base + 1, first, last);
+  *hi = p > base ? (gint32)CLAMP (base + 1, first, last) : *lo;
   return (gfloat)(p - base);
 }
 
@@ -100,6 +102,9 @@ set_columns (Job *j, gint row)
   gdouble x = s->origin[0] + row * s->row_step[0], y = s->origin[1] + row * s->row_step[1];
   for (gint i = 0; i < s->geometry.dst_width; i++)
     t->fx[i] = find_taps (x + i * s->column_step[0], s->first[0], s->last[0], &t->x0[i], &t->x1[i]);
+  j->between = FALSE;
+  for (gint i = 0; i < s->geometry.dst_width && !j->between; i++)
+    j->between = t->x0[i] != t->x1[i];
   for (gint i = 0; s->is_turned && i < s->geometry.dst_width; i++)
     t->fy[i] = find_taps (y + i * s->column_step[1], s->first[1], s->last[1], &t->y0[i], &t->y1[i]);
 }
@@ -213,8 +218,12 @@ fetch_upright (Job *j, gint row)
     const AxonImageComponent *c = &s->format->component[i];
     const Plane *p = &j->plane[c->plane];
     gint32 *const *at = j->at[MIN (i, 1)];
-    j->plan.resize->blend_columns (j->rgb[i], p->row + c->offset - p->begin, at[0], at[1],
-                                   j->taps.fx, s->geometry.dst_width);
+    const gfloat *from = p->row + c->offset - p->begin;
+    if (j->between)
+      j->plan.resize->blend_columns (j->rgb[i], from, at[0], at[1], j->taps.fx,
+                                     s->geometry.dst_width);
+    else
+      j->plan.loops->pick_columns (j->rgb[i], from, at[0], s->geometry.dst_width);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "../cpuisa.h"
 #include "../cpupool.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct {
@@ -24,7 +25,7 @@ static void
 step_free (gpointer data)
 {
   Step *self = data;
-  g_aligned_free (self->memory);
+  free (self->memory);
   g_free (self->layers);
   g_free (self->specs);
   g_free (self);
@@ -147,14 +148,17 @@ run_two_sources (const CpuStep *step, const CpuInstance *instance)
   }
 }
 
-/* The arrays of all layers in one block; those of a run are in the stream's scratch. */
-static void
+/* The arrays of all layers in one block; those of a run are in the stream's scratch. FALSE: there
+ * is no memory. */
+static gboolean
 fill_layers (Step *self, const CpuInt8Spec *specs)
 {
   gsize total = 0, at = 0;
   for (guint i = 0; i < self->n_layers; i++)
     total += cpu_int8_layer_plan (&self->layers[i], &self->layers[i].conv);
-  self->memory = g_aligned_alloc0 (total + 64, 1, 64);
+  if (posix_memalign (&self->memory, 64, total + 64) != 0)
+    return FALSE;
+  memset (self->memory, 0, total + 64);
   for (guint i = 0; i < self->n_layers; i++) {
     CpuInt8Layer *layer = &self->layers[i];
     cpu_int8_layer_place (layer, (guint8 *)self->memory + at);
@@ -163,6 +167,7 @@ fill_layers (Step *self, const CpuInt8Spec *specs)
     if (self->runtime.zero == 0)
       correct_bias (layer, specs[i].x_zero, layer->bias, layer->bias);
   }
+  return TRUE;
 }
 
 static gboolean
@@ -226,7 +231,7 @@ cpu_int8_add_step (CpuPlan *plan, const CpuInt8Spec *specs, guint n, CpuInt8Runt
   for (guint i = 0; i < n; i++)
     plan_layer (self, &self->layers[i], &specs[i], plan->n_threads);
   if (runtime.weights == 0)
-    fill_layers (self, specs);
+    plan->lacks_memory |= !fill_layers (self, specs);
   outs[1] = cpu_plan_scratch_bytes (plan, self->arrays + self->scratch * plan->n_threads + 64);
   c = &self->layers[0].conv;
   cpu_plan_add_step (plan, runtime.weights ? run_two_sources : run_step, self, step_free,

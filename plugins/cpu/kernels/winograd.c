@@ -9,6 +9,7 @@
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE (2 * 1024 * 1024)
@@ -25,7 +26,7 @@ static void
 winograd_free (gpointer data)
 {
   Winograd *self = data;
-  g_aligned_free (self->memory);
+  free (self->memory);
   g_free (self);
 }
 
@@ -63,23 +64,23 @@ run_winograd (const CpuStep *step, const CpuInstance *instance)
     cpu_parallel (cpu_winograd_count_parts (&p->cut, 1), run_result, &r);
 }
 
-/* Many weights are read once in a run, page by page. */
+/* Many weights are read once in a run, page by page. NULL: there is no memory. */
 static gpointer
 large_memory (gsize n_bytes)
 {
-  gpointer memory;
+  gboolean is_huge = n_bytes >= 2 * HUGE_PAGE;
+  gpointer memory = NULL;
+  if (posix_memalign (&memory, is_huge ? HUGE_PAGE : 64, n_bytes) != 0)
+    return NULL;
 #ifdef MADV_HUGEPAGE
-  if (n_bytes >= 2 * HUGE_PAGE) {
-    memory = g_aligned_alloc (n_bytes, 1, HUGE_PAGE);
+  if (is_huge)
     madvise (memory, n_bytes, MADV_HUGEPAGE);
-    return memory;
-  }
 #endif
-  memory = g_aligned_alloc (n_bytes, 1, 64);
   return memory;
 }
 
-static void
+/* FALSE: there is no memory. */
+static gboolean
 pack (Winograd *self, const AxonNode *node)
 {
   const gfloat *bias = cpu_float_constant (node, 2);
@@ -89,6 +90,8 @@ pack (Winograd *self, const AxonNode *node)
                                              self->kernels->lanes) /
                   sizeof (gfloat);
   self->memory = large_memory ((weights + 2 * array) * sizeof (gfloat));
+  if (self->memory == NULL)
+    return FALSE;
   cpu_winograd_weights_pack (w, cpu_float_constant (node, 1), self->kernels, self->memory);
   self->bias = self->memory + weights;
   memset (self->bias, 0, array * sizeof (gfloat));
@@ -98,6 +101,7 @@ pack (Winograd *self, const AxonNode *node)
     self->slopes = self->bias + array;
     cpu_float_array_pack (&w->conv, cpu_float_constant (node, CPU_CONV_SLOPES), 0, self->slopes);
   }
+  return TRUE;
 }
 
 /* Blocks of channels are read and written as they are; everything else channels last. (free *@md)
@@ -131,7 +135,7 @@ add_step (CpuPlan *plan, const AxonNode *node, Winograd *self)
   CpuWinograd *w = &self->cut.shape;
   CpuTensor *in[2] = { choose_layout (plan, node, w, self->kernels->lanes, &md), NULL }, *out[2];
   cpu_winograd_setup (&self->cut, self->kernels, plan->n_threads);
-  pack (self, node);
+  plan->lacks_memory |= !pack (self, node);
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->cut.scratch);
   cpu_plan_add_step (plan, run_winograd, self, winograd_free,

@@ -4,6 +4,9 @@
 #include "../cpupacked.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+
+#define CODE_BYTES (1 << 20) /* more than any one kernel of oneDNN */
 
 dnnl_engine_t
 dnn_engine (void)
@@ -324,6 +327,18 @@ layout_of_arg (const DnnCall *call, guint i)
   return dnn_md_of (call->tensor[i]);
 }
 
+/* oneDNN's generators of code end the process where the system gives them no pages, so that is
+ * asked before: an address limit is met here, by an error. */
+static gboolean
+create_primitive (dnnl_primitive_t *primitive, DnnPd *pd)
+{
+  void *room = mmap (NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    return FALSE;
+  munmap (room, CODE_BYTES);
+  return dnnl_primitive_create (primitive, pd) == dnnl_success;
+}
+
 void
 dnn_call_finish (CpuPlan *plan, DnnCall *call)
 {
@@ -342,7 +357,7 @@ dnn_call_finish (CpuPlan *plan, DnnCall *call)
     dnn->md[i] = layout_of_arg (call, i);
   }
   dnn->n = call->n;
-  plan->lacks_memory |= dnnl_primitive_create (&dnn->primitive, call->pd) != dnnl_success;
+  plan->lacks_memory |= !create_primitive (&dnn->primitive, call->pd);
   step = cpu_plan_add_step (plan, run_primitive, dnn, step_free,
                             g_intern_string (impl_name (call->pd)), in, n_in, out, n_out);
   step->new_instance = instance_new;
@@ -379,7 +394,7 @@ static gboolean
 reorder_now (DnnPd *pd, dnnl_exec_arg_t *args, gint n_args)
 {
   dnnl_primitive_t reorder = NULL;
-  gboolean ok = dnnl_primitive_create (&reorder, pd) == dnnl_success &&
+  gboolean ok = create_primitive (&reorder, pd) &&
                 dnnl_primitive_execute (reorder, get_stream (), n_args, args) == dnnl_success &&
                 dnnl_stream_wait (get_stream ()) == dnnl_success;
   for (gint i = 0; i < n_args; i++)

@@ -41,6 +41,13 @@ blend_shorts (gfloat *restrict out, const guint8 *restrict a, const guint8 *rest
     blend_ordered (out, (const Short *)a, (const Short *)b, n, f, samples.unit, FALSE);
 }
 
+static void
+pick_columns (gfloat *restrict out, const gfloat *restrict row, const gint32 *restrict at, gint n)
+{
+  for (gint i = 0; i < n; i++)
+    out[i] = row[at[i]];
+}
+
 #define BLEND_TURNED(at)                                                                           \
   for (gint i = 0; i < n; i++) {                                                                   \
     const guint8 *top = from->data + (t->y0[i] >> from->shift_y) * from->stride;                   \
@@ -130,6 +137,6 @@ normalise_bytes (guint8 *restrict out, const gfloat *restrict in, gint n, gint s
       out[i * step] = to_byte ((in[i] - mean) * scale);
 }
 
-const CpuImage CPU_NAME (cpu_image) = { blend_bytes,   blend_shorts, turned_bytes,
-                                        turned_shorts, convert_yuv,  convert_luma,
-                                        to_gray,       normalise,    normalise_bytes };
+const CpuImage CPU_NAME (cpu_image) = { blend_bytes,   blend_shorts,   pick_columns, turned_bytes,
+                                        turned_shorts, convert_yuv,    convert_luma, to_gray,
+                                        normalise,     normalise_bytes };

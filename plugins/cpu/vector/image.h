@@ -34,6 +34,9 @@ typedef struct {
                        gint n, gfloat f);
   void (*blend_shorts) (gfloat *restrict out, const guint8 *restrict a, const guint8 *restrict b,
                         gint n, gfloat f, CpuSamples samples);
+  /* out = row[at] */
+  void (*pick_columns) (gfloat *restrict out, const gfloat *restrict row, const gint32 *restrict at,
+                        gint n);
   /* Bilinear on any four pixels. */
   void (*turned_bytes) (gfloat *restrict out, const CpuComponent *from, const CpuTurnedTaps *taps,
                         gint n);

@@ -148,7 +148,7 @@ build_reduce (GpuPlan *plan, const AxonNode *node, gchar **why)
   gint rank = node->inputs[0]->type.shape.rank;
   gboolean reduced[AXON_MAX_RANK] = { FALSE };
   gint64 axes[2 * AXON_MAX_RANK];
-  gboolean by_attr = axon_node_find_attr (node, "axes") != NULL;
+  gboolean by_attr = axon_node_has_form (node, AXON_FORM_ATTRIBUTES);
   guint n;
   if (!gpu_node_constant_ints (node, 1, by_attr ? "axes" : NULL, axes, &n)) {
     *why = g_strdup ("axes are " GPU_NOT_CONSTANT);

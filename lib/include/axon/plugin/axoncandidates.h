@@ -109,6 +109,48 @@ AXON_API gboolean axon_candidates_compile_all (AxonPlugin *plugin, AxonCore *cor
                                                gpointer user_data, GError **error);
 
 /**
+ * axon_candidates_await:
+ * @scheduler: a scheduler without devices yet
+ * @plugin: the device's plugin
+ * @model: a model
+ * @devices: (element-type AxonDeviceRef): the devices, in order of priority
+ * @config: a configuration
+ * @hint: (transfer none): static; as axon_candidates_config()
+ *
+ * From now on devices of the list that fail with %AXON_REASON_UNREACHABLE are compiled on again, in
+ * a thread of their own, until they are back at their place. Once, before devices are added.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_candidates_await (AxonScheduler *scheduler, AxonPlugin *plugin, AxonModel *model,
+                                     GPtrArray *devices, const AxonConfig *config,
+                                     const gchar *hint);
+
+/**
+ * axon_candidates_stop_awaiting:
+ * @scheduler: a scheduler
+ *
+ * Ends what axon_candidates_await() began, without waiting. Before the last reference is dropped.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_candidates_stop_awaiting (AxonScheduler *scheduler);
+
+/**
+ * axon_candidates_lose:
+ * @scheduler: a scheduler
+ * @device: a device that the model could not be compiled on
+ * @error: why
+ *
+ * Has the device awaited, where @error is %AXON_REASON_UNREACHABLE and somebody awaits devices. Any
+ * thread. The scheduler says so itself of devices that fail while they run.
+ *
+ * Since: 1.0
+ */
+AXON_API void axon_candidates_lose (AxonScheduler *scheduler, const gchar *device,
+                                    const GError *error);
+
+/**
  * axon_candidates_query:
  * @plugin: the device's plugin
  * @model: a model

@@ -9,6 +9,9 @@
 
 G_BEGIN_DECLS
 
+/* Note on an axon.ImageToTensor: the name that its result had as an input of the model. */
+#define AXON_INFO_PICTURE_INPUT "axon.picture-input"
+
 typedef enum { AXON_IMAGE_YUV, AXON_IMAGE_RGB, AXON_IMAGE_GRAY } AxonImageKind;
 
 /* Sample i of a row is at offset + i * step samples of its plane; pixel x has sample x >> shift_x

@@ -17,6 +17,7 @@ typedef enum {
   AXON_SCHEDULER_ROUND_ROBIN = 1 << 0, /* else: first idle device in order of priority */
   AXON_SCHEDULER_BIND = 1 << 1,        /* a request stays with its device */
   AXON_SCHEDULER_RETRY = 1 << 2,       /* a request whose device failed runs on another */
+  AXON_SCHEDULER_FIRST = 1 << 3,       /* the first device alone; the others stand by */
 } AxonSchedulerFlags;
 
 /**
@@ -74,7 +75,8 @@ AXON_API void axon_scheduler_set_empty_func (AxonScheduler *scheduler, AxonSched
  * @compiled: the model there; a reference is taken
  * @n_workers: requests that it runs at a time; 0: as many as it likes
  *
- * Adds a device, of less priority than those that are there. Requests that wait begin there.
+ * Adds a device, of less priority than those that are there, unless axon_candidates_await() gave
+ * it a place. Requests that wait begin there.
  *
  * Since: 1.0
  */

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Several nninfer with one model: it is compiled once, and streams do not wait for each other. */
+#include "infer/gstnninferturns.h"
+#include "nninfer.h"
+
+static GstHarness *
+stream_new (const gchar *config, guint nireq)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *launch = g_strdup_printf (
+      "nninfer model-instance-id=shared model=%s device=MOCK nireq=%u config=\"config%s%s\"", model,
+      nireq, config ? "," : "", config ? config : "");
+  GstHarness *h = gst_harness_new_parse (launch);
+  gst_harness_set_live (h, FALSE);
+  gst_harness_set_src_caps_str (h, CAPS);
+  return h;
+}
+
+static void
+push_one (GstHarness *h, guint i)
+{
+  GstBuffer *buffer = gst_harness_push_and_pull (h, frame (h, i));
+  g_assert_nonnull (gst_buffer_get_nn_tensor_meta (buffer));
+  gst_buffer_unref (buffer);
+}
+
+static gchar *
+error_of (GstElement *element)
+{
+  GstElement *pipe = gst_pipeline_new (NULL);
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipe);
+  g_autoptr (GError) error = NULL;
+  GstMessage *message;
+  gst_bin_add (GST_BIN (pipe), element);
+  g_assert_cmpint (gst_element_set_state (pipe, GST_STATE_READY), ==, GST_STATE_CHANGE_FAILURE);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  gst_message_parse_error (message, &error, NULL);
+  gst_message_unref (message);
+  gst_element_set_state (pipe, GST_STATE_NULL);
+  gst_object_unref (pipe);
+  return g_strdup (error->message);
+}
+
+/* The second run of what was compiled fails, whoever starts it. */
+static void
+elements_with_one_id_have_one_compiled_model (void)
+{
+  GstHarness *a = stream_new ("MOCK_FAIL_AT=1", 1), *b = stream_new ("MOCK_FAIL_AT=1", 1);
+  push_one (a, 0);
+  gst_harness_push (b, frame (b, 0));
+  while (gst_harness_push (b, frame (b, 1)) == GST_FLOW_OK)
+    g_usleep (1000);
+  gst_harness_teardown (a);
+  gst_harness_teardown (b);
+}
+
+static void
+elements_without_an_id_share_nothing (void)
+{
+  GstHarness *a = harness_new ("MOCK_FAIL_AT=1", 1), *b = harness_new ("MOCK_FAIL_AT=1", 1);
+  push_one (a, 0);
+  push_one (b, 0);
+  gst_harness_teardown (a);
+  gst_harness_teardown (b);
+}
+
+static void
+an_id_with_other_settings_is_refused_until_its_model_is_gone (void)
+{
+  GstHarness *a = stream_new (NULL, 1);
+  g_autofree gchar *model = test_ball_model (), *message = NULL;
+  GstElement *b = gst_element_factory_make ("nninfer", NULL);
+  g_object_set (b, "model", model, "device", "TEMPLATE", "model-instance-id", "shared", NULL);
+  gst_object_ref_sink (b);
+  message = error_of (b);
+  g_assert_nonnull (strstr (message, "\"shared\""));
+  g_assert_nonnull (strstr (message, "device \"MOCK\""));
+  g_assert_nonnull (strstr (message, "\"TEMPLATE\""));
+  gst_harness_teardown (a);
+  g_assert_cmpint (gst_element_set_state (b, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (b, GST_STATE_NULL);
+  gst_object_unref (b);
+}
+
+static GstPadProbeReturn
+block (G_GNUC_UNUSED GstPad *pad, G_GNUC_UNUSED GstPadProbeInfo *info, G_GNUC_UNUSED gpointer data)
+{
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+a_paused_stream_delays_nobody (void)
+{
+  GstHarness *paused = stream_new (NULL, 2), *other = stream_new (NULL, 2);
+  g_autoptr (GstPad) pad = gst_element_get_static_pad (paused->element, "src");
+  gulong probe;
+  push_one (paused, 0);
+  probe = gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER, block, NULL,
+                             NULL);
+  for (guint i = 1; i < 3; i++) /* as many as it has requests */
+    gst_harness_push (paused, frame (paused, i));
+  for (guint i = 0; i < 50; i++)
+    push_one (other, i);
+  gst_pad_remove_probe (pad, probe);
+  for (guint i = 1; i < 3; i++)
+    gst_buffer_unref (gst_harness_pull (paused));
+  gst_harness_teardown (paused);
+  gst_harness_teardown (other);
+}
+
+static void
+a_run_that_never_ends_delays_nobody_else (void)
+{
+  GstHarness *stalled = stream_new ("MOCK_STALL_AT=0", 1),
+             *other = stream_new ("MOCK_STALL_AT=0", 1);
+  gst_harness_push (stalled, frame (stalled, 0));
+  for (guint i = 0; i < 50; i++)
+    push_one (other, i);
+  gst_harness_teardown (stalled);
+  push_one (other, 50);
+  gst_harness_teardown (other);
+}
+
+static void
+note_wake (gpointer count)
+{
+  ++*(guint *)count;
+}
+
+static void
+elements_take_turns_in_equal_parts (void)
+{
+  GstNnInferTurns *turns = gst_nn_infer_turns_new ();
+  guint woken[2] = { 0, 0 }, n;
+  GstNnInferSeat *a = gst_nn_infer_turns_sit (turns, 4, note_wake, &woken[0]);
+  GstNnInferSeat *b = gst_nn_infer_turns_sit (turns, 4, note_wake, &woken[1]);
+  for (n = 0; gst_nn_infer_seat_take_turn (a, FALSE); n++)
+    ;
+  g_assert_cmpuint (n, ==, 4);                           /* who is alone has all */
+  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE)); /* the first is always free */
+  g_assert_false (gst_nn_infer_seat_take_turn (b, TRUE));
+  for (; n > 1; n--)
+    gst_nn_infer_seat_end_turn (a);
+  g_assert_cmpuint (woken[0], ==, 0);
+  g_assert_cmpuint (woken[1], ==, 3);
+  g_assert_true (gst_nn_infer_seat_take_turn (a, TRUE));
+  g_assert_false (gst_nn_infer_seat_take_turn (a, FALSE)); /* it has its half */
+  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE));
+  gst_nn_infer_seat_leave (a);
+  gst_nn_infer_seat_end_turn (a);
+  gst_nn_infer_seat_end_turn (a);
+  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE)); /* a is gone */
+  for (n = 3; n > 0; n--)
+    gst_nn_infer_seat_end_turn (b);
+  g_assert_cmpuint (woken[0], ==, 0);
+  gst_nn_infer_seat_leave (b);
+  gst_nn_infer_turns_unref (turns);
+}
+
+static GstHarness *
+batched_stream_new (const gchar *region)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *launch = g_strdup_printf (
+      "nninfer model-instance-id=batched model=%s device=\"BATCH:TEMPLATE(4)\" nireq=4 %s "
+      "config=\"config,AUTO_BATCH_TIMEOUT=60000\"",
+      model, region);
+  GstHarness *h = gst_harness_new_parse (launch);
+  gst_harness_set_live (h, FALSE);
+  gst_harness_set_src_caps_str (h, CAPS);
+  return h;
+}
+
+/* Batches are of four, and none runs with fewer: an object of one stream, two tiles and the whole
+ * of another. */
+static void
+regions_and_tiles_of_several_streams_are_one_batch (void)
+{
+  GstHarness *objects = batched_stream_new ("inference-region=roi-list");
+  GstHarness *tiles = batched_stream_new ("tiles=2x1");
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = frame (objects, i);
+    GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, 64, 48);
+    GstNnObject *object = gst_nn_result_meta_add_object (result, 0);
+    gst_nn_object_set_box (object, 8, 8, 16, 16);
+    g_assert_cmpint (gst_harness_push (objects, buffer), ==, GST_FLOW_OK);
+    g_assert_cmpint (gst_harness_push (tiles, frame (tiles, i)), ==, GST_FLOW_OK);
+    gst_buffer_unref (gst_harness_pull (objects));
+    gst_buffer_unref (gst_harness_pull (tiles));
+  }
+  gst_harness_teardown (objects);
+  gst_harness_teardown (tiles);
+}
+
+static void
+what_the_first_gives_up_compiling_the_next_one_compiles (void)
+{
+  GstHarness *a = stream_new ("MOCK_COMPILE_MS=300", 1), *b = stream_new ("MOCK_COMPILE_MS=300", 1);
+  gst_harness_teardown (a);
+  push_one (b, 0);
+  gst_harness_teardown (b);
+}
+
+static void
+a_compile_that_fails_fails_for_all (void)
+{
+  for (guint i = 0; i < 2; i++) {
+    GstHarness *h = stream_new ("MOCK_FAIL_COMPILE=YES", 1);
+    g_assert_cmpint (gst_harness_push (h, frame (h, 0)), ==, GST_FLOW_ERROR);
+    gst_harness_teardown (h);
+  }
+}
+
+static gpointer
+come_and_go (gpointer data)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (GPOINTER_TO_UINT (data));
+  for (guint round = 0; round < 4; round++) {
+    GstHarness *h = stream_new (NULL, 1 + (guint)g_rand_int_range (rand, 0, 3));
+    guint n = (guint)g_rand_int_range (rand, 0, 5);
+    for (guint i = 0; i < n; i++)
+      push_one (h, i);
+    if (g_rand_boolean (rand))
+      gst_harness_push_event (h, gst_event_new_flush_start ());
+    gst_harness_teardown (h);
+  }
+  return NULL;
+}
+
+static void
+streams_come_and_go_in_any_order (void)
+{
+  GThread *threads[16];
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("stream", come_and_go, GUINT_TO_POINTER (i));
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+}
+
+#define TEST(name)                                                                                 \
+  {                                                                                                \
+    "/share/" #name, name                                                                          \
+  }
+
+int
+main (int argc, char **argv)
+{
+  static const struct {
+    const gchar *path;
+    void (*run) (void);
+  } tests[] = {
+    TEST (elements_with_one_id_have_one_compiled_model),
+    TEST (elements_without_an_id_share_nothing),
+    TEST (an_id_with_other_settings_is_refused_until_its_model_is_gone),
+    TEST (a_paused_stream_delays_nobody),
+    TEST (a_run_that_never_ends_delays_nobody_else),
+    TEST (elements_take_turns_in_equal_parts),
+    TEST (regions_and_tiles_of_several_streams_are_one_batch),
+    TEST (what_the_first_gives_up_compiling_the_next_one_compiles),
+    TEST (a_compile_that_fails_fails_for_all),
+    TEST (streams_come_and_go_in_any_order),
+  };
+  gst_init (&argc, &argv);
+  g_test_init (&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (tests); i++)
+    g_test_add_func (tests[i].path, tests[i].run);
+  return g_test_run ();
+}
