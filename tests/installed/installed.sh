@@ -86,6 +86,15 @@ else
     echo "skipped: boxes from Python (gir1.2-gstreamer-1.0 is not installed)"
   fi
 fi
+if command -v mypy >/dev/null && [ -d "$root/share/axon-1.0/python" ]; then
+  check "the examples in Python have the types that the stubs say" env MYPYPATH="$root/share/axon-1.0/python" mypy \
+    "$root"/share/axon-1.0/python/gi/repository/*.pyi python/axon_example.py python/boxes.py
+  sed 's/"CPV"/17/' python/axon_example.py > "$dest/wrong.py"
+  check "and a number for the name of a device is refused" bash -c \
+    "! MYPYPATH=$root/share/axon-1.0/python mypy $dest/wrong.py > $dest/said && cat $dest/said && grep -q arg-type $dest/said"
+else
+  echo "skipped: types in Python (mypy is not installed)"
+fi
 if command -v gjs >/dev/null && [ -d "$GI_TYPELIB_PATH" ]; then
   check "JavaScript prints the boxes of a pipeline" bash -c "gjs javascript/boxes.js videotestsrc pattern=ball num-buffers=10 ! \
     nninfer model=$model ! nndecode | tee /dev/stderr | grep -q '^1 '"
