@@ -34,7 +34,7 @@ static gsize
 parse_numbers (gchar **parts, gfloat *out)
 {
   gsize n = 0;
-  for (; parts[n] != NULL && n < MOST_NUMBERS; n++) {
+  for (; n < MOST_NUMBERS && parts[n] != NULL; n++) {
     gchar *end, *text = g_strstrip (parts[n]);
     out[n] = (gfloat)g_ascii_strtod (text, &end);
     if (end == text || *end != '\0')
