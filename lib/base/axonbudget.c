@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define ALIGNMENT 64
-#define AROUND 512 /* bytes: what stands around a block, such as a tensor; many small ones are large */
+#define AROUND                                                                                     \
+  512 /* bytes: what stands around a block, such as a tensor; many small ones are large */
 
 struct _AxonBudget {
   gatomicrefcount ref_count;
@@ -106,8 +107,7 @@ allocate (gsize n, gsize size, gsize *n_bytes, GError **error)
 {
   AxonBudget *budget = axon_work_get_budget ();
   gpointer block = NULL;
-  if (!g_size_checked_mul (n_bytes, n, size) ||
-      !g_size_checked_add (n_bytes, *n_bytes, AROUND)) {
+  if (!g_size_checked_mul (n_bytes, n, size) || !g_size_checked_add (n_bytes, *n_bytes, AROUND)) {
     *n_bytes = G_MAXSIZE;
     set_error (budget, G_MAXSIZE, error);
     return NULL;

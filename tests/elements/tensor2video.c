@@ -108,7 +108,7 @@ a_picture_becomes_a_frame (gconstpointer data)
   g_autoptr (GstCaps) caps = NULL;
   GstVideoInfo info;
   GstBuffer *out;
-  memcpy (shape.dims, pictures[i].dims, sizeof shape.dims);
+  memcpy (shape.dims, pictures[i].dims, sizeof pictures[i].dims);
   t = test_tensor (&shape, pictures[i].values);
   out = gst_harness_push_and_pull (h, frame_with (h, "I420", 8, 4, t));
   assert_frame (h, out, pictures[i].format, 2, 2, pictures[i].pixels, pictures[i].n);
@@ -249,9 +249,11 @@ a_frame_without_outputs_repeats_the_last_picture (void)
   static const guint8 expected[] = { 255, 0 };
   GstBus *bus = gst_bus_new ();
   GstBuffer *in, *out;
+  GstFlowReturn flow;
   GstMessage *message;
   gst_element_set_bus (h->element, bus);
-  g_assert_cmpint (gst_harness_push (h, frame_with (h, "RGB", 4, 4, NULL)), ==, GST_FLOW_OK);
+  flow = gst_harness_push (h, frame_with (h, "RGB", 4, 4, NULL));
+  g_assert_cmpint (flow, ==, GST_FLOW_OK);
   g_assert_cmpuint (gst_harness_buffers_received (h), ==, 0);
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   g_assert_nonnull (message);
@@ -330,11 +332,13 @@ outputs_that_are_no_picture_are_an_error (void)
     AxonShape shape = { .rank = 4 };
     g_autoptr (AxonTensor) t = NULL;
     g_autoptr (GError) error = NULL;
+    GstFlowReturn flow;
     GstMessage *message;
-    memcpy (shape.dims, shapes[i], sizeof shape.dims);
+    memcpy (shape.dims, shapes[i], sizeof shapes[i]);
     t = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
     gst_element_set_bus (h->element, bus);
-    g_assert_cmpint (gst_harness_push (h, frame_with (h, "RGB", 4, 4, t)), ==, GST_FLOW_ERROR);
+    flow = gst_harness_push (h, frame_with (h, "RGB", 4, 4, t));
+    g_assert_cmpint (flow, ==, GST_FLOW_ERROR);
     message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
     g_assert_nonnull (message);
     gst_message_parse_error (message, &error, NULL);
