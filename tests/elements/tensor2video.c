@@ -171,6 +171,30 @@ numbers_are_those_of_the_models_input (void)
   gst_harness_teardown (h);
 }
 
+/* Numbers of the input, which was scaled, mean nothing there. */
+static void
+a_matte_is_white_where_the_person_is (void)
+{
+  static const guint8 expected[] = { 0, 255, 191, 64 };
+  static const gint64 n_channels[] = { 2, 1 };
+  for (guint i = 0; i < G_N_ELEMENTS (n_channels); i++) {
+    GstHarness *h = gst_harness_new_parse ("nntensor2video");
+    AxonShape shape = AXON_SHAPE (1, n_channels[i], 2, 4);
+    gfloat values[] = { 1, 0, .25f, .75f, 0, 0, 0, 0, 0, 1, .75f, .25f, 1, 1, 1, 1 };
+    g_autoptr (AxonTensor) t = test_tensor (&shape, values + (n_channels[i] == 1 ? 8 : 0));
+    GstBuffer *in = frame_with (h, "I420", 8, 4, t), *out;
+    GstNnTensorMeta *meta = gst_buffer_get_nn_tensor_meta (in);
+    meta->description = gst_nn_description_new ();
+    gst_nn_description_set (meta->description, "mean", "100", NULL);
+    gst_nn_description_set (meta->description, "scale", "16000", NULL);
+    gst_nn_description_set (meta->description, "decoder", "matte", NULL);
+    out = gst_harness_push_and_pull (h, in);
+    assert_frame (h, out, GST_VIDEO_FORMAT_GRAY8, 4, 2, expected, sizeof expected);
+    gst_buffer_unref (out);
+    gst_harness_teardown (h);
+  }
+}
+
 /* Rows 1 and 2 of 4 show the frame; the output is twice as large. */
 static void
 bars_of_a_letterbox_are_left_out_and_results_are_scaled (void)
@@ -334,6 +358,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/tensor2video/" #name, name)
   ADD (luma_keeps_the_colours_of_its_frame);
   ADD (numbers_are_those_of_the_models_input);
+  ADD (a_matte_is_white_where_the_person_is);
   ADD (bars_of_a_letterbox_are_left_out_and_results_are_scaled);
   ADD (bytes_of_a_tensor_stream_are_a_picture);
   ADD (a_frame_without_outputs_repeats_the_last_picture);
