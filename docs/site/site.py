@@ -10,8 +10,8 @@ import markdown
 MENU = [("Start", ["README.md", "docs/guides/first-pipeline.md", "docs/guides/own-model.md", "docs/guides/results.md",
                    "docs/guides/second-stage.md", "docs/guides/many-cameras.md", "docs/guides/publishing.md", "docs/guides/coming-from.md"]),
         ("Use", ["docs/models.md", "docs/families.md", "docs/decoders.md", "docs/objects.md", "docs/streams.md", "docs/overlay.md",
-                 "docs/analytics.md", "docs/remote.md", "pipelines/README.md", "docs/performance.md", "docs/debugging.md", "docs/operators.md"]),
-        ("Extend", ["docs/guides/extending.md", "docs/plugins.md", "docs/onnxifi.md", "CONTRIBUTING.md", "po/glossary.md"])]
+                 "docs/analytics.md", "docs/remote.md", "docs/appliances.md", "pipelines/README.md", "docs/performance.md", "docs/debugging.md", "docs/operators.md"]),
+        ("Extend", ["docs/guides/extending.md", "docs/plugins.md", "docs/onnxifi.md", "CONTRIBUTING.md", "SECURITY.md", "po/glossary.md"])]
 REFERENCES = [("axon-1.0", "../reference-axon/index.html"), ("gstreamer-nn-1.0", "../reference-gstnn/index.html")]
 HERE = os.path.dirname(os.path.abspath(__file__))
 problems = []
@@ -19,7 +19,7 @@ problems = []
 
 def find_pages(source, elements):
     """Path in the site, without suffix → file."""
-    files = [os.path.join(source, f) for f in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "po/glossary.md", "pipelines/README.md")]
+    files = [os.path.join(source, f) for f in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "po/glossary.md", "pipelines/README.md")]
     files += glob.glob(os.path.join(source, "docs/**/*.md"), recursive=True)
     pages = {os.path.relpath(f, source): f for f in sorted(files)}
     pages.update({os.path.join("docs/elements", os.path.basename(f)): f for f in sorted(glob.glob(os.path.join(elements, "*.md")))})
