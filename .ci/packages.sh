@@ -7,11 +7,13 @@ BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config gettext libglib2.0-de
   libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libjson-glib-dev libcairo2-dev libpango1.0-dev
   libsoup-3.0-dev glib-networking libgdk-pixbuf-2.0-dev libgirepository1.0-dev gobject-introspection fonts-dejavu-core
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good"
-TEST_PACKAGES="make pocl-opencl-icd gstreamer1.0-libav libonnx-testdata libonnx-dev python3 python3-numpy
+TEST_PACKAGES="make pocl-opencl-icd gstreamer1.0-libav gstreamer1.0-plugins-bad libonnx-testdata libonnx-dev python3 python3-numpy
   python3-onnx python3-gi python3-jsonschema libmosquitto-dev librdkafka-dev libsoup-3.0-dev mosquitto openssl
-  libgstrtspserver-1.0-dev clang-format cppcheck abigail-tools gir1.2-gstreamer-1.0"
+  libgstrtspserver-1.0-dev clang-format cppcheck abigail-tools gir1.2-gstreamer-1.0
+  fish zsh man-db gjs mypy gi-docgen python3-markdown"
 CLANG_PACKAGES="clang libclang-rt-dev"
 VALGRIND_PACKAGES="valgrind"
+PACKAGE_PACKAGES="debhelper dpkg-dev fakeroot lintian"
 ROOT_PACKAGES="debootstrap"
 CROSS_PACKAGES="gcc-aarch64-linux-gnu qemu-user-static"
 

@@ -8,9 +8,14 @@ out=${OUT:-out}
 [ -d "$models" ] || { echo "no models in $data: set AXON_DATA" >&2; exit 77; }
 mkdir -p "$out"
 
-# Elements that play FILE, a video or a picture, as raw video.
+# Elements that play what is at FILE or URI, a video or a picture, as raw video.
 play() {
-  echo "filesrc location=$1 ! decodebin ! ${FRAMES:+identity eos-after=$FRAMES !} videoconvert"
+  local from="filesrc location=$1 ! decodebin"
+  case $1 in *://*) from="uridecodebin uri=$1" ;; esac
+  echo "$from ! $(first_frames) videoconvert"
+}
+first_frames() {
+  echo "${FRAMES:+identity eos-after=$FRAMES !}"
 }
 # Elements that keep what the pipeline draws: a video, of pictures each of which is a JPEG.
 keep() {

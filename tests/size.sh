@@ -1,11 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Sizes in kilobytes of what a build installs, stripped, as rows of a table in Markdown.
-# usage: tests/size.sh BUILD
+# usage: [STRIP=aarch64-linux-gnu-strip] tests/size.sh BUILD
 set -eu
 [ $# = 1 ] && [ -f "$1/build.ninja" ] || { sed -n 's/^# usage: /usage: /p' "$0" >&2; exit 2; }
-strip=$(meson introspect "$1" --machines 2> /dev/null | grep -q aarch64 && echo aarch64-linux-gnu-strip || echo strip)
-[ "$(uname -m)" != aarch64 ] || strip=strip
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 DESTDIR=$folder/image meson install -C "$1" --no-rebuild --quiet
@@ -13,7 +11,7 @@ sum=0
 echo "| file | KB |"
 echo "|---|---|"
 while read -r file; do
-  "$strip" -o "$folder/stripped" "$file"
+  "${STRIP:-strip}" -o "$folder/stripped" "$file"
   size=$(stat -c %s "$folder/stripped")
   sum=$((sum + size))
   echo "| \`$(basename "$file")\` | $(((size + 512) / 1024)) |"

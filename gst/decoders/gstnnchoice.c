@@ -85,7 +85,7 @@ gst_nn_decoder_choice_to_string (const GstNnDecoderChoice *choice)
   }
   if (choice->gallery_length > 0)
     return g_strdup_printf (_ ("outputs %s of an input of %dx%d, %u labels, with a gallery of "
-                               "vectors of %" G_GSIZE_FORMAT " numbers"),
+                               "vectors of %zu numbers"),
                             shapes->str, choice->width, choice->height, choice->n_labels,
                             choice->gallery_length);
   return g_strdup_printf (_ ("outputs %s of an input of %dx%d, %u labels"), shapes->str,

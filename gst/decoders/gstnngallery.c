@@ -34,7 +34,7 @@ static gsize
 parse_numbers (gchar **parts, gfloat *out)
 {
   gsize n = 0;
-  for (; parts[n] != NULL && n < MOST_NUMBERS; n++) {
+  for (; n < MOST_NUMBERS && parts[n] != NULL; n++) {
     gchar *end, *text = g_strstrip (parts[n]);
     out[n] = (gfloat)g_ascii_strtod (text, &end);
     if (end == text || *end != '\0')
@@ -84,8 +84,8 @@ gst_nn_gallery_load (const gchar *path, GError **error)
   for (guint i = 0; lines[i] != NULL; i++)
     if (*g_strstrip (lines[i]) != '\0' && *lines[i] != '#' && !add_line (g, lines[i], numbers)) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                   _ ("gallery %s, line %u: expected a name and %" G_GSIZE_FORMAT
-                      " numbers (0: as many as in every line) that are not all 0, separated by "
+                   _ ("gallery %s, line %u: expected a name and %zu numbers (0: as many as in "
+                      "every line) that are not all 0, separated by "
                       "commas"),
                    path, i + 1, g->length);
       return NULL;

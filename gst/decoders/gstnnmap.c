@@ -54,6 +54,18 @@ gst_nn_map_find (GstNnMap *map, const GstNnDecodeInput *in, gint64 least, gint64
   return FALSE;
 }
 
+gboolean
+gst_nn_map_has_shares (const GstNnMap *map)
+{
+  for (gint64 r = 0; r < map->rows; r++)
+    for (gint64 c = 0; c < map->columns; c++) {
+      gdouble a = gst_nn_map_at (map, 0, r, c), b = gst_nn_map_at (map, 1, r, c);
+      if (a < 0 || b < 0 || fabs (a + b - 1) > 0.01)
+        return FALSE;
+    }
+  return TRUE;
+}
+
 gdouble
 gst_nn_map_cell_width (const GstNnMap *map, const GstNnDecodeInput *in)
 {

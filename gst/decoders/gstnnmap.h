@@ -22,6 +22,8 @@ typedef struct {
 gboolean gst_nn_map_init (GstNnMap *map, const GstNnDecodeInput *in, guint index);
 /* The first output that is a map of that many channels, with more cells than one. */
 gboolean gst_nn_map_find (GstNnMap *map, const GstNnDecodeInput *in, gint64 least, gint64 most);
+/* Of two channels: they are shares of 1 everywhere. */
+gboolean gst_nn_map_has_shares (const GstNnMap *map);
 /* Without the bars beside the picture. */
 GstNnMapPart gst_nn_map_part (const GstNnMap *map, const GstNnDecodeInput *in,
                               const GstNnObject *target);

@@ -15,18 +15,6 @@ fits (const GstNnDecodeInput *in)
   return gst_nn_map_find (&map, in, 1, 2);
 }
 
-static gboolean
-are_probabilities (const GstNnMap *map)
-{
-  for (gint64 r = 0; r < map->rows; r++)
-    for (gint64 c = 0; c < map->columns; c++) {
-      gdouble a = gst_nn_map_at (map, 0, r, c), b = gst_nn_map_at (map, 1, r, c);
-      if (a < 0 || b < 0 || fabs (a + b - 1) > 0.01)
-        return FALSE;
-    }
-  return TRUE;
-}
-
 static void
 whole (const GstNnDecodeInput *in, GstNnObject *target)
 {
@@ -37,7 +25,7 @@ whole (const GstNnDecodeInput *in, GstNnObject *target)
   if (!gst_nn_map_find (&map, in, 1, 2))
     return;
   part = gst_nn_map_part (&map, in, target);
-  are_logits = map.channels == 2 && !are_probabilities (&map);
+  are_logits = map.channels == 2 && !gst_nn_map_has_shares (&map);
   to = bytes = g_malloc ((gsize)(part.rows * part.columns));
   for (gint64 r = part.row; r < part.row + part.rows; r++)
     for (gint64 c = part.column; c < part.column + part.columns; c++) {

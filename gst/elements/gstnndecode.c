@@ -433,10 +433,10 @@ warn_if_nothing_was_found (GstNnDecode *self)
     return;
   }
   GST_ELEMENT_WARNING (self, STREAM, DECODE,
-                       (_ ("nothing reached threshold %g in %" G_GUINT64_FORMAT
-                           " frames, decoded as %s: lower it, or see whether nninfer's color, "
+                       (_ ("nothing reached threshold %g in %llu frames, decoded as %s: lower it, "
+                           "or see whether nninfer's color, "
                            "resize, mean and scale are those of the model"),
-                        self->used_threshold, n, decoder ? decoder->name : "?"),
+                        self->used_threshold, (unsigned long long)n, decoder ? decoder->name : "?"),
                        (NULL));
 }
 

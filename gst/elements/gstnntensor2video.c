@@ -15,7 +15,8 @@
  * ]|
  *
  * One channel is luma: where the frames have colour, it gets theirs, scaled to its size, as I420;
- * with keep-chroma=false, and from tensors, it is GRAY8. Frames without outputs, which nninfer left
+ * with keep-chroma=false, and from tensors, it is GRAY8. What the model's description calls a matte
+ * is GRAY8, white where all of a pixel is the person. Frames without outputs, which nninfer left
  * out, repeat the last picture.
  *
  * Threads: everything in the streaming thread; properties may change at any time.

@@ -7,7 +7,8 @@ number_at (const gfloat *values, guint n, guint channel, gdouble otherwise)
   return n == 0 ? otherwise : (gdouble)values[MIN (channel, n - 1)];
 }
 
-/* Without a range the output is taken for what the input is: what mean and scale did is undone. */
+/* Without a range the output is taken for what the input is: what mean and scale did is undone;
+ * opacity is from 0 to 1. */
 static void
 choose_numbers (GstNnTensorPicture *p, AxonDType dtype, const GstNnDescription *d,
                 GstNnPictureRange range)
@@ -18,7 +19,7 @@ choose_numbers (GstNnTensorPicture *p, AxonDType dtype, const GstNnDescription *
   gboolean undo = FALSE;
   if (range == GST_NN_PICTURE_RANGE_AUTO && dtype == AXON_DTYPE_U8)
     range = GST_NN_PICTURE_RANGE_BYTE;
-  else if (range == GST_NN_PICTURE_RANGE_AUTO && d == NULL)
+  else if (range == GST_NN_PICTURE_RANGE_AUTO && (d == NULL || p->is_matte))
     range = GST_NN_PICTURE_RANGE_UNIT;
   else
     undo = range == GST_NN_PICTURE_RANGE_AUTO;
@@ -47,11 +48,12 @@ leave_out_bars (GstNnTensorPicture *p, const AxonImageGeometry *g)
 }
 
 static gboolean
-is_picture (const GstNnMap *map)
+is_picture (const GstNnMap *map, gboolean is_matte)
 {
+  gint64 n = map->channels;
   return map->rows > 1 && map->columns > 1 && map->rows <= G_MAXINT16 &&
          map->columns <= G_MAXINT16 &&
-         (map->channels == 1 || map->channels == 3 || map->channels == 4);
+         (n == 1 || n == 3 || n == 4 || (n == 2 && is_matte && gst_nn_map_has_shares (map)));
 }
 
 gboolean
@@ -59,22 +61,24 @@ gst_nn_tensor_picture_init (GstNnTensorPicture *picture, GPtrArray *tensors,
                             const GstNnTensorMeta *meta, GstNnPictureRange range)
 {
   const GstNnDescription *d = meta != NULL ? meta->description : NULL;
-  *picture = (GstNnTensorPicture){ 0 };
+  *picture = (GstNnTensorPicture){ .is_matte = d != NULL && g_strcmp0 (d->decoder, "matte") == 0 };
   for (guint i = 0; i < tensors->len; i++) {
     AxonTensor *tensor = g_ptr_array_index (tensors, i);
     g_autoptr (AxonTensor) floats = axon_tensor_convert (tensor, AXON_DTYPE_F32, NULL);
     g_autoptr (GPtrArray) one = g_ptr_array_new ();
     GstNnDecodeInput in = { .tensors = one,
-                            .n_labels = 3, /* the likeliest channels */
+                            .n_labels = picture->is_matte ? 2 : 3, /* the likeliest channels */
                             .width = meta ? meta->geometry.width : 0,
                             .height = meta ? meta->geometry.height : 0 };
     if (floats == NULL)
       continue;
     g_ptr_array_add (one, floats);
-    if (!gst_nn_map_init (&picture->map, &in, 0) || !is_picture (&picture->map))
+    if (!gst_nn_map_init (&picture->map, &in, 0) || !is_picture (&picture->map, picture->is_matte))
       continue;
     picture->tensor = g_steal_pointer (&floats);
-    picture->channels = (gint)picture->map.channels;
+    if (picture->map.channels == 2)
+      picture->map.values += picture->map.channel_step;
+    picture->channels = picture->map.channels == 2 ? 1 : (gint)picture->map.channels;
     picture->is_bgr = d != NULL && g_str_equal (d->color, "bgr");
     choose_numbers (picture, axon_tensor_get_dtype (tensor), d, range);
     leave_out_bars (picture, meta ? &meta->geometry : NULL);
@@ -124,7 +128,7 @@ gst_nn_tensor_picture_describe (const GstNnTensorPicture *p, const GstVideoInfo 
 {
   GstVideoFormat format = get_format (p);
   GstVideoInfo info;
-  if (format == GST_VIDEO_FORMAT_GRAY8 && keep_chroma && is_known (from) &&
+  if (format == GST_VIDEO_FORMAT_GRAY8 && keep_chroma && !p->is_matte && is_known (from) &&
       !GST_VIDEO_INFO_IS_GRAY (from))
     format = GST_VIDEO_FORMAT_I420;
   gst_video_info_set_format (&info, format, (guint)p->width, (guint)p->height);

@@ -20,11 +20,12 @@ typedef struct {
   gint width, height; /* of what is shown: without the bars of a letterbox */
   gint channels;      /* 1, 3 or 4 */
   gboolean is_bgr;
+  gboolean is_matte;           /* opacity, which has no colours */
   gdouble scale[4], offset[4]; /* byte = number * scale + offset */
 } GstNnTensorPicture;
 
-/* The first of @tensors that is a picture; @meta: what is known of it, or NULL. FALSE: there is
- * none. */
+/* The first of @tensors that is a picture; of a matte with the background, the other channel.
+ * @meta: what is known of it, or NULL. FALSE: there is none. */
 gboolean gst_nn_tensor_picture_init (GstNnTensorPicture *picture, GPtrArray *tensors,
                                      const GstNnTensorMeta *meta, GstNnPictureRange range);
 void gst_nn_tensor_picture_clear (GstNnTensorPicture *picture);

@@ -332,6 +332,7 @@ start_compile (GstNnInfer *self, GstNnInferModel *opened, GstNnInferModel *m)
   job->self = self;
   job->opened = opened;
   job->m = m;
+  /* cppcheck-suppress nullPointer */                   /* one of them is there */
   if (g_str_equal ((m ? m : opened)->device, "HETERO")) /* a bin has what nnquery left there */
     gst_element_post_message (
         GST_ELEMENT (self), gst_message_new_need_context (GST_OBJECT (self), GST_NN_QUERY_CONTEXT));

@@ -124,8 +124,8 @@ gst_nn_spool_append (GstNnSpool *spool, GBytes *record, GError **error)
     return FALSE;
   if (spool->size + n > spool->max) {
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_NO_SPACE,
-                 _ ("%s, where records wait, has its %" G_GUINT64_FORMAT " bytes"), spool->path,
-                 spool->max);
+                 _ ("%s, where records wait, has its %llu bytes"), spool->path,
+                 (unsigned long long)spool->max);
     return FALSE;
   }
   if (fseeko (spool->file, 0, SEEK_END) != 0 || !put (spool->file, record) ||

@@ -158,8 +158,8 @@ say_goes_on (GstNnWriter *w)
   if (!w->fails)
     return;
   w->fails = w->loses = FALSE;
-  text = g_strdup_printf (_ ("%s: records go out again; %" G_GUINT64_FORMAT " were lost so far"),
-                          w->location, w->lost);
+  text = g_strdup_printf (_ ("%s: records go out again; %llu were lost so far"), w->location,
+                          (unsigned long long)w->lost);
   g_mutex_unlock (&w->lock);
   w->tell (GST_NN_WRITER_GOES_ON, text, w->data);
   g_mutex_lock (&w->lock);

@@ -80,8 +80,7 @@ send_datagram (Socket *s, const GstNnOutgoing *record, GError **error)
     return TRUE;
   if (g_error_matches (failed, G_IO_ERROR, G_IO_ERROR_MESSAGE_TOO_LARGE)) {
     g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                 _ ("%s: a record of %" G_GSIZE_FORMAT " bytes does not fit a datagram"),
-                 s->location, n);
+                 _ ("%s: a record of %zu bytes does not fit a datagram"), s->location, n);
     return FALSE;
   }
   g_propagate_error (error, g_steal_pointer (&failed));

@@ -117,6 +117,7 @@ sse_send (gpointer transport, const GstNnOutgoing *record, G_GNUC_UNUSED GError 
   sending->sse = s;
   sending->event = g_string_free_to_bytes (event);
   g_main_context_invoke_full (s->context, G_PRIORITY_DEFAULT, send_to_all, sending, sending_free);
+  /* cppcheck-suppress memleak */
   return TRUE;
 }
 

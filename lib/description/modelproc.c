@@ -27,11 +27,9 @@ check_depth (const gchar *text, gsize n, GError **error)
     else if ((c == ']' || c == '}') && depth > 0)
       depth--;
     if (depth > MAX_DEPTH || c == '/' || c == '#' || c == '\'') {
-      g_set_error (
-          error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-          _ ("expected JSON without comments, nested at most %d deep; byte %" G_GSIZE_FORMAT
-             " is not"),
-          MAX_DEPTH, i);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                   _ ("expected JSON without comments, nested at most %d deep; byte %zu is not"),
+                   MAX_DEPTH, i);
       return FALSE;
     }
   }

@@ -48,8 +48,8 @@ read_regular (int fd, const gchar *path, gsize *n, GError **error)
   }
   if (st.st_size > MAX_BYTES) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 _ ("%s has %" G_GINT64_FORMAT " bytes, expected at most %d"), path,
-                 (gint64)st.st_size, MAX_BYTES);
+                 _ ("%s has %lld bytes, expected at most %d"), path, (long long)st.st_size,
+                 MAX_BYTES);
     return NULL;
   }
   return read_all (fd, path, (gsize)st.st_size, n, error);

@@ -190,8 +190,8 @@ show_model (const gchar *path)
     g_print ("%s", dot);
     return 0;
   }
-  g_print (_ ("%s: %u nodes, %" G_GUINT64_FORMAT " parameters%s\n"), axon_model_get_name (model),
-           axon_model_get_n_nodes (model), axon_model_get_n_parameters (model),
+  g_print (_ ("%s: %u nodes, %llu parameters%s\n"), axon_model_get_name (model),
+           axon_model_get_n_nodes (model), (unsigned long long)axon_model_get_n_parameters (model),
            axon_model_is_quantized (model) ? _ (", quantised") : "");
   show_ports (model);
   show_counts (model);

@@ -3,7 +3,7 @@
  * stream that runs it. What is too much is refused before it is allocated. */
 #include "cpuplan.h"
 
-#include <axon/plugin/axonwork.h>
+#include <axon/axon-plugin.h>
 
 /* Packed weights are at most so many times as large as those of the model: convolutions after
  * Winograd (4x4 of 3x3), and copies for wider pixels. */

@@ -2,7 +2,7 @@
 #include "cpupool.h"
 
 #include "cpudenormals.h"
-#include <axon/plugin/axonwork.h>
+#include <axon/axon-plugin.h>
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

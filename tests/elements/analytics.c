@@ -5,7 +5,7 @@
 #define LINE "{\"lines\":[{\"name\":\"door\",\"from\":[0.2,0.5],\"to\":[0.8,0.5]}]}"
 #define ZONE(more)                                                                                 \
   "{\"zones\":[{\"name\":\"hall\",\"polygon\":[[0.2,0.2],[0.8,0.2],[0.8,0.8],[0.2,0.8]]" more "}]" \
-                                                                                              "}"
+  "}"
 
 static void
 a_track_over_a_line_is_counted_by_its_direction (void)

@@ -62,7 +62,8 @@ push_until (GstHarness *h, guint first, const gchar *label)
   while (!found) {
     GstBuffer *out = gst_harness_push_and_pull (h, frame (h, first));
     g_assert_nonnull (out);
-    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, first++ * GST_SECOND / 30);
+    g_assert_cmpuint (GST_BUFFER_PTS (out), ==, first * GST_SECOND / 30);
+    first++;
     found = g_strcmp0 (label_of (out), label) == 0;
     gst_buffer_unref (out);
   }

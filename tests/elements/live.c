@@ -178,7 +178,8 @@ frames_that_sinks_call_too_late_are_not_inferred_and_told (void)
     GstFormat format;
     guint64 processed, dropped;
     gst_message_parse_qos_stats (message, &format, &processed, &dropped);
-    g_assert_cmpuint (dropped, ==, ++told);
+    told++;
+    g_assert_cmpuint (dropped, ==, told);
     g_assert_cmpint (format, ==, GST_FORMAT_BUFFERS);
     gst_message_unref (message);
   }

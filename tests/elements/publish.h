@@ -14,7 +14,7 @@ typedef struct {
 } Publisher;
 
 /* nnpublish with these properties, as gst-launch takes them; its clock is the test's own. */
-Publisher *publisher_new (const gchar *format, ...) G_GNUC_PRINTF (1, 2);
+Publisher *publisher_new (const gchar *format, ...) __attribute__ ((format (printf, 1, 2)));
 /* A frame with one object, whose label is "rN." */
 void publisher_push (Publisher *p, guint n);
 void publisher_free (Publisher *p);

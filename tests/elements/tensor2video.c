@@ -108,7 +108,7 @@ a_picture_becomes_a_frame (gconstpointer data)
   g_autoptr (GstCaps) caps = NULL;
   GstVideoInfo info;
   GstBuffer *out;
-  memcpy (shape.dims, pictures[i].dims, sizeof shape.dims);
+  memcpy (shape.dims, pictures[i].dims, sizeof pictures[i].dims);
   t = test_tensor (&shape, pictures[i].values);
   out = gst_harness_push_and_pull (h, frame_with (h, "I420", 8, 4, t));
   assert_frame (h, out, pictures[i].format, 2, 2, pictures[i].pixels, pictures[i].n);
@@ -171,6 +171,30 @@ numbers_are_those_of_the_models_input (void)
   gst_harness_teardown (h);
 }
 
+/* Numbers of the input, which was scaled, mean nothing there. */
+static void
+a_matte_is_white_where_the_person_is (void)
+{
+  static const guint8 expected[] = { 0, 255, 191, 64 };
+  static const gint64 n_channels[] = { 2, 1 };
+  for (guint i = 0; i < G_N_ELEMENTS (n_channels); i++) {
+    GstHarness *h = gst_harness_new_parse ("nntensor2video");
+    AxonShape shape = AXON_SHAPE (1, n_channels[i], 2, 4);
+    gfloat values[] = { 1, 0, .25f, .75f, 0, 0, 0, 0, 0, 1, .75f, .25f, 1, 1, 1, 1 };
+    g_autoptr (AxonTensor) t = test_tensor (&shape, values + (n_channels[i] == 1 ? 8 : 0));
+    GstBuffer *in = frame_with (h, "I420", 8, 4, t), *out;
+    GstNnTensorMeta *meta = gst_buffer_get_nn_tensor_meta (in);
+    meta->description = gst_nn_description_new ();
+    gst_nn_description_set (meta->description, "mean", "100", NULL);
+    gst_nn_description_set (meta->description, "scale", "16000", NULL);
+    gst_nn_description_set (meta->description, "decoder", "matte", NULL);
+    out = gst_harness_push_and_pull (h, in);
+    assert_frame (h, out, GST_VIDEO_FORMAT_GRAY8, 4, 2, expected, sizeof expected);
+    gst_buffer_unref (out);
+    gst_harness_teardown (h);
+  }
+}
+
 /* Rows 1 and 2 of 4 show the frame; the output is twice as large. */
 static void
 bars_of_a_letterbox_are_left_out_and_results_are_scaled (void)
@@ -225,9 +249,11 @@ a_frame_without_outputs_repeats_the_last_picture (void)
   static const guint8 expected[] = { 255, 0 };
   GstBus *bus = gst_bus_new ();
   GstBuffer *in, *out;
+  GstFlowReturn flow;
   GstMessage *message;
   gst_element_set_bus (h->element, bus);
-  g_assert_cmpint (gst_harness_push (h, frame_with (h, "RGB", 4, 4, NULL)), ==, GST_FLOW_OK);
+  flow = gst_harness_push (h, frame_with (h, "RGB", 4, 4, NULL));
+  g_assert_cmpint (flow, ==, GST_FLOW_OK);
   g_assert_cmpuint (gst_harness_buffers_received (h), ==, 0);
   message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   g_assert_nonnull (message);
@@ -306,11 +332,13 @@ outputs_that_are_no_picture_are_an_error (void)
     AxonShape shape = { .rank = 4 };
     g_autoptr (AxonTensor) t = NULL;
     g_autoptr (GError) error = NULL;
+    GstFlowReturn flow;
     GstMessage *message;
-    memcpy (shape.dims, shapes[i], sizeof shape.dims);
+    memcpy (shape.dims, shapes[i], sizeof shapes[i]);
     t = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
     gst_element_set_bus (h->element, bus);
-    g_assert_cmpint (gst_harness_push (h, frame_with (h, "RGB", 4, 4, t)), ==, GST_FLOW_ERROR);
+    flow = gst_harness_push (h, frame_with (h, "RGB", 4, 4, t));
+    g_assert_cmpint (flow, ==, GST_FLOW_ERROR);
     message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
     g_assert_nonnull (message);
     gst_message_parse_error (message, &error, NULL);
@@ -330,6 +358,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/tensor2video/" #name, name)
   ADD (luma_keeps_the_colours_of_its_frame);
   ADD (numbers_are_those_of_the_models_input);
+  ADD (a_matte_is_white_where_the_person_is);
   ADD (bars_of_a_letterbox_are_left_out_and_results_are_scaled);
   ADD (bytes_of_a_tensor_stream_are_a_picture);
   ADD (a_frame_without_outputs_repeats_the_last_picture);

@@ -31,7 +31,7 @@ assignment_is_the_cheapest_of_all (void)
   for (guint t = 0; t < 2000; t++) {
     guint n = 1 + (guint)g_rand_int_range (rand, 0, 6),
           m = 1 + (guint)g_rand_int_range (rand, 0, 6);
-    gdouble *costs = gst_nn_assignment_begin (a, n, m), copy[36], limit = 0.7, sum = 0;
+    gdouble *costs = gst_nn_assignment_begin (a, n, m), copy[36] = { 0 }, limit = 0.7, sum = 0;
     guint taken = 0;
     const gint *columns;
     for (guint i = 0; i < n * m; i++) /* ties, too */

@@ -34,6 +34,14 @@ check "every public header compiles alone" bash -c '
   for h in $(cd '"$root"'/include/axon-1.0 && find axon -name "*.h"); do
     echo "#include <$h>" | cc -Wall -Werror -fsyntax-only -x c - $(pkg-config --cflags axon-1.0) || exit 1
   done'
+if command -v c++ >/dev/null; then
+  check "every public header compiles as C++" bash -c '
+    cd '"$root"'/include && { cd axon-1.0 && find axon -name "*.h" && cd ../gstreamer-1.0 && find gst -name "*.h"; } | while read -r h; do
+      echo "#include <$h>" | c++ -Wall -Werror -fsyntax-only -x c++ - $(pkg-config --cflags gstreamer-nn-1.0) || exit 1
+    done'
+else
+  echo "skipped: every public header compiles as C++ (g++ is not installed)"
+fi
 check "a device plugin builds against the installed headers" make -C plugin CC='cc -Werror'
 check "a device plugin builds and installs with Meson" bash -c \
   'meson setup "$0" plugin --prefix=/usr && DESTDIR=$0/root meson install -C "$0" && find "$0/root" -name libaxon-sample.so | grep axon-1.0/' "$dest/meson"
@@ -77,5 +85,22 @@ else
   else
     echo "skipped: boxes from Python (gir1.2-gstreamer-1.0 is not installed)"
   fi
+fi
+if command -v mypy >/dev/null && [ -d "$root/share/axon-1.0/python" ]; then
+  check "the examples in Python have the types that the stubs say" env MYPYPATH="$root/share/axon-1.0/python" mypy \
+    "$root"/share/axon-1.0/python/gi/repository/*.pyi python/axon_example.py python/boxes.py
+  sed 's/"CPV"/17/' python/axon_example.py > "$dest/wrong.py"
+  check "and a number for the name of a device is refused" bash -c \
+    "! MYPYPATH=$root/share/axon-1.0/python mypy $dest/wrong.py > $dest/said && cat $dest/said && grep -q arg-type $dest/said"
+else
+  echo "skipped: types in Python (mypy is not installed)"
+fi
+if command -v gjs >/dev/null && [ -d "$GI_TYPELIB_PATH" ]; then
+  check "JavaScript prints the boxes of a pipeline" bash -c "gjs javascript/boxes.js videotestsrc pattern=ball num-buffers=10 ! \
+    nninfer model=$model ! nndecode | tee /dev/stderr | grep -q '^1 '"
+  check "JavaScript says why a pipeline fails" bash -c "! gjs javascript/boxes.js videotestsrc ! nninfer model=nothing.onnx 2>&1 |
+    tee /dev/stderr | grep -q '^1 ' && gjs javascript/boxes.js videotestsrc ! nninfer model=nothing.onnx 2>&1 | grep -q nothing.onnx"
+else
+  echo "skipped: boxes from JavaScript (gjs is not installed)"
 fi
 exit $fail

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """ready.py PIPELINES BUILT SCHEMA DATA CAMERA: the ready pipelines, each as it is run, with the events that it must find
-(golden/NAME.jsonl): the same words in the same order, numbers as near as levels of instructions make them."""
+(golden/NAME.jsonl): the same words in the same order, numbers as near as levels of instructions make them. Of pictures
+(golden/NAME-picture.jsonl) in parts: how bright they are, and how much there is to see, which is less where they are blurred."""
 import json
 import os
 import pathlib
@@ -63,6 +64,24 @@ def events(found):
     return [event for record in found for event in record.get("events", [])]
 
 
+def brightness_and_detail(gray, width, height):
+    """A row of parts a line, each the mean of its pixels and of their difference from the next one."""
+    side = 40
+    for y in range(0, height, side):
+        row = [[gray[r * width + x:r * width + x + side] for r in range(y, y + side)] for x in range(0, width, side)]
+        yield {"brightness": [round(sum(map(sum, part)) / side ** 2) for part in row],
+               "detail": [round(sum(abs(a - b) for line in part for a, b in zip(line, line[1:])) / side ** 2, 1) for part in row]}
+
+
+def compare_picture(name, golden_name):
+    """The last frame."""
+    raw, width, height = out / "raw", 480, 360
+    run(["gst-launch-1.0", "-q", "filesrc", f"location={out / name}.mkv", "!", "matroskademux", "!", "jpegdec", "!", "videoconvert",
+         "!", "videoscale", "!", f"video/x-raw,format=GRAY8,width={width},height={height}", "!", "filesink", f"location={raw}"], "")
+    frame = raw.read_bytes()[-width * height:]
+    compare(golden_name, list(brightness_and_detail(frame, width, height)), {"brightness": 8, "detail": 2})
+
+
 def people_counter():
     run(["bash", scripts / "people-counter.sh"], 300)
     compare("people-counter", events(records("people-counter")), {"running-time": 6e8})
@@ -94,6 +113,31 @@ def rule_in_python():
     if subprocess.run(["/usr/bin/python3", "-c", probe], capture_output=True).returncode:
         return "skipped: python3-gi or the introspection data are not there"
     compare("walkers", lines(run(["/usr/bin/python3", scripts / "walkers.py"], "")), {"dog": 4})
+
+
+def face_blur():
+    run(["bash", scripts / "face-blur.sh"], "")
+    faces = [{k: o[k] for k in "xywh"} for o in records("face-blur")[0]["objects"]]
+    compare("face-blur", sorted(faces, key=lambda face: face["x"]), 5)
+    compare_picture("face-blur", "face-blur-picture")
+
+
+def background():
+    if subprocess.run(["gst-inspect-1.0", "--exists", "alphacombine"]).returncode:
+        return "skipped: alphacombine is not there"
+    run(["bash", scripts / "background.sh"], 10)
+    compare_picture("background", "background-blurred")
+    run(["bash", scripts / "background.sh", data / "media/asl-walk.mkv", data / "media/horse-cart.jpg"], 10)
+    compare_picture("background", "background-replaced")
+
+
+def wall():
+    """What the cameras see within a second."""
+    run(["bash", scripts / "wall.sh"], 30)
+    seen = [{"camera": r["source"], "objects": sorted(o["detection"]["label"] for o in r["objects"])}
+            for n in range(4) for r in records(f"wall-{n}")[5:6]]
+    compare("wall", seen)
+    compare_picture("wall", "wall-picture")
 
 
 def free_port():
@@ -144,7 +188,7 @@ def rtsp_relay():
 
 
 chosen = os.environ.get("READY", "")  # only this one
-for test in (people_counter, reading_text, recorder, rule_in_c, rule_in_python, rtsp_relay):
+for test in (people_counter, reading_text, recorder, rule_in_c, rule_in_python, face_blur, background, wall, rtsp_relay):
     if chosen not in ("", test.__name__):
         continue
     try:

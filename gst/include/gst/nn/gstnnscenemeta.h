@@ -21,8 +21,8 @@ typedef struct _GstNnShape GstNnShape;
 
 GST_NN_API GType gst_nn_shape_get_type (void);
 GST_NN_API GstNnShape *gst_nn_shape_new (const gchar *name, gboolean is_zone,
-                                         const gdouble *coordinates, guint n_points,
-                                         guint64 count, guint64 count_back);
+                                         const gdouble *coordinates, guint n_points, guint64 count,
+                                         guint64 count_back);
 GST_NN_API GstNnShape *gst_nn_shape_ref (GstNnShape *shape);
 GST_NN_API void gst_nn_shape_unref (GstNnShape *shape);
 GST_NN_API const gchar *gst_nn_shape_get_name (const GstNnShape *shape);
