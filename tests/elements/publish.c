@@ -347,10 +347,8 @@ lines_of (const gchar *properties, void (*fill_frame) (GstBuffer *, guint), guin
 static guint
 count (const gchar *text, const gchar *what)
 {
-  guint n = 0;
-  for (const gchar *at = strstr (text, what); at != NULL; at = strstr (at + 1, what))
-    n++;
-  return n;
+  g_auto (GStrv) parts = g_strsplit (text, what, -1);
+  return g_strv_length (parts) - 1;
 }
 
 /* A cup that moves, from frame 4 on beside a plate. */
