@@ -225,7 +225,6 @@ static void
 without_a_file_the_servers_description_is_the_model (void)
 {
   g_autoptr (AxonModel) model = identity_model ();
-  g_autoptr (AxonModel) known = NULL;
   InferenceServerOptions options = { .extensions = BINARY };
   InferenceServer *server = inference_server_new (model, &options);
   g_autoptr (GBytes) nothing = g_bytes_new (NULL, 0);
