@@ -415,8 +415,8 @@ metadata_have_the_form_of_onvif (void)
   g_autofree gchar *text = lines_of ("format=onvif source=a<b", tracked_cup, 1);
   static const gchar *const fields[] = {
     "<tt:Frame UtcTime=\"2001-09-09T01:46:40.000000Z\" Source=\"a&lt;b\">",
-    "<tt:Object ObjectId=\"99\"><tt:Appearance><tt:Shape><tt:BoundingBox left=\"-0.75\" "
-    "top=\"0.5\" right=\"-0.25\" bottom=\"-0.333333\"/>",
+    "<tt:Object ObjectId=\"99\"><tt:Appearance><tt:Shape>",
+    "<tt:BoundingBox left=\"-0.75\" top=\"0.5\" right=\"-0.25\" bottom=\"-0.333333\"/>",
     "<tt:CenterOfGravity x=\"-0.5\" y=\"0.0833333\"/>",
     "<tt:Class><tt:Type Likelihood=\"0.75\">cup</tt:Type></tt:Class>",
   };
