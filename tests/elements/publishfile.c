@@ -80,7 +80,6 @@ a_file_changes_before_it_is_too_long_and_the_oldest_goes (void)
 static void
 a_full_disk_is_one_warning_and_the_stream_goes_on (void)
 {
-  g_autofree gchar *text = NULL;
   Publisher *p = publisher_new ("location=/dev/full queue-size=10 eos-timeout=0");
   for (guint i = 0; i < 8; i++)
     publisher_push (p, i);

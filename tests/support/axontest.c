@@ -61,7 +61,8 @@ test_model_ints (TestModel *t, const gint64 *values, guint n)
 {
   AxonShape shape = AXON_SHAPE ((gint64)n);
   g_autoptr (AxonTensor) tensor = axon_tensor_new (AXON_DTYPE_I64, &shape, NULL);
-  memcpy (axon_tensor_get_data (tensor), values, n * sizeof *values);
+  if (n > 0)
+    memcpy (axon_tensor_get_data (tensor), values, n * sizeof *values);
   return axon_model_add_constant (t->model, NULL, tensor);
 }
 
