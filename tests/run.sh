@@ -14,9 +14,9 @@ run_tests() {
   local folder=$1 status=0
   shift
   meson test -C "$folder" --no-rebuild --print-errorlogs "$@" || status=$?
-  python3 - "$folder/meson-logs/testlog.json" <<'PY'
-import json, sys
-results = [json.loads(line)["result"] for line in open(sys.argv[1])]
+  python3 - "$folder/meson-logs/testlog*.json" <<'PY'
+import glob, json, os, sys
+results = [json.loads(line)["result"] for line in open(max(glob.glob(sys.argv[1]), key=os.path.getmtime))]
 count = lambda *names: sum(r in names for r in results)
 print(f"{count('OK')} passed, {count('FAIL', 'ERROR', 'TIMEOUT', 'UNEXPECTEDPASS')} failed, {count('SKIP')} skipped")
 PY

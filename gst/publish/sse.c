@@ -127,6 +127,8 @@ serve (gpointer data)
   Sse *s = data;
   g_main_context_push_thread_default (s->context);
   g_main_loop_run (s->loop);
+  while (g_main_context_iteration (s->context, FALSE)) /* connections end in turns of their own */
+    ;
   g_main_context_pop_thread_default (s->context);
   return NULL;
 }

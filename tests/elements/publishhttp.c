@@ -45,6 +45,9 @@ serve (gpointer data)
   soup_server_add_handler (s->server, "/records", on_post, s, NULL);
   g_assert_true (soup_server_listen_local (s->server, s->port, 0, NULL));
   g_main_loop_run (s->loop);
+  soup_server_disconnect (s->server);
+  while (g_main_context_iteration (s->context, FALSE)) /* connections end in turns of their own */
+    ;
   g_object_unref (s->server);
   g_main_context_pop_thread_default (s->context);
   return NULL;
