@@ -362,8 +362,8 @@ gst_nn_publish_finalize (GObject *object)
 }
 
 #define READY (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
-#define PLAYING                                                                                    \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE)
+#define PLAYING (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
+#define CONTROLLED (PLAYING | GST_PARAM_CONTROLLABLE)
 
 static void
 install_ready_properties (GObjectClass *klass)
@@ -411,25 +411,27 @@ install_playing_properties (GObjectClass *klass)
     [PROP_ZONES] = g_param_spec_string (
         "zones", "Zones", _ ("Only objects in one of these zones of nnanalytics: A,B,..."), NULL,
         PLAYING),
-    [PROP_EMPTY] = g_param_spec_boolean ("add-empty-results", "Empty results",
-                                         _ ("Tell of frames without results, too"), FALSE, PLAYING),
+    [PROP_EMPTY] =
+        g_param_spec_boolean ("add-empty-results", "Empty results",
+                              _ ("Tell of frames without results, too"), FALSE, CONTROLLED),
     [PROP_TENSOR_DATA] = g_param_spec_boolean ("add-tensor-data", "Tensor data",
-                                               _ ("Masks and embeddings, too"), FALSE, PLAYING),
+                                               _ ("Masks and embeddings, too"), FALSE, CONTROLLED),
     [PROP_ON_CHANGE] = g_param_spec_boolean (
         "on-change", "On change",
-        _ ("Only when other objects are there, or something else is said of them"), FALSE, PLAYING),
+        _ ("Only when other objects are there, or something else is said of them"), FALSE,
+        CONTROLLED),
     [PROP_THUMBNAIL_SIZE] =
         g_param_spec_uint ("thumbnail-size", "Thumbnail size",
                            _ ("Each object's picture as JPEG, its longer edge in pixels; 0: none"),
-                           0, 1024, 0, PLAYING),
+                           0, 1024, 0, CONTROLLED),
     [PROP_EOS_TIMEOUT] = g_param_spec_uint ("eos-timeout", "Timeout at the end",
                                             _ ("Milliseconds that the end of the stream waits "
                                                "until all is sent"),
-                                            0, 600000, DEFAULT_EOS_TIMEOUT, PLAYING),
+                                            0, 600000, DEFAULT_EOS_TIMEOUT, CONTROLLED),
     [PROP_MIN_INTERVAL] = g_param_spec_uint64 (
         "min-interval", "Least interval",
         _ ("Nanoseconds of the stream between two records; events are always told"), 0, G_MAXINT64,
-        0, PLAYING),
+        0, CONTROLLED),
     [PROP_STATS] = g_param_spec_boxed (
         "stats", "Statistics", _ ("Records: sent, lost, queued, spooled; failing"),
         GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS),

@@ -754,7 +754,8 @@ a_gallery_that_does_not_fit_is_an_error_that_names_it (void)
     g_assert_cmpint (fd, >=, 0);
     g_close (fd, NULL);
     g_assert_true (g_file_set_contents (path, cases[i].text, -1, NULL));
-    g_object_set (element, "decoder", "embedding", "gallery", path, NULL);
+    gst_util_set_object_arg (G_OBJECT (element), "decoder", "embedding");
+    g_object_set (element, "gallery", path, NULL);
     gst_element_set_bus (element, bus);
     if (gst_element_set_state (element, GST_STATE_PAUSED) != GST_STATE_CHANGE_FAILURE)
       push_refused (element, t);
