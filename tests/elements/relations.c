@@ -335,6 +335,36 @@ outputs_are_tensors_until_they_are_decoded (void)
   g_assert_null (gst_buffer_get_tensor_meta (decoded));
 }
 
+static void
+tensors_of_another_element_stay (void)
+{
+  GstHarness *h = gst_harness_new_parse (FIND "nndecode");
+  GstBuffer *buffer, *data = gst_buffer_new_allocate (NULL, 4, NULL);
+  gsize dims[] = { 1 };
+  GstTensor **theirs = g_new (GstTensor *, 1);
+  GstTensorMeta *meta;
+  guint n = 0;
+  gpointer state = NULL;
+  theirs[0] =
+      gst_tensor_new_simple (g_quark_from_static_string ("theirs"), GST_TENSOR_DATA_TYPE_FLOAT32,
+                             data, GST_TENSOR_DIM_ORDER_ROW_MAJOR, 1, dims);
+  gst_harness_set_live (h, FALSE);
+  gst_harness_set_src_caps_str (h, VIDEO);
+  buffer = gst_harness_create_buffer (h, 320 * 240 * 3);
+  gst_buffer_memset (buffer, 0, 0, 320 * 240 * 3);
+  gst_tensor_meta_set (gst_buffer_add_tensor_meta (buffer), 1, theirs);
+  buffer = gst_harness_push_and_pull (h, buffer);
+  while ((meta = (GstTensorMeta *)gst_buffer_iterate_meta_filtered (buffer, &state,
+                                                                    GST_TENSOR_META_API_TYPE))) {
+    g_assert_cmpuint (meta->num_tensors, ==, 1);
+    g_assert_cmpstr (g_quark_to_string (gst_tensor_meta_get (meta, 0)->id), ==, "theirs");
+    n++;
+  }
+  g_assert_cmpuint (n, ==, 1);
+  gst_buffer_unref (buffer);
+  gst_harness_teardown (h);
+}
+
 #define ADD(name) g_test_add_func ("/relations/" #name, name)
 
 int
@@ -350,5 +380,6 @@ main (int argc, char **argv)
   ADD (a_mask_of_an_object_is_related_to_its_detection);
   ADD (what_is_found_inside_of_an_object_is_part_of_its_detection);
   ADD (outputs_are_tensors_until_they_are_decoded);
+  ADD (tensors_of_another_element_stay);
   return g_test_run ();
 }
