@@ -2,6 +2,7 @@
 #include "gstnnregionprops.h"
 
 #include "elements/gstnnelement.h"
+#include "elements/gstnnfields.h"
 
 #include <math.h>
 
@@ -20,10 +21,7 @@ enum {
   PROP_OVERLAP
 };
 
-static const struct {
-  guint id;
-  gsize offset;
-} fields[] = {
+static const GstNnField fields[] = {
   { PROP_MODE, G_STRUCT_OFFSET (GstNnRegionProps, mode) },
   { PROP_ALIGN, G_STRUCT_OFFSET (GstNnRegionProps, align) },
   { PROP_CLASS, G_STRUCT_OFFSET (GstNnRegionProps, object_class) },
@@ -34,15 +32,6 @@ static const struct {
   { PROP_TILES, G_STRUCT_OFFSET (GstNnRegionProps, tiles) },
   { PROP_OVERLAP, G_STRUCT_OFFSET (GstNnRegionProps, overlap) },
 };
-
-static gpointer
-field_of (const GstNnRegionProps *props, guint id)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    if (fields[i].id == id)
-      return G_STRUCT_MEMBER_P (props, fields[i].offset);
-  return NULL;
-}
 
 #define GST_TYPE_NN_REGION_MODE (gst_nn_region_mode_get_type ())
 #define GST_TYPE_NN_REGION_ALIGN (gst_nn_region_align_get_type ())
@@ -124,47 +113,19 @@ read_strings (GstNnRegionProps *props)
 gboolean
 gst_nn_region_props_set (GstNnRegionProps *props, guint id, const GValue *value)
 {
-  gpointer field = field_of (props, id);
-  if (field == NULL)
+  if (!gst_nn_fields_set (fields, G_N_ELEMENTS (fields), props, id, value))
     return FALSE;
-  if (GST_VALUE_HOLDS_ARRAY (value)) {
-    g_value_copy (value, field);
-    read_tiles (field, &props->n_columns, &props->n_rows);
-  } else if (G_VALUE_HOLDS_STRING (value)) {
-    g_free (*(gchar **)field);
-    *(gchar **)field = g_value_dup_string (value);
+  if (GST_VALUE_HOLDS_ARRAY (value))
+    read_tiles (value, &props->n_columns, &props->n_rows);
+  else if (G_VALUE_HOLDS_STRING (value))
     read_strings (props);
-  } else if (G_VALUE_HOLDS_UINT (value)) {
-    *(guint *)field = g_value_get_uint (value);
-  } else if (G_VALUE_HOLDS_DOUBLE (value)) {
-    *(gdouble *)field = g_value_get_double (value);
-  } else if (G_VALUE_HOLDS_BOOLEAN (value)) {
-    *(gboolean *)field = g_value_get_boolean (value);
-  } else {
-    *(gint *)field = g_value_get_enum (value);
-  }
   return TRUE;
 }
 
 gboolean
 gst_nn_region_props_get (const GstNnRegionProps *props, guint id, GValue *value)
 {
-  gconstpointer field = field_of (props, id);
-  if (field == NULL)
-    return FALSE;
-  if (GST_VALUE_HOLDS_ARRAY (value))
-    g_value_copy (field, value);
-  else if (G_VALUE_HOLDS_STRING (value))
-    g_value_set_string (value, *(gchar *const *)field);
-  else if (G_VALUE_HOLDS_UINT (value))
-    g_value_set_uint (value, *(const guint *)field);
-  else if (G_VALUE_HOLDS_DOUBLE (value))
-    g_value_set_double (value, *(const gdouble *)field);
-  else if (G_VALUE_HOLDS_BOOLEAN (value))
-    g_value_set_boolean (value, *(const gboolean *)field);
-  else
-    g_value_set_enum (value, *(const gint *)field);
-  return TRUE;
+  return gst_nn_fields_get (fields, G_N_ELEMENTS (fields), props, id, value);
 }
 
 static gboolean
