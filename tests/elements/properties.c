@@ -169,7 +169,7 @@ check_words (const gchar *element, const GParamSpec *spec)
   gboolean says_when = (spec->flags & (GST_PARAM_MUTABLE_READY | GST_PARAM_MUTABLE_PLAYING)) ||
                        !(spec->flags & G_PARAM_WRITABLE);
   if (blurb == NULL || !says_when || strlen (blurb) < 10)
-    g_error ("%s %s: \"%s\"", element, spec->name, blurb);
+    g_error ("%s %s: \"%s\"", element, spec->name, blurb ? blurb : "");
 }
 
 static void
