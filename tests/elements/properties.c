@@ -38,7 +38,8 @@ what_was_written_as_text_is_still_understood (void)
 {
   g_autoptr (GstNnDescription) one = describe ("mean=127 scale=128.5 color=bgr resize=top-left");
   g_autoptr (GstNnDescription) three =
-      describe ("mean=123.675,116.28,103.53 pad-value=114 width=128 height=96 resize=crop");
+      describe ("mean=123.675,116.28,103.53 pad-value=114 width=128 height=96 resize=crop "
+                "crop-fraction=0.875");
   g_assert_cmpuint (one->n_mean, ==, 1);
   g_assert_cmpfloat (one->mean[0], ==, 127);
   g_assert_cmpfloat (one->scale[0], ==, 128.5f);
@@ -50,6 +51,7 @@ what_was_written_as_text_is_still_understood (void)
   g_assert_cmpint (three->width, ==, 128);
   g_assert_cmpint (three->height, ==, 96);
   g_assert_cmpint (three->resize, ==, AXON_IMAGE_FIT_CROP);
+  g_assert_cmpfloat (three->crop_fraction, ==, 0.875);
 }
 
 static void
