@@ -173,33 +173,17 @@ axon_infer_request_steal_output (AxonInferRequest *request, guint index)
   return b->is_own && b->tensor ? axon_tensor_ref (b->tensor) : g_steal_pointer (&b->tensor);
 }
 
-AxonTensor *
-axon_infer_request_get_own_input (AxonInferRequest *request, guint index, GError **error)
-{
-  AxonBinding *b = &request->inputs[index];
-  if (b->tensor == NULL)
-    b->tensor = axon_compiled_model_new_tensor (
-        request->compiled, axon_compiled_model_get_input_dtype (request->compiled, index),
-        axon_compiled_model_get_input_shape (request->compiled, index), error);
-  if (b->tensor != NULL && !b->is_own)
-    memset (axon_tensor_get_data (b->tensor), 0, axon_tensor_get_n_bytes (b->tensor));
-  b->is_own = TRUE;
-  return b->tensor ? axon_tensor_ref (b->tensor) : NULL;
-}
-
 void
 axon_infer_request_unbind_inputs (AxonInferRequest *request)
 {
   for (guint i = 0; i < request->n_inputs; i++)
-    if (!request->inputs[i].is_own)
-      axon_binding_clear (&request->inputs[i]);
+    axon_binding_clear (&request->inputs[i]);
 }
 
 void
 axon_infer_request_unbind (AxonInferRequest *request)
 {
-  for (guint i = 0; i < request->n_inputs; i++)
-    axon_binding_clear (&request->inputs[i]);
+  axon_infer_request_unbind_inputs (request);
   for (guint i = 0; i < request->n_outputs; i++)
     if (request->outputs[i].is_own) {
       axon_binding_clear (&request->outputs[i]);

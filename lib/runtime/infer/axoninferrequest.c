@@ -177,7 +177,6 @@ axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index, Axo
   axon_tensor_ref (tensor);
   axon_binding_clear (&request->inputs[index]);
   request->inputs[index].tensor = tensor;
-  request->inputs[index].is_own = FALSE;
   return TRUE;
 }
 
