@@ -10,3 +10,4 @@ launch $(play "${1:-$media/sign-en.jpg}") ! \
   nninfer model="$models/ppocr-rec-en-number-v2/model.onnx" inference-region=roi-list region-margin=0.12 \
   width=800 resize=top-left pad-value=127.5 ! nndecode ! \
   nnpublish location="$out/reading-text.jsonl" ! nnoverlay ! $(keep reading-text)
+still reading-text
