@@ -12,6 +12,9 @@
  * sent is tried again, kept on disk where #GstNnPublish:spool-location says so, and else counted
  * in #GstNnPublish:stats and said once as a warning.
  *
+ * Pictures of the objects are in every record with #GstNnPublish:thumbnail-size, and in one that is
+ * asked for with #GstNnPublish::request-thumbnails.
+ *
  * |[
  * ... ! nndecode ! nnpublish location=mqtts://broker/cameras/door \
  *   options=options,user=door,password-file=/etc/door.secret,qos=1 on-change=true ! ...
@@ -33,6 +36,8 @@ GST_DEBUG_CATEGORY_STATIC (gst_nn_publish_debug);
 #define DEFAULT_EOS_TIMEOUT 5000
 #define DEFAULT_RECONNECT_INTERVAL 30
 #define DEFAULT_SPOOL_SIZE (64 * 1024 * 1024)
+#define MAX_THUMBNAIL_SIZE 1024
+#define REQUESTED_SIZE 128 /* of who asks for any */
 
 static const struct {
   GstNnRecordFunc write;
@@ -65,6 +70,7 @@ struct _GstNnPublish {
   GstStructure *stats; /* object lock; of the last run */
   GstNnWriter *writer; /* object lock, where it changes or another thread reads it */
   gchar *written;      /* what was opened since READY: goes on where it ended */
+  gint requested;      /* atomic: size of the thumbnails that the next record is to have, or 0 */
   /* streaming thread */
   GstNnSelectState state;
   GstVideoInfo video; /* its format is unknown where the stream is no video */
@@ -163,6 +169,22 @@ write_record (GstNnPublish *self, guint format, GstBuffer *buffer, GstNnResultMe
   return record;
 }
 
+/* A request waits for a frame with an object that is told of. */
+static gboolean
+take_request (GstNnPublish *self, GstNnResultMeta *meta, GstNnRecordInfo *info)
+{
+  const GstNnObject *o;
+  gint size = 0;
+  if (g_atomic_int_get (&self->requested) == 0)
+    return FALSE;
+  for (guint i = 0; meta && (o = gst_nn_result_meta_get_object (meta, i)) != NULL && size == 0; i++)
+    if (gst_nn_record_wants (info, o))
+      size = g_atomic_int_exchange (&self->requested, 0);
+  if (size != 0)
+    info->thumbnail_size = (guint)size;
+  return size != 0;
+}
+
 static GstFlowReturn
 gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -193,6 +215,8 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   info.source = source;
   info.labels = (const gchar *const *)labels;
   info.zones = (const gchar *const *)zones;
+  if (take_request (self, meta, &info))
+    select = (GstNnSelectSettings){ .empty = TRUE };
   if (gst_nn_select (&self->state, &select, meta, &info)) {
     gchar *line = write_record (self, format, buffer, meta, &info);
     GST_LOG_OBJECT (self, "tells of frame %" G_GUINT64_FORMAT, info.frame);
@@ -421,7 +445,7 @@ install_playing_properties (GObjectClass *klass)
     [PROP_THUMBNAIL_SIZE] =
         g_param_spec_uint ("thumbnail-size", "Thumbnail size",
                            _ ("Each object's picture as JPEG, its longer edge in pixels; 0: none"),
-                           0, 1024, 0, PLAYING),
+                           0, MAX_THUMBNAIL_SIZE, 0, PLAYING),
     [PROP_EOS_TIMEOUT] = g_param_spec_uint ("eos-timeout", "Timeout at the end",
                                             _ ("Milliseconds that the end of the stream waits "
                                                "until all is sent"),
@@ -440,6 +464,33 @@ install_playing_properties (GObjectClass *klass)
 }
 
 static void
+on_request_thumbnails (GstNnPublish *self, guint size)
+{
+  GST_DEBUG_OBJECT (self, "thumbnails of %u pixels are asked for", size);
+  g_atomic_int_set (&self->requested, size ? (gint)MIN (size, MAX_THUMBNAIL_SIZE) : REQUESTED_SIZE);
+}
+
+static void
+install_signals (GObjectClass *klass)
+{
+  /**
+   * GstNnPublish::request-thumbnails:
+   * @publish: the element
+   * @size: pixels of the thumbnails' longer edge, at most 1024; 0: 128
+   *
+   * Asks for one record with a JPEG of each object: that of the next frame on which there is an
+   * object to tell of. It is told even where #GstNnPublish:on-change or
+   * #GstNnPublish:min-interval would keep it back. Asking again before that changes the size only.
+   * Other formats than lines of JSON have no thumbnails. Any thread may emit it, in any state.
+   *
+   * Since: 1.0
+   */
+  g_signal_new_class_handler (
+      "request-thumbnails", G_OBJECT_CLASS_TYPE (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (on_request_thumbnails), NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+}
+
+static void
 gst_nn_publish_class_init (GstNnPublishClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -451,6 +502,7 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   object_class->finalize = gst_nn_publish_finalize;
   install_ready_properties (object_class);
   install_playing_properties (object_class);
+  install_signals (object_class);
   element_class->change_state = gst_nn_publish_change_state;
   base->transform_ip = gst_nn_publish_transform_ip;
   base->before_transform = gst_nn_before_transform;
