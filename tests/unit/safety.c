@@ -144,6 +144,23 @@ an_empty_shape_whose_strides_overflow_is_refused (void)
   g_assert_cmpint (axon_shape_get_numel (&shape), ==, 0);
 }
 
+/* Symptom: four times the hidden size overflowed while shapes were compared. */
+static void
+a_hidden_size_of_2_to_the_62_is_refused (void)
+{
+  TestModel t = test_model_new (14);
+  AxonShape x = AXON_SHAPE (5, 1, 3), w = AXON_SHAPE (1, 8, 3);
+  AxonShape r = AXON_SHAPE (1, 8, G_GINT64_CONSTANT (1) << 62);
+  g_autoptr (GError) error = NULL;
+  test_model_node (&t, "LSTM", 3, test_model_input (&t, "x", AXON_DTYPE_F32, &x),
+                   test_model_input (&t, "w", AXON_DTYPE_F32, &w),
+                   test_model_input (&t, "r", AXON_DTYPE_F32, &r));
+  g_assert_false (axon_model_infer_shapes (t.model, &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_MODEL);
+  g_assert_nonnull (strstr (error->message, "too large"));
+  g_object_unref (t.model);
+}
+
 /* Model { graph { node { op_type: "Relu" input: "x", ... } } }, with @n inputs of a node. */
 static GBytes *
 wide_model (guint n)
@@ -252,6 +269,7 @@ main (int argc, char **argv)
   ADD (one_long_kernel_sees_that_it_is_cancelled);
   ADD (compiling_ends_after_max_compile_time);
   ADD (an_empty_shape_whose_strides_overflow_is_refused);
+  ADD (a_hidden_size_of_2_to_the_62_is_refused);
   ADD (a_node_of_130000_inputs_is_refused);
   ADD (a_sequence_of_48_bytes_takes_no_gigabytes);
   ADD (a_plugin_that_everybody_can_write_to_is_not_loaded);
