@@ -24,6 +24,7 @@ static const AxonPropertySpec core_properties[] = {
   { .key = "CACHE_MODE", .flags = AXON_RW, .default_text = "OPTIMIZE_SPEED" },
   { .key = "MAX_MEMORY", .flags = AXON_RW, .default_text = "0" },
   { .key = "MAX_COMPILE_TIME", .flags = AXON_RW, .default_text = "0" },
+  { .key = "INFERENCE_TIMEOUT", .flags = AXON_RW, .default_text = "0" },
   { .key = "ISOLATE_PROBE", .flags = AXON_RW, .default_text = "YES" },
   { .key = "ENABLE_MMAP", .flags = AXON_RW, .default_text = "YES" },
   { .key = "FORCE_TBB_TERMINATE",
