@@ -90,7 +90,7 @@ axon_infer_request_check_idle (AxonInferRequest *r, GError **error)
 {
   gboolean busy;
   g_mutex_lock (&r->lock);
-  busy = r->busy;
+  busy = r->busy || r->abandoned;
   g_mutex_unlock (&r->lock);
   if (busy)
     g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, "the request is running");
