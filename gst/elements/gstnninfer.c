@@ -53,7 +53,7 @@ static const gchar *const times[] = { "queueing", "preprocessing", "inference", 
 static GType
 gst_nn_drop_policy_get_type (void)
 {
-  static const GEnumValue values[] = {
+  static GEnumValue values[] = {
     { GST_NN_DROP_AUTO,
       N_ ("Newest where the source is live, else all but what sinks call too late"), "auto" },
     { GST_NN_DROP_NONE, N_ ("Every frame is inferred, however long it waits"), "none" },
@@ -62,7 +62,7 @@ gst_nn_drop_policy_get_type (void)
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnDropPolicy", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnDropPolicy", values));
   return type;
 }
 

@@ -43,10 +43,10 @@ static const struct {
   { gst_nn_record_onvif, "application/x-onvif-metadata" },
 };
 
-static const GEnumValue format_values[] = {
-  { 0, "Lines of JSON, with the fields of DL Streamer's gvametaconvert", "json" },
-  { 1, "COCO's results", "coco" },
-  { 2, "ONVIF's metadata stream", "onvif" },
+static GEnumValue format_values[] = {
+  { 0, N_ ("Lines of JSON, with the fields of DL Streamer's gvametaconvert"), "json" },
+  { 1, N_ ("COCO's results"), "coco" },
+  { 2, N_ ("ONVIF's metadata stream"), "onvif" },
   { 0, NULL, NULL },
 };
 
@@ -127,7 +127,7 @@ format_get_type (void)
 {
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnRecordFormat", format_values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnRecordFormat", format_values));
   return type;
 }
 

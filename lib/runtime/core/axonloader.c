@@ -4,6 +4,9 @@
 #include "axonplugin-private.h"
 
 #include "config.h"
+#include <glib/gi18n-lib.h>
+
+#include "config.h"
 #include <glib/gstdio.h>
 #include <gmodule.h>
 #include <stdlib.h>
@@ -156,7 +159,7 @@ axon_loader_open (const gchar *name, GError **error)
       return info;
   }
   g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-               "device \"%s\" is not available%s: available are %s; searched %s%s", name, near,
+               _ ("device \"%s\" is not available%s: available are %s; searched %s%s"), name, near,
                *names ? names : "none", dirs, report->str);
   return NULL;
 }
@@ -167,7 +170,7 @@ axon_loader_open_library (const gchar *path, GError **error)
   g_autoptr (GString) report = g_string_new (NULL);
   const AxonPluginInfo *info = open_file (path, NULL, report);
   if (info == NULL)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "the device plugin cannot be loaded%s",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("the device plugin cannot be loaded%s"),
                  report->str);
   return info;
 }
