@@ -290,10 +290,11 @@ install_model_properties (GObjectClass *klass)
                               "axon-inspect lists devices"),
                            "CPU", PLAYING));
   install (klass, PROP_CONFIG,
-           g_param_spec_boxed ("config", "Configuration",
-                               _ ("Properties of the device, such as "
-                                  "config,INFERENCE_NUM_THREADS=1; axon-inspect DEVICE lists them"),
-                               GST_TYPE_STRUCTURE, PLAYING));
+           g_param_spec_boxed (
+               "config", "Configuration",
+               _ ("Properties of the device, such as "
+                  "config,INFERENCE_NUM_THREADS=1; axon-inspect --device=NAME lists them"),
+               GST_TYPE_STRUCTURE, PLAYING));
   install (klass, PROP_EXTENSIONS,
            g_param_spec_string ("extensions", "Extensions",
                                 _ ("Paths of libraries of operators and kernels, by commas"), NULL,
