@@ -100,9 +100,13 @@ check_operators (Reader *r, GError **error)
     return TRUE;
   qsort (names, n, sizeof *names, compare_names);
   list = g_strjoinv (", ", names);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               _ ("%u unsupported operator%s: %s (axon-inspect --operators lists what is there)"),
-               n, n > 1 ? "s" : "", list);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+      g_dngettext (GETTEXT_PACKAGE,
+                   "%u unsupported operator: %s (axon-inspect --operators lists what is there)",
+                   "%u unsupported operators: %s (axon-inspect --operators lists what is there)",
+                   n),
+      n, list);
   axon_error_set_reason (error, AXON_REASON_OPERATOR);
   return FALSE;
 }
@@ -114,7 +118,7 @@ read_header (Reader *r, GError **error)
   if (proto->graph == NULL || proto->n_opset_import == 0) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
                  _ ("not an ONNX model: it has %s (another kind of protobuf file?)"),
-                 proto->graph == NULL ? "no graph" : "no opset_import");
+                 proto->graph == NULL ? _ ("no graph") : _ ("no opset_import"));
     return FALSE;
   }
   if (proto->ir_version < AXON_MODEL_MIN_IR_VERSION ||

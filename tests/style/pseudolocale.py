@@ -27,20 +27,27 @@ def check(sentence, wrong):
     failures += bool(wrong)
 
 
+def in_brackets(message):
+    """Quoted lines, as catalogues have them; what ends with a line's end still does."""
+    end = r"\n" if message.endswith(r'\n"') else ""
+    inside = message[:-len(end) - 1] + '"' if end else message
+    return f'"{OPEN}"\n{inside}\n"{CLOSE}{end}"'
+
+
 def make_catalogue(folder):
     """The messages of the sources, each between brackets, as a language "xx"."""
     pot, po = os.path.join(folder, "axon.pot"), os.path.join(folder, "xx.po")
     files = [line for line in open(os.path.join(SOURCE, "po/POTFILES"), encoding="utf-8").read().split("\n") if line and line[0] != "#"]
-    subprocess.run(["xgettext", "--from-code=UTF-8", "-k_", "-kN_", "-o", pot, *files], cwd=SOURCE, check=True)
-    text = open(pot, encoding="utf-8").read().replace("CHARSET", "UTF-8", 1)
+    subprocess.run(["xgettext", "--from-code=UTF-8", "-k_", "-kN_", "-kg_dngettext:2,3", "-o", pot, *files], cwd=SOURCE, check=True)
+    text = open(pot, encoding="utf-8").read().replace("CHARSET", "UTF-8", 1).replace("nplurals=INTEGER; plural=EXPRESSION;", "nplurals=2; plural=n != 1;")
     head, *entries = re.split(r"\n\n", text)
     with open(po, "w", encoding="utf-8") as out:
         out.write(head + "\n")
         for entry in entries:
-            message = re.search(r'^msgid ((?:".*"\n?)+)', entry, re.M).group(1).rstrip("\n")
-            end = r"\n" if message.endswith(r'\n"') else ""
-            inside = message[:-len(end) - 1] + '"' if end else message
-            out.write(f'\nmsgid {message}\nmsgstr "{OPEN}"\n{inside}\n"{CLOSE}{end}"\n')
+            forms = dict(re.findall(r'^(msgid|msgid_plural) ((?:".*"\n?)+)', entry, re.M))
+            out.write("\n" + "".join(f"{key} {text.rstrip()}\n" for key, text in forms.items()))
+            keys = ["msgstr"] if len(forms) == 1 else ["msgstr[0]", "msgstr[1]"]
+            out.write("".join(f"{key} {in_brackets(text.rstrip())}\n" for key, text in zip(keys, forms.values())))
     os.makedirs(os.path.join(folder, "xx/LC_MESSAGES"))
     subprocess.run(["msgfmt", "-o", os.path.join(folder, "xx/LC_MESSAGES/axon-1.0.mo"), po], check=True)
     return len(entries)
