@@ -164,3 +164,11 @@ gst_nn_element_init (void)
   gst_type_mark_as_plugin_api (GST_TYPE_NN_DESCRIPTION, 0);
   g_once_init_leave (&once, 1);
 }
+
+GType
+gst_nn_enum_register (const gchar *name, GEnumValue *values)
+{
+  for (GEnumValue *value = values; value->value_name != NULL; value++)
+    value->value_name = _ (value->value_name);
+  return g_enum_register_static (name, values);
+}

@@ -32,6 +32,8 @@ void gst_nn_sync_values (GstElement *element, const GstSegment *segment, GstBuff
 
 /* What all elements need before the first is registered. */
 void gst_nn_element_init (void);
+/* An enumeration whose names are in the user's language from now on; @values must live on. */
+GType gst_nn_enum_register (const gchar *name, GEnumValue *values);
 
 /* Defines gst_element_register_NAME(), which the plugin calls, and an application that links the
  * elements statically: GST_ELEMENT_REGISTER (nninfer, NULL). */

@@ -55,7 +55,7 @@ static const gchar *const times[] = { "queueing", "preprocessing", "inference", 
 static GType
 gst_nn_drop_policy_get_type (void)
 {
-  static const GEnumValue values[] = {
+  static GEnumValue values[] = {
     { GST_NN_DROP_AUTO,
       N_ ("Newest where the source is live, else all but what sinks call too late"), "auto" },
     { GST_NN_DROP_NONE, N_ ("Every frame is inferred, however long it waits"), "none" },
@@ -64,7 +64,7 @@ gst_nn_drop_policy_get_type (void)
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnDropPolicy", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnDropPolicy", values));
   return type;
 }
 
@@ -245,10 +245,11 @@ install_model_properties (GObjectClass *klass)
                               "axon-inspect lists devices"),
                            "CPU", PLAYING));
   install (klass, PROP_CONFIG,
-           g_param_spec_boxed ("config", "Configuration",
-                               _ ("Properties of the device, such as "
-                                  "config,INFERENCE_NUM_THREADS=1; axon-inspect DEVICE lists them"),
-                               GST_TYPE_STRUCTURE, PLAYING));
+           g_param_spec_boxed (
+               "config", "Configuration",
+               _ ("Properties of the device, such as "
+                  "config,INFERENCE_NUM_THREADS=1; axon-inspect --device=NAME lists them"),
+               GST_TYPE_STRUCTURE, PLAYING));
   install (klass, PROP_EXTENSIONS,
            g_param_spec_string ("extensions", "Extensions",
                                 _ ("Paths of libraries of operators and kernels, by commas"), NULL,

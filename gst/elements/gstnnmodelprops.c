@@ -9,22 +9,21 @@
 static GType
 gst_nn_color_get_type (void)
 {
-  static const GEnumValue values[] = { { 0, N_ ("As the model's description says, else RGB"),
-                                         "auto" },
-                                       { 1, N_ ("Red, green, blue"), "rgb" },
-                                       { 2, N_ ("Blue, green, red"), "bgr" },
-                                       { 3, N_ ("One channel of brightness"), "gray" },
-                                       { 0, NULL, NULL } };
+  static GEnumValue values[] = { { 0, N_ ("As the model's description says, else RGB"), "auto" },
+                                 { 1, N_ ("Red, green, blue"), "rgb" },
+                                 { 2, N_ ("Blue, green, red"), "bgr" },
+                                 { 3, N_ ("One channel of brightness"), "gray" },
+                                 { 0, NULL, NULL } };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnColor", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnColor", values));
   return type;
 }
 
 static GType
 gst_nn_resize_get_type (void)
 {
-  static const GEnumValue values[] = {
+  static GEnumValue values[] = {
     { 0, N_ ("As the model's description says, else stretched"), "auto" },
     { 1, N_ ("The whole frame, whatever its proportions"), "stretch" },
     { 2, N_ ("The whole frame in the middle, with bars"), "letterbox" },
@@ -34,14 +33,14 @@ gst_nn_resize_get_type (void)
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnResize", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnResize", values));
   return type;
 }
 
 static GType
 gst_nn_activation_get_type (void)
 {
-  static const GEnumValue values[] = {
+  static GEnumValue values[] = {
     { 0, N_ ("As the model's description says, else as the decoder's models have it"), "auto" },
     { 1, N_ ("Nothing: they are scores"), "none" },
     { 2, N_ ("The sigmoid of each"), "sigmoid" },
@@ -50,7 +49,7 @@ gst_nn_activation_get_type (void)
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnActivation", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnActivation", values));
   return type;
 }
 

@@ -39,21 +39,20 @@ static const GstNnField fields[] = {
 static GType
 gst_nn_region_mode_get_type (void)
 {
-  static const GEnumValue values[] = {
-    { GST_NN_REGION_FULL_FRAME, N_ ("The whole frame"), "full-frame" },
-    { GST_NN_REGION_ROI_LIST, N_ ("Objects that earlier models found"), "roi-list" },
-    { 0, NULL, NULL }
-  };
+  static GEnumValue values[] = { { GST_NN_REGION_FULL_FRAME, N_ ("The whole frame"), "full-frame" },
+                                 { GST_NN_REGION_ROI_LIST, N_ ("Objects that earlier models found"),
+                                   "roi-list" },
+                                 { 0, NULL, NULL } };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnRegionMode", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnRegionMode", values));
   return type;
 }
 
 static GType
 gst_nn_region_align_get_type (void)
 {
-  static const GEnumValue values[] = {
+  static GEnumValue values[] = {
     { GST_NN_REGION_UPRIGHT, N_ ("The upright box"), "upright" },
     { GST_NN_REGION_BOX, N_ ("The rotated box of objects that have one"), "box" },
     { GST_NN_REGION_EYES, N_ ("Turned until the first two keypoints lie side by side"), "eyes" },
@@ -61,7 +60,7 @@ gst_nn_region_align_get_type (void)
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnRegionAlign", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnRegionAlign", values));
   return type;
 }
 

@@ -53,16 +53,16 @@ static const GstNnField fields[] = {
 static GType
 gst_nn_publish_format_get_type (void)
 {
-  static const GEnumValue values[] = {
-    { GST_NN_PUBLISH_JSON, "Lines of JSON, with the fields of DL Streamer's gvametaconvert",
+  static GEnumValue values[] = {
+    { GST_NN_PUBLISH_JSON, N_ ("Lines of JSON, with the fields of DL Streamer's gvametaconvert"),
       "json" },
-    { GST_NN_PUBLISH_COCO, "COCO's results", "coco" },
-    { GST_NN_PUBLISH_ONVIF, "ONVIF's metadata stream", "onvif" },
+    { GST_NN_PUBLISH_COCO, N_ ("COCO's results"), "coco" },
+    { GST_NN_PUBLISH_ONVIF, N_ ("ONVIF's metadata stream"), "onvif" },
     { 0, NULL, NULL },
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnRecordFormat", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnRecordFormat", values));
   return type;
 }
 

@@ -5,6 +5,9 @@
 #include "../../tensor/axontensor-private.h"
 #include "axonwatchdog-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 gboolean
@@ -12,7 +15,7 @@ axon_infer_request_check_bound (AxonInferRequest *r, GError **error)
 {
   for (guint i = 0; i < r->n_inputs; i++)
     if (r->inputs[i].tensor == NULL && r->inputs[i].batch == NULL) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\" has no tensor",
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("input \"%s\" has no tensor"),
                    axon_compiled_model_get_input_name (r->compiled, i));
       return FALSE;
     }
