@@ -8,6 +8,7 @@ set -u
 build=$(realpath "${1:?usage: interop.sh BUILD [SERVER ...]}"); shift
 here=$(dirname "$(realpath "$0")") data=${AXON_TEST_DATA:-$here/../../shared}
 home=${AXON_INTEROP:-$build/interop} port=18080 bad=0
+python=${PYTHON:-/usr/bin/python3} # Triton brings a libpython that fits the standard library of 3.11.2 and not of 3.11.7
 servers=("$@"); [ $# -gt 0 ] || servers=(mlserver pytriton kserve)
 [ -d "$data/models" ] || { echo "no models in $data (set AXON_TEST_DATA)"; exit 77; }
 export AXON_PLUGIN_PATH; AXON_PLUGIN_PATH=$(printf '%s:' "$build"/plugins/*/); AXON_PLUGIN_PATH=${AXON_PLUGIN_PATH%:}
@@ -18,7 +19,7 @@ package() {
 
 # A folder for each: their dependencies do not agree.
 install() {
-  [ -x "$home/$1/bin/python" ] || python3 -m venv "$home/$1" || return 1
+  [ -x "$home/$1/bin/python" ] || "$python" -m venv "$home/$1" || return 1
   [ -e "$home/$1/installed" ] || { "$home/$1/bin/pip" install -q "$(package "$1")" onnxruntime "numpy<2.3" setuptools &&
     touch "$home/$1/installed"; }
 }
