@@ -167,6 +167,8 @@ exchange_answer (Exchange *x)
   g_autofree gchar *text = NULL;
   if (!is_authorized (x))
     return exchange_send_text (x, "401 Unauthorized", "{\"error\":\"who are you\"}");
+  if (x->server->recording != NULL)
+    return exchange_replay (x);
   if (g_str_has_suffix (x->path, "/infer"))
     return infer (x);
   if (strstr (x->path, "/systemsharedmemory/") != NULL)

@@ -14,6 +14,7 @@ struct _InferenceServer {
   AxonModel *model;
   AxonCompiledModel *compiled;
   InferenceServerOptions options;
+  JsonParser *recording; /* NULL: a model answers */
   guint16 port;
   gchar *address;
   gint mischief, n_inferences, n_connections; /* atomic */
@@ -48,6 +49,9 @@ void exchange_clear (Exchange *x);
 
 /* The protocol: answers a request that was read. */
 gboolean exchange_answer (Exchange *x);
+
+/* The same as a server that was recorded. */
+gboolean exchange_replay (Exchange *x);
 
 /* What is wrong before anything was computed; TRUE in @done: the answer is sent. */
 gboolean exchange_misbehave (Exchange *x, Mischief mischief, gboolean *done);

@@ -90,19 +90,37 @@ listen_at (InferenceServer *s, guint16 port)
   s->thread = g_thread_new ("server", accept_main, s);
 }
 
-InferenceServer *
-inference_server_new (AxonModel *model, const InferenceServerOptions *options)
+static void
+load_recording (InferenceServer *s)
 {
-  InferenceServer *s = g_new0 (InferenceServer, 1);
   g_autoptr (GError) error = NULL;
-  if (options != NULL)
-    s->options = *options;
-  if (s->options.certificate != NULL)
-    g_object_ref (s->options.certificate);
+  s->recording = json_parser_new ();
+  json_parser_load_from_file (s->recording, s->options.recording, &error);
+  g_assert_no_error (error);
+}
+
+static void
+load_model (InferenceServer *s, AxonModel *model)
+{
+  g_autoptr (GError) error = NULL;
   s->model = g_object_ref (model);
   s->compiled = axon_core_compile_model (axon_core_get_default (), model, "TEMPLATE", NULL, NULL,
                                          NULL, NULL, &error);
   g_assert_no_error (error);
+}
+
+InferenceServer *
+inference_server_new (AxonModel *model, const InferenceServerOptions *options)
+{
+  InferenceServer *s = g_new0 (InferenceServer, 1);
+  if (options != NULL)
+    s->options = *options;
+  if (s->options.certificate != NULL)
+    g_object_ref (s->options.certificate);
+  if (s->options.recording != NULL)
+    load_recording (s);
+  else
+    load_model (s, model);
   g_mutex_init (&s->lock);
   g_cond_init (&s->idle);
   s->address = g_strdup (s->options.address ? s->options.address : "127.0.0.1");
@@ -135,8 +153,9 @@ inference_server_free (InferenceServer *s)
   g_hash_table_unref (s->connections);
   g_hash_table_unref (s->regions);
   g_clear_object (&s->options.certificate);
-  g_object_unref (s->compiled);
-  g_object_unref (s->model);
+  g_clear_object (&s->compiled);
+  g_clear_object (&s->model);
+  g_clear_object (&s->recording);
   g_mutex_clear (&s->lock);
   g_cond_clear (&s->idle);
   g_free (s->description);

@@ -34,10 +34,12 @@ typedef struct {
   GTlsCertificate *certificate; /* NULL: plain */
   gboolean wants_certificate;   /* of the client */
   gboolean lists_no_ports;      /* as MLServer does */
+  const gchar *recording;       /* path of what a server said, instead of a model; NULL: none */
 } InferenceServerOptions;
 
 typedef struct _InferenceServer InferenceServer;
 
+/* @model: NULL where a recording answers. */
 InferenceServer *inference_server_new (AxonModel *model, const InferenceServerOptions *options);
 void inference_server_free (InferenceServer *server); /* connections are cut */
 gchar *inference_server_url (InferenceServer *server);
