@@ -104,8 +104,9 @@ load_model (InferenceServer *s, AxonModel *model)
 {
   g_autoptr (GError) error = NULL;
   s->model = g_object_ref (model);
-  s->compiled = axon_core_compile_model (axon_core_get_default (), model, "TEMPLATE", NULL, NULL,
-                                         NULL, NULL, &error);
+  s->compiled = axon_core_compile_model (axon_core_get_default (), model,
+                                         s->options.device ? s->options.device : "TEMPLATE", NULL,
+                                         NULL, NULL, NULL, &error);
   g_assert_no_error (error);
 }
 

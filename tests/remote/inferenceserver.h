@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A server of the Open Inference Protocol for tests: HTTP written by hand over sockets, so that it
- * can be wrong in every way. Runs a model on TEMPLATE; a thread for each connection. */
+ * can be wrong in every way. A thread for each connection. */
 #pragma once
 
 #include <axon/axon.h>
@@ -33,6 +33,7 @@ typedef struct {
   const gchar *token;           /* NULL: nobody has to say one */
   GTlsCertificate *certificate; /* NULL: plain */
   gboolean wants_certificate;   /* of the client */
+  const gchar *device;          /* that runs the model; NULL: TEMPLATE */
   gboolean lists_no_ports;      /* as MLServer does */
   const gchar *recording;       /* path of what a server said, instead of a model; NULL: none */
 } InferenceServerOptions;
