@@ -15,7 +15,8 @@
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
-#define LEAST_CHANNELS 16 /* that are summed for a pixel, in half precision */
+#define LEAST_CHANNELS 16  /* that are summed for a pixel, in half precision or bf16 */
+#define LEAST_PRODUCTS 4e6 /* below which converting to bf16 takes longer than is saved */
 
 /* oneDNN's own limits of what it fuses at no cost. */
 static gboolean
@@ -141,7 +142,7 @@ gboolean
 cpu_conv_takes_halves (const CpuPlan *plan, const AxonNode *node)
 {
   gint64 in, out, lanes, padded;
-  if (!plan->half || !read_channels (node, &in, &out))
+  if (plan->products != AXON_DTYPE_F16 || !read_channels (node, &in, &out))
     return FALSE;
   lanes = cpu_isa_get ()->vector->halves->lanes;
   padded = (out + lanes - 1) / lanes * lanes;
@@ -149,8 +150,19 @@ cpu_conv_takes_halves (const CpuPlan *plan, const AxonNode *node)
 }
 
 gboolean
+cpu_conv_takes_bf16 (const CpuPlan *plan, const AxonNode *node)
+{
+  gint64 in, out;
+  return plan->products == AXON_DTYPE_BF16 && axon_node_is (node, "Conv") && !is_grouped (node) &&
+         read_channels (node, &in, &out) && in >= LEAST_CHANNELS && out >= LEAST_CHANNELS &&
+         products (node) >= LEAST_PRODUCTS;
+}
+
+gboolean
 cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
 {
+  if (cpu_conv_takes_bf16 (plan, node))
+    return FALSE;
   if (axon_node_is (node, "ConvTranspose") || (is_grouped (node) && !is_depthwise (node)))
     return TRUE;
   if (cpu_conv_takes_halves (plan, node))

@@ -84,7 +84,7 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
       limits->all > 0 ? G_MAXDOUBLE : cost_of_definition (c, cpu_conv_takes_halves (plan, node));
   gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes;
   /* plans of tails are made while a frame waits */
-  if (!limits->enabled || plan->packed != NULL || !fits (c) ||
+  if (!limits->enabled || plan->packed != NULL || !fits (c) || cpu_conv_takes_bf16 (plan, node) ||
       (limits->all == 0 && !has_layout (plan, node, c, lanes)))
     return 0;
   for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {
