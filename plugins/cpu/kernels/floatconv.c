@@ -42,6 +42,14 @@ typedef struct {
   guint8 *scratch;
 } Run;
 
+static CpuFloatConvFunc
+kernel_of (const FloatConv *self, const CpuConv *c)
+{
+  return c->depthwise ? self->kernels->depthwise
+         : c->spread  ? self->kernels->grouped
+                      : self->kernels->dense;
+}
+
 static void
 run_part (gpointer data, gint64 index)
 {
@@ -65,8 +73,8 @@ run_part (gpointer data, gint64 index)
   if (layer->pixels > 0)
     run.wide = (CpuFloatWide){ &layer->wide, layer->pixels, layer->wide_weights, p->wide_bias,
                                p->wide_slopes };
-  (layer->conv.depthwise ? p->kernels->depthwise : p->kernels->dense) (
-      &layer->conv, &run, &part, r->scratch + (gsize)cpu_parallel_thread () * p->scratch);
+  kernel_of (p, &layer->conv) (&layer->conv, &run, &part,
+                               r->scratch + (gsize)cpu_parallel_thread () * p->scratch);
 }
 
 static void
@@ -156,8 +164,10 @@ add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x,
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
   cpu_plan_add_step (plan, run_float_conv, self, float_conv_free,
-                     self->layers[0].conv.depthwise ? "own:depthwise" : "own:dense", in,
-                     in[1] != NULL ? 2 : 1, out, 2);
+                     self->layers[0].conv.depthwise ? "own:depthwise"
+                     : self->layers[0].conv.spread  ? "own:grouped"
+                                                    : "own:dense",
+                     in, in[1] != NULL ? 2 : 1, out, 2);
 }
 
 static void
@@ -225,6 +235,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
   x = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &conv)
                                        : cpu_conv_source (plan, node, 0, &conv);
+  cpu_float_conv_spread (&conv, self->kernels);
   add_layer (self, node, &conv, &weights, plan->n_threads);
   add_step (plan, node, self, x);
   return TRUE;

@@ -78,6 +78,18 @@ typedef struct {
   gint top, left, rows, width;
 } Area;
 
+/* Some pixels, of which each has @n elements; few, and a call for each would take longer. */
+static void
+lay_pixels (const CpuConv *c, const gfloat *x, gsize n, gint n_pixels, gfloat *to)
+{
+  for (gint i = 0; i < n_pixels; i++, x += c->x_pixel, to += n)
+    if (n % CPU_LANES == 0)
+      for (gsize e = 0; e < n; e += CPU_LANES)
+        vector_store (to + e, vector_load (x + e));
+    else
+      memcpy (to, x, n * sizeof *to);
+}
+
 /* One row of the source, whose pixels have @n elements. */
 static void
 lay_row (const CpuConv *c, const gfloat *x, gsize n, const Area *a, gfloat *to)
@@ -89,8 +101,7 @@ lay_row (const CpuConv *c, const gfloat *x, gsize n, const Area *a, gfloat *to)
   if (c->x_pixel == n)
     memcpy (to, x, (gsize)(until - from) * n * sizeof *to);
   else
-    for (gint i = 0; i < until - from; i++)
-      memcpy (to + (gsize)i * n, x + (gsize)i * c->x_pixel, n * sizeof *to);
+    lay_pixels (c, x, n, until - from, to);
   to += (gsize)(until - from) * n;
   memset (to, 0, (gsize)(a->width - until) * n * sizeof *to);
 }
