@@ -40,7 +40,8 @@ enum {
   PROP_STATS,
   PROP_STATS_INTERVAL,
   PROP_INSTANCE_ID,
-  PROP_MAX_MEMORY
+  PROP_MAX_MEMORY,
+  PROP_INFERENCE_TIMEOUT
 };
 
 static const gchar *const counts[] = { "frames", "inferred", "late", "passed", "dropped", NULL };
@@ -75,6 +76,7 @@ static const GstNnField fields[] = {
   { PROP_INSTANCE_ID, G_STRUCT_OFFSET (GstNnInfer, instance_id) },
   { PROP_NIREQ, G_STRUCT_OFFSET (GstNnInfer, nireq) },
   { PROP_MAX_MEMORY, G_STRUCT_OFFSET (GstNnInfer, max_memory) },
+  { PROP_INFERENCE_TIMEOUT, G_STRUCT_OFFSET (GstNnInfer, inference_timeout) },
   { PROP_INTERVAL, G_STRUCT_OFFSET (GstNnInfer, interval) },
   { PROP_MAX_SIZE_BUFFERS, G_STRUCT_OFFSET (GstNnInfer, max_size_buffers) },
   { PROP_MAX_SIZE_BYTES, G_STRUCT_OFFSET (GstNnInfer, max_size_bytes) },
@@ -90,6 +92,7 @@ is_of_model (guint id)
 {
   return id == PROP_MODEL || id == PROP_DEVICE || id == PROP_EXTENSIONS || id == PROP_NIREQ ||
          id == PROP_CONFIG || id == PROP_INSTANCE_ID || id == PROP_MAX_MEMORY ||
+         id == PROP_INFERENCE_TIMEOUT ||
          (id >= GST_NN_MODEL_PROP_FIRST && id < GST_NN_REGION_PROP_FIRST);
 }
 
@@ -262,6 +265,11 @@ install_model_properties (GObjectClass *klass)
            g_param_spec_uint ("max-memory", "Maximum memory",
                               _ ("MiB of host memory that the model and its requests may take; 0: "
                                  "what the process may"),
+                              0, G_MAXINT, 0, PLAYING));
+  install (klass, PROP_INFERENCE_TIMEOUT,
+           g_param_spec_uint ("inference-timeout", "Inference timeout",
+                              _ ("Milliseconds after which a frame whose device does not return "
+                                 "is an error; 0: never"),
                               0, G_MAXINT, 0, PLAYING));
   gst_nn_model_props_install (klass, GST_NN_MODEL_PICTURES | GST_NN_MODEL_RESULTS,
                               GST_PARAM_MUTABLE_PLAYING);

@@ -51,7 +51,7 @@ struct _GstNnInfer {
   gchar *model_path, *device, *extensions, *instance_id;
   gboolean device_is_set;
   GstStructure *affinities; /* of the last context, or NULL */
-  guint nireq, interval, max_memory;
+  guint nireq, interval, max_memory, inference_timeout;
   GstNnDropPolicy drop_policy;
   GstClockTime max_latency;
   GstClockTime stats_interval;

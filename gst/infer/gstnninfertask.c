@@ -2,6 +2,7 @@
 /* nninfer's frames: the streaming thread binds them to requests and queues them; the source-pad
  * task attaches results to what is done and pushes it. */
 #include "infer/gstnninfer.h"
+#include "infer/gstnninferwidth.h"
 #include "frame/gstnnrelation.h"
 #include "frame/gstnntensors.h"
 
@@ -58,11 +59,13 @@ bind_slot (GstNnInfer *self, GstNnSlot *slot, GError **error)
 {
   if (!slot->model->is_video)
     return bind_tensors (slot, error);
-  if (!gst_nn_frame_bind (&slot->frame, &self->video, slot->buffer, slot->request, 0, error))
+  if (!gst_nn_frame_map (&slot->frame, &self->video, slot->buffer, error))
     return FALSE;
   if (slot->kind == GST_NN_SLOT_PART)
     gst_nn_infer_region_apply (slot);
-  return TRUE;
+  if (slot->model->steps != NULL)
+    return gst_nn_infer_width_bind (slot, error);
+  return gst_nn_frame_bind_region (&slot->frame, &slot->frame.info, slot->request, 0, error);
 }
 
 /* TRUE if it shall not be inferred: there is nothing in it, it is not its turn, or nobody will show
@@ -213,8 +216,8 @@ attach_tensors (GstNnSlot *slot, GstBuffer *buffer, GstNnTensorMeta *carried)
   meta->pts = slot->pts;
   meta->object_id = slot->region.object_id;
   if (m->is_video) {
-    gst_nn_frame_describe (&slot->frame, m->description->resize, m->input_width, m->input_height,
-                           meta);
+    gst_nn_frame_describe (&slot->frame, m->description, slot->width ? slot->width : m->input_width,
+                           m->input_height, meta);
     if (slot->kind == GST_NN_SLOT_FRAME)
       gst_nn_share_tensors (buffer, meta);
   } else if (carried != NULL) {
