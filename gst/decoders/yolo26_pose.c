@@ -15,12 +15,7 @@ find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
          c % 3 == 0 && gst_nn_rows_init_final (rows, in, 0, c);
 }
 
-static gboolean
-fits (const GstNnDecodeInput *in)
-{
-  GstNnRows rows;
-  return find_rows (in, &rows);
-}
+GST_NN_DEFINE_ROWS_DECODER (find_rows)
 
 /* COCO's points, and no classifier; others are told by the name. */
 static gboolean
@@ -29,12 +24,6 @@ recognises (const GstNnDecodeInput *in)
   GstNnRows rows;
   return gst_nn_shape_at (in, 0)->rank == 3 && find_rows (in, &rows) &&
          rows.columns == 6 + 3 * N_COCO;
-}
-
-static void
-decode (const GstNnDecodeInput *in, GArray *objects)
-{
-  gst_nn_rows_decode (in, find_rows, objects);
 }
 
 static void

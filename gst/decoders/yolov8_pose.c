@@ -27,12 +27,7 @@ find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
   return n > 0 && n % count_numbers (rows) == 0;
 }
 
-static gboolean
-fits (const GstNnDecodeInput *in)
-{
-  GstNnRows rows;
-  return find_rows (in, &rows);
-}
+GST_NN_DEFINE_ROWS_DECODER (find_rows)
 
 /* One class with keypoints; a list of labels may also be shorter than a detector's classes. */
 static gboolean
@@ -41,12 +36,6 @@ recognises (const GstNnDecodeInput *in)
   GstNnRows rows;
   return find_rows (in, &rows) && rows.n_classes == 1 &&
          (in->n_labels == 1 || rows.columns == rows.detail + 3 * N_COCO);
-}
-
-static void
-decode (const GstNnDecodeInput *in, GArray *objects)
-{
-  gst_nn_rows_decode (in, find_rows, objects);
 }
 
 static void
