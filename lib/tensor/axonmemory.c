@@ -4,6 +4,9 @@
 #include <axon/plugin/axonwork.h>
 #include "axontensor-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 typedef struct {
   AxonMemory parent;
   gpointer data;
@@ -101,6 +104,6 @@ axon_memory_check_range (const AxonMemory *memory, gsize offset, gsize n_bytes, 
 {
   if (offset <= memory->n_bytes && n_bytes <= memory->n_bytes - offset)
     return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the copy reaches beyond the buffer");
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("the copy reaches beyond the buffer"));
   return FALSE;
 }

@@ -24,7 +24,7 @@ buffer_with_tensors (GstHarness *h, AxonTensor *a, AxonTensor *b, gint input_wid
     g_ptr_array_add (meta->tensors, axon_tensor_ref (b));
   meta->width = width;
   meta->height = height;
-  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_LETTERBOX, input_width,
+  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_LETTERBOX, 1, input_width,
                             input_height);
   return buffer;
 }
@@ -455,7 +455,7 @@ the_ball_is_found_in_every_format_on_every_path (void)
                                           "format=BGR",  "format=RGBx", "format=RGBA",
                                           "format=BGRx", "format=BGRA", "format=GRAY8" };
   static const gchar *const chains[] = { "nninfer model=%s",
-                                         "nnpreproc scale=255 ! nninfer model=%s" };
+                                         "nnpreproc scale=<255> ! nninfer model=%s" };
   for (guint c = 0; c < G_N_ELEMENTS (chains); c++)
     for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
       Found f = run_ball (formats[i], chains[c]);

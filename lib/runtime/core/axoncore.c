@@ -5,6 +5,8 @@
 #include <axon/plugin/axonextension.h>
 #include "../../onnx/axononnx.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +32,7 @@ static const AxonPropertySpec core_properties[] = {
   { .key = "FORCE_TBB_TERMINATE",
     .flags = AXON_RW,
     .default_text = "NO",
-    .blurb = "Accepted for compatibility: threads always end with the last model" },
+    .blurb = N_ ("Accepted for compatibility: threads always end with the last model") },
 };
 
 /* Before the application says otherwise. */
@@ -78,6 +80,8 @@ static void
 axon_core_class_init (AxonCoreClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = axon_core_finalize;
+  bindtextdomain (GETTEXT_PACKAGE, LOCALEDIR);
+  bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
 }
 
 /**

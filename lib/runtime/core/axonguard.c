@@ -3,6 +3,9 @@
 #include "axoncompilecall-private.h"
 #include "../infer/axoncompiledmodel-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static gboolean
 is_cancelled (gpointer user_data)
 {
@@ -84,7 +87,7 @@ axon_guard_leave (AxonGuard *guard, AxonCompiledModel *compiled, GError **error)
     g_clear_error (error);
     if (guard->is_late)
       g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                   "compiling took longer than %d ms (MAX_COMPILE_TIME)", guard->max_time);
+                   _ ("compiling took longer than %d ms (MAX_COMPILE_TIME)"), guard->max_time);
     else
       g_cancellable_set_error_if_cancelled (guard->cancellable, error);
   }

@@ -6,6 +6,7 @@
 
 #include "config.h"
 #include <dlfcn.h>
+#include <glib/gi18n-lib.h>
 #include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,7 +145,7 @@ axon_loader_open (const gchar *name, gboolean isolate, GError **error)
       return info;
   }
   g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-               "device \"%s\" is not available%s: available are %s; searched %s%s", name, near,
+               _ ("device \"%s\" is not available%s: available are %s; searched %s%s"), name, near,
                *names ? names : "none", dirs, report->str);
   return NULL;
 }

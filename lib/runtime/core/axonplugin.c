@@ -6,6 +6,9 @@
 #include <axon/axoncompiledmodel.h>
 #include "../../base/axontrace-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 /**
@@ -86,7 +89,7 @@ axon_plugin_get_core (AxonPlugin *plugin, GError **error)
   AxonCore *core = g_weak_ref_get (&priv->core);
   if (core == NULL)
     g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "device %s: the core it belongs to is gone; keep it while models are compiled",
+                 _ ("device %s: the core it belongs to is gone; keep it while models are compiled"),
                  priv->name);
   return core;
 }

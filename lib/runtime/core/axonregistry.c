@@ -4,6 +4,9 @@
 #include "axonprobe-private.h"
 #include <axon/plugin/axonextension.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 void
@@ -222,9 +225,10 @@ axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *na
   if (expr == NULL)
     return FALSE;
   if (expr->id != NULL || expr->members != NULL || !g_path_is_absolute (library)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "cannot register \"%s\" from %s: expected a name without dot and an absolute path",
-                 name, library);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("cannot register \"%s\" from %s: expected a name without dot and an absolute path"),
+        name, library);
     return FALSE;
   }
   entry = axon_core_get_entry (core, name, TRUE);
@@ -235,7 +239,7 @@ axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *na
     entry->library = g_strdup (library);
   g_mutex_unlock (&entry->lock);
   if (taken)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "device \"%s\" is registered already",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("device \"%s\" is registered already"),
                  name);
   return !taken;
 }
@@ -301,7 +305,8 @@ axon_core_register_plugins (AxonCore *core, const gchar *path, GError **error)
   for (guint i = 0; ok && groups[i] != NULL; i++)
     ok = register_group (core, file, groups[i], &cause);
   if (!ok)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "registry %s: %s", path, cause->message);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("registry %s: %s"), path,
+                 cause->message);
   return ok;
 }
 
@@ -329,7 +334,7 @@ axon_core_unload_plugin (AxonCore *core, const gchar *name, GError **error)
     g_mutex_unlock (&entry->lock);
   }
   if (plugin == NULL)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "device \"%s\" is not loaded", name);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("device \"%s\" is not loaded"), name);
   return plugin != NULL;
 }
 
@@ -342,7 +347,7 @@ extend_device (AxonCore *core, const gchar *device, AxonExtension *extension, GE
   if (klass == NULL)
     return FALSE;
   if (klass->add_extension == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s takes no extensions",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("device %s takes no extensions"),
                  device);
     return FALSE;
   }

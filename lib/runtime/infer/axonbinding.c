@@ -5,6 +5,9 @@
 #include "../../tensor/axontensor-private.h"
 #include "axonwatchdog-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 gboolean
@@ -12,7 +15,7 @@ axon_infer_request_check_bound (AxonInferRequest *r, GError **error)
 {
   for (guint i = 0; i < r->n_inputs; i++)
     if (r->inputs[i].tensor == NULL && r->inputs[i].batch == NULL) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\" has no tensor",
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("input \"%s\" has no tensor"),
                    axon_compiled_model_get_input_name (r->compiled, i));
       return FALSE;
     }
@@ -182,26 +185,11 @@ axon_infer_request_steal_output (AxonInferRequest *request, guint index)
   return b->is_own && b->tensor ? axon_tensor_ref (b->tensor) : g_steal_pointer (&b->tensor);
 }
 
-AxonTensor *
-axon_infer_request_get_own_input (AxonInferRequest *request, guint index, GError **error)
-{
-  AxonBinding *b = &request->inputs[index];
-  if (b->tensor == NULL)
-    b->tensor = axon_compiled_model_new_tensor (
-        request->compiled, axon_compiled_model_get_input_dtype (request->compiled, index),
-        axon_compiled_model_get_input_shape (request->compiled, index), error);
-  if (b->tensor != NULL && !b->is_own)
-    memset (axon_tensor_get_data (b->tensor), 0, axon_tensor_get_n_bytes (b->tensor));
-  b->is_own = TRUE;
-  return b->tensor ? axon_tensor_ref (b->tensor) : NULL;
-}
-
 void
 axon_infer_request_unbind_inputs (AxonInferRequest *request)
 {
   for (guint i = 0; i < request->n_inputs; i++)
-    if (!request->inputs[i].is_own)
-      axon_binding_clear (&request->inputs[i]);
+    axon_binding_clear (&request->inputs[i]);
 }
 
 void
@@ -209,8 +197,7 @@ axon_infer_request_unbind (AxonInferRequest *request)
 {
   if (!axon_infer_request_check_idle (request, NULL))
     return; /* a call that was abandoned reads it */
-  for (guint i = 0; i < request->n_inputs; i++)
-    axon_binding_clear (&request->inputs[i]);
+  axon_infer_request_unbind_inputs (request);
   for (guint i = 0; i < request->n_outputs; i++)
     if (request->outputs[i].is_own) {
       axon_binding_clear (&request->outputs[i]);

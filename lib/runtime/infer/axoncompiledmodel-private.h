@@ -62,5 +62,3 @@ gboolean axon_compiled_model_runs_in_caller (AxonCompiledModel *compiled);
 guint axon_compiled_model_get_n_stages (AxonCompiledModel *compiled);
 AxonExecutor *axon_compiled_model_get_stage (AxonCompiledModel *compiled, guint index,
                                              AxonStageFunc *func);
-AxonTensor *axon_compiled_model_new_tensor (AxonCompiledModel *compiled, AxonDType dtype,
-                                            const AxonShape *shape, GError **error);

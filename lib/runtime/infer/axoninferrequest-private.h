@@ -12,7 +12,7 @@ typedef struct {
   AxonTensor *tensor; /* as set; of an output also the result of the last run */
   GPtrArray *batch;   /* inputs: several tensors for one port, or NULL */
   AxonTensor *dense;  /* what the device sees where @tensor is not dense in host memory */
-  gboolean is_own;    /* outputs: set by the user; inputs: made by the request */
+  gboolean is_own;    /* an output that the user set */
 } AxonBinding;
 
 struct _AxonInferRequest {

@@ -11,6 +11,9 @@
 #include "../../base/axontrace-private.h"
 #include "../../base/axonwork-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 typedef struct {
   AxonInferRequest *request;
   AxonInferCallback callback;
@@ -92,13 +95,15 @@ run_body (AxonInferRequest *r, AxonStageFunc func, guint stream, GError **error)
 {
   guint n_stages = axon_compiled_model_get_n_stages (r->compiled);
   if (g_atomic_int_get (&r->cancelled))
-    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled"), FALSE;
+    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("inference was cancelled")),
+           FALSE;
   if (r->stage == 0 && !axon_infer_request_prepare_inputs (r, error))
     return FALSE;
   if (!func (r->compiled, r, stream, error))
     return FALSE;
   if (is_cancelled (r)) /* a kernel may have seen it and stopped */
-    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled"), FALSE;
+    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("inference was cancelled")),
+           FALSE;
   if (r->stage + 1 == n_stages && !axon_watchdog_finish (r))
     return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "too late"), FALSE;
   return r->stage + 1 < n_stages || axon_infer_request_finish_outputs (r, error);
@@ -148,7 +153,7 @@ begin_run (AxonInferRequest *r, gboolean silent, GError **error)
   }
   g_mutex_unlock (&r->lock);
   if (busy)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, "the request is running");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, _ ("the request is running"));
   return !busy;
 }
 
