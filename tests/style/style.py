@@ -196,6 +196,15 @@ def check_decoders():
     problems.extend(f"docs/decoders.md: {name} is missing" for name in sorted(set(names)) if f"`{name}`" not in text)
 
 
+def check_clock():
+    """The wall clock may be set at any time: durations are of g_get_monotonic_time() or of the pipeline."""
+    clock = re.compile(r"\bg_get_real_time\b|\bg_date_time_new_now|\bgettimeofday\b|\bCLOCK_REALTIME\b|[^_\w]time \(NULL\)")
+    for path in (p for top in ("lib", "gst", "plugins") for p in sources(top) if not p.startswith(os.path.join("lib", "tools"))):
+        for number, line in enumerate(open(path, encoding="utf-8"), 1):
+            if clock.search(line):
+                problems.append(f"{path}:{number}: asks the wall clock")
+
+
 def of_version(name, version):
     """The tool of that version: others format in another way, and raise other false alarms."""
     for candidate in (name, f"{name}-{version}"):
@@ -248,6 +257,7 @@ check_documented()
 check_potfiles()
 check_translatable()
 check_decoders()
+check_clock()
 check_requirements()
 check_format()
 check_cppcheck()

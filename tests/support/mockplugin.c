@@ -137,6 +137,7 @@ static const AxonPropertySpec properties[] = {
   { "MOCK_HANG_AT", AXON_PROPERTY_INT, RW, "-1", -1, 1000000, NULL, "Run that hangs" },
   { "MOCK_HANG_MS", AXON_PROPERTY_INT, RW, "600000", 0, 600000, NULL, "For how long" },
   { "MOCK_COMPILE_MS", AXON_PROPERTY_INT, RW, "0", 0, 600000, NULL, "Milliseconds of a compile" },
+  { "MOCK_HANG_COMPILE", AXON_PROPERTY_BOOL, RW, "NO", 0, 0, NULL, "It asks nobody meanwhile" },
   { "MOCK_FAIL_COMPILE", AXON_PROPERTY_BOOL, RW, "NO", 0, 0, NULL, "No compile succeeds" },
   { "MOCK_COMPUTE", AXON_PROPERTY_BOOL, RW, "NO", 0, 0, NULL, "Outputs are right, not zeros" },
   { "MOCK_REFUSE", AXON_PROPERTY_STRING, RW, "", 0, 0, NULL, "Operators that are not taken" },
@@ -170,6 +171,8 @@ mock_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
                  axon_plugin_get_name (plugin));
     return NULL;
   }
+  if (axon_config_get_bool (config, "MOCK_HANG_COMPILE"))
+    g_usleep ((gulong)(end - g_get_monotonic_time ()));
   while (g_get_monotonic_time () < end) {
     if (g_cancellable_set_error_if_cancelled (cancellable, error))
       return NULL;

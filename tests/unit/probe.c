@@ -200,6 +200,34 @@ a_driver_that_crashes_leaves_the_application_without_a_gpu (void)
   g_unlink (driver);
 }
 
+/* The application's own loader stays what it was: only the helper gets the one that crashes. */
+static void
+a_driver_that_crashes_while_it_builds_a_kernel_is_left_out (void)
+{
+  g_autofree gchar *before = g_strdup (g_getenv ("LD_LIBRARY_PATH"));
+  g_autofree gchar *path = g_strconcat (OPENCL_FOLDER ":", before, NULL);
+  g_autoptr (AxonCore) core = axon_core_new ();
+  g_autoptr (AxonModel) model = test_relu_model ();
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (GError) error = NULL;
+  g_setenv ("AXON_GPU_ALLOW_CPU", "1", TRUE);
+  g_setenv ("LD_LIBRARY_PATH", path, TRUE);
+  g_setenv ("FAULT_CRASH", "clBuildProgram", TRUE);
+  compiled = axon_core_compile_model (core, model, "GPU", NULL, NULL, NULL, NULL, &error);
+  g_unsetenv ("FAULT_CRASH");
+  if (before != NULL)
+    g_setenv ("LD_LIBRARY_PATH", before, TRUE);
+  else
+    g_unsetenv ("LD_LIBRARY_PATH");
+  g_setenv ("AXON_GPU_ALLOW_CPU", "0", TRUE);
+  if (error != NULL && (strstr (error->message, "is not available") != NULL ||
+                        g_error_matches (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED)))
+    return g_test_skip (error->message);
+  g_assert_null (compiled);
+  g_test_message ("%s", error->message);
+  g_assert_nonnull (strstr (error->message, "crashes"));
+}
+
 static void
 remove_tree (const gchar *path)
 {
@@ -233,6 +261,7 @@ main (int argc, char **argv)
   ADD (without_a_helper_plugins_are_loaded_as_they_are);
   ADD (a_vendor_library_that_crashes_is_left_out);
   ADD (a_driver_that_crashes_leaves_the_application_without_a_gpu);
+  ADD (a_driver_that_crashes_while_it_builds_a_kernel_is_left_out);
   status = g_test_run ();
   remove_tree (folder);
   g_free (folder);

@@ -189,6 +189,39 @@ a_part_of_a_cut_model_that_hangs_is_an_error (void)
   g_free (memory);
 }
 
+static void
+a_compile_that_does_not_return_is_an_error (void)
+{
+  g_autoptr (AxonCore) core = core_with_mock ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) later = NULL;
+  g_assert_null (compile (core, "HANGS",
+                          "{'MAX_COMPILE_TIME': <50>, 'MOCK_COMPILE_MS': <3000>, "
+                          "'MOCK_HANG_COMPILE': <true>}",
+                          &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_DEVICE);
+  g_assert_nonnull (strstr (error->message, "MAX_COMPILE_TIME"));
+  g_clear_error (&error);
+  g_assert_null (compile (core, "HANGS", "@a{sv} {}", &error));
+  g_assert_nonnull (strstr (error->message, "is not used"));
+  while ((later = compile (core, "HANGS", "@a{sv} {}", NULL)) == NULL) /* until it returns */
+    g_usleep (10000);
+}
+
+static void
+auto_compiles_on_another_device (void)
+{
+  g_autoptr (AxonCore) core = core_with_mock ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) compiled =
+      compile (core, "AUTO:HANGS,TEMPLATE",
+               "{'DEVICE_PROPERTIES': <{'HANGS': <{'MAX_COMPILE_TIME': <'50'>, 'MOCK_COMPILE_MS': "
+               "<'600000'>, 'MOCK_HANG_COMPILE': <'YES'>}>}>}",
+               &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (compiled);
+}
+
 /* Results reach memory of the application, which the device never saw. */
 static void
 outputs_of_the_application_are_filled_while_a_run_is_watched (void)
@@ -223,6 +256,8 @@ main (int argc, char **argv)
   ADD (runs_that_wait_for_their_turn_are_not_late);
   ADD (auto_goes_on_with_another_device);
   ADD (a_part_of_a_cut_model_that_hangs_is_an_error);
+  ADD (a_compile_that_does_not_return_is_an_error);
+  ADD (auto_compiles_on_another_device);
   ADD (outputs_of_the_application_are_filled_while_a_run_is_watched);
   return g_test_run ();
 }

@@ -15,7 +15,8 @@ typedef struct {
   gint64 deadline;              /* monotonic, 0: none */
   gint max_time;                /* ms */
   guint timeout, outer_timeout; /* ms of a run; of the model that this one is a part of */
-  GThread *timer;               /* nullable */
+  guint outer_max_time;
+  GThread *timer; /* nullable */
   GMutex lock;
   GCond changed;
   gboolean is_done, is_late; /* lock */

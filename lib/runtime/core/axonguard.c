@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "axonguard-private.h"
+#include "axoncompilecall-private.h"
 #include "../infer/axoncompiledmodel-private.h"
 
 #include "config.h"
@@ -43,6 +44,7 @@ axon_guard_enter (AxonGuard *guard, const AxonTarget *target, GCancellable *canc
   *guard = (AxonGuard){ .cancellable = g_cancellable_new (),
                         .given = cancellable ? g_object_ref (cancellable) : NULL };
   guard->outer_timeout = inherited;
+  guard->outer_max_time = axon_compile_time_get ();
   guard->timeout = (guint)axon_config_get_int (target->core_config, "INFERENCE_TIMEOUT");
   if (guard->timeout == 0)
     guard->timeout = inherited;
@@ -56,6 +58,7 @@ axon_guard_enter (AxonGuard *guard, const AxonTarget *target, GCancellable *canc
     guard->handler = g_cancellable_connect (cancellable, G_CALLBACK (pass_on),
                                             g_object_ref (guard->cancellable), g_object_unref);
   guard->max_time = axon_config_get_int (target->core_config, "MAX_COMPILE_TIME");
+  axon_compile_time_set ((guint)MAX (guard->max_time, 0));
   if (guard->max_time <= 0)
     return;
   guard->deadline = g_get_monotonic_time () + guard->max_time * (gint64)1000;
@@ -69,6 +72,7 @@ axon_guard_leave (AxonGuard *guard, AxonCompiledModel *compiled, GError **error)
 {
   axon_work_enter (guard->before);
   inherited = guard->outer_timeout;
+  axon_compile_time_set (guard->outer_max_time);
   if (compiled != NULL)
     axon_compiled_model_private (compiled)->timeout = guard->timeout;
   g_mutex_lock (&guard->lock);

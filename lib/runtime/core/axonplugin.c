@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plugin base class: configuration, checks around compile and query. Any thread. */
 #include <axon/plugin/axonplugin.h>
+#include "axoncompilecall-private.h"
 #include "axonplugin-private.h"
 #include <axon/axoncompiledmodel.h>
 #include "../../base/axontrace-private.h"
@@ -208,8 +209,8 @@ axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteConte
   AXON_TRACE_BEGIN (start);
   if (effective == NULL || !check_alive (plugin, effective, error))
     return NULL;
-  compiled = AXON_PLUGIN_GET_CLASS (plugin)->compile_model (
-      plugin, model, context, effective, cancellable, progress, user_data, error);
+  compiled = axon_compile_call (plugin, model, context, effective, cancellable, progress, user_data,
+                                error);
   AXON_TRACE_END (start, "compile", model->name);
   return compiled;
 }
