@@ -7,8 +7,6 @@
 
 #define GST_CAT_DEFAULT gst_nn_decode_debug
 
-/* What a description says of outputs that no decoder knows, whatever their shapes. */
-#define NO_DECODER "none"
 #define DEFAULT_THRESHOLD 0.5
 #define DEFAULT_IOU_THRESHOLD 0.45
 
@@ -46,7 +44,7 @@ is_guess (GstNnDecode *self, const GstNnDescription *described)
   gboolean doubtful = FALSE;
   g_autofree gchar *said = NULL;
   if (self->override->decoder != NULL || described == NULL || described->decoder == NULL ||
-      g_str_equal (described->decoder, NO_DECODER))
+      g_str_equal (described->decoder, GST_NN_NO_DECODER))
     return FALSE;
   said = gst_nn_description_get (described, "decoder", NULL, &doubtful);
   return doubtful || gst_nn_decoder_find (described->decoder) == NULL;
@@ -63,7 +61,8 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   gboolean may_differ = is_guess (self, described);
   const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name, may_differ);
   if (decoder == NULL)
-    return complain (self, may_differ || g_strcmp0 (name, NO_DECODER) == 0 ? NULL : name, is_new);
+    return complain (self, may_differ || g_strcmp0 (name, GST_NN_NO_DECODER) == 0 ? NULL : name,
+                     is_new);
   if (decoder != before)
     GST_DEBUG_OBJECT (self, "decoder %s for %u outputs of an input of %dx%d, %s", decoder->name,
                       in->tensors->len, in->width, in->height,

@@ -16,6 +16,7 @@
  */
 #include "infer/gstnninfer.h"
 #include "caps/gstnncaps.h"
+#include "gstnnfields.h"
 #include "infer/gstnnadvice.h"
 
 GST_DEBUG_CATEGORY (gst_nn_infer_debug);
@@ -67,10 +68,7 @@ gst_nn_drop_policy_get_type (void)
 }
 
 /* Where properties are kept, under the object lock. */
-static const struct {
-  guint id;
-  gsize offset;
-} fields[] = {
+static const GstNnField fields[] = {
   { PROP_MODEL, G_STRUCT_OFFSET (GstNnInfer, model_path) },
   { PROP_DEVICE, G_STRUCT_OFFSET (GstNnInfer, device) },
   { PROP_EXTENSIONS, G_STRUCT_OFFSET (GstNnInfer, extensions) },
@@ -87,48 +85,6 @@ static const struct {
   { PROP_CONFIG, G_STRUCT_OFFSET (GstNnInfer, config) },
 };
 
-static gpointer
-field_of (GstNnInfer *self, guint id)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    if (fields[i].id == id)
-      return G_STRUCT_MEMBER_P (self, fields[i].offset);
-  return NULL;
-}
-
-static void
-set_field (gpointer field, const GValue *value)
-{
-  if (G_VALUE_HOLDS_STRING (value)) {
-    g_free (*(gchar **)field);
-    *(gchar **)field = g_value_dup_string (value);
-  } else if (G_VALUE_HOLDS_UINT (value)) {
-    *(guint *)field = g_value_get_uint (value);
-  } else if (G_VALUE_HOLDS_UINT64 (value)) {
-    *(guint64 *)field = g_value_get_uint64 (value);
-  } else if (G_VALUE_HOLDS_ENUM (value)) {
-    *(GstNnDropPolicy *)field = (GstNnDropPolicy)g_value_get_enum (value);
-  } else {
-    g_clear_pointer ((GstStructure **)field, gst_structure_free);
-    *(GstStructure **)field = g_value_dup_boxed (value);
-  }
-}
-
-static void
-get_field (gconstpointer field, GValue *value)
-{
-  if (G_VALUE_HOLDS_STRING (value))
-    g_value_set_string (value, *(gchar *const *)field);
-  else if (G_VALUE_HOLDS_UINT (value))
-    g_value_set_uint (value, *(const guint *)field);
-  else if (G_VALUE_HOLDS_UINT64 (value))
-    g_value_set_uint64 (value, *(const guint64 *)field);
-  else if (G_VALUE_HOLDS_ENUM (value))
-    g_value_set_enum (value, (gint) * (const GstNnDropPolicy *)field);
-  else
-    g_value_set_boxed (value, *(GstStructure *const *)field);
-}
-
 static gboolean
 is_of_model (guint id)
 {
@@ -142,14 +98,12 @@ gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GPara
 {
   GstNnInfer *self = GST_NN_INFER (object);
   g_autoptr (GError) error = NULL;
-  gpointer field = field_of (self, id);
   gboolean runs;
   GST_OBJECT_LOCK (self);
-  if (field != NULL)
-    set_field (field, value);
-  else if (gst_nn_region_props_set (&self->region_props, id, value))
+  if (gst_nn_region_props_set (&self->region_props, id, value))
     gst_nn_region_props_check (&self->region_props, &error);
-  else if (!gst_nn_model_props_set (&self->props, id, value))
+  else if (!gst_nn_fields_set (fields, G_N_ELEMENTS (fields), self, id, value) &&
+           !gst_nn_model_props_set (&self->props, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   self->is_stale |= is_of_model (id);
   self->patience_is_stale |= id == PROP_DROP_POLICY || id == PROP_MAX_LATENCY;
@@ -166,16 +120,14 @@ static void
 gst_nn_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNnInfer *self = GST_NN_INFER (object);
-  gpointer field = field_of (self, id);
   if (id == PROP_STATS) {
     g_value_take_boxed (value, gst_nn_infer_make_stats (self));
     return;
   }
   GST_OBJECT_LOCK (self);
-  if (field != NULL)
-    get_field (field, value);
-  else if (!gst_nn_model_props_get (&self->props, id, value) &&
-           !gst_nn_region_props_get (&self->region_props, id, value))
+  if (!gst_nn_fields_get (fields, G_N_ELEMENTS (fields), self, id, value) &&
+      !gst_nn_model_props_get (&self->props, id, value) &&
+      !gst_nn_region_props_get (&self->region_props, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }

@@ -8,7 +8,7 @@
  * width and height, else from the frame.
  *
  * |[
- * gst-launch-1.0 filesrc location=video.mp4 ! decodebin ! nnpreproc mean=127 scale=128 !
+ * gst-launch-1.0 filesrc location=video.mp4 ! decodebin ! nnpreproc mean="<127>" scale="<128>" !
  *     nninfer model=face.onnx ! nndecode ! nnpublish ! fakesink
  * ]|
  *

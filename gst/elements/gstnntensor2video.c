@@ -10,7 +10,7 @@
  *
  * |[
  * gst-launch-1.0 filesrc location=cat.png ! pngdec ! videoconvert !
- *     nninfer model=superres.onnx color=gray scale=255 ! nntensor2video ! videoconvert !
+ *     nninfer model=superres.onnx color=gray scale="<255>" ! nntensor2video ! videoconvert !
  * autovideosink
  * ]|
  *

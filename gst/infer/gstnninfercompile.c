@@ -180,6 +180,7 @@ static void
 warn_if_assumed (GstNnInfer *self, const GstNnInferModel *m)
 {
   g_autofree gchar *doubts = gst_nn_description_get_doubts (m->description);
+  g_autofree gchar *assumed = doubts ? gst_nn_model_props_to_launch (doubts) : NULL;
   const gchar *preset = m->description->preset;
   g_autofree gchar *guessed =
       preset ? g_strdup_printf (
@@ -193,12 +194,12 @@ warn_if_assumed (GstNnInfer *self, const GstNnInferModel *m)
     GST_ELEMENT_WARNING (
         self, STREAM, FORMAT,
         (_ ("%s is %s: %s"), m->description->model_name, preset, m->description->caution), (NULL));
-  if (doubts == NULL)
+  if (assumed == NULL)
     return;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
                        (_ ("%s does not say all that its pictures need. Assumed, and settled by "
                            "properties of these names: %s%s"),
-                        m->description->model_name, doubts, guessed),
+                        m->description->model_name, assumed, guessed),
                        (NULL));
 }
 

@@ -142,11 +142,22 @@ cpu_model_get_runtime_model (AxonCompiledModel *compiled, G_GNUC_UNUSED GError *
   return model;
 }
 
+static GVariant *
+cpu_model_get_property (AxonCompiledModel *compiled, const gchar *key, GError **error)
+{
+  CpuModel *self = (CpuModel *)compiled;
+  if (g_str_equal (key, "INFERENCE_PRECISION_HINT"))
+    return g_variant_new_string (self->options.half ? "f16" : "f32");
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
+  return NULL;
+}
+
 static void
 cpu_model_class_init (CpuModelClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = cpu_model_finalize;
   klass->infer = cpu_model_infer;
+  klass->get_property = cpu_model_get_property;
   klass->export_model = cpu_model_export;
   klass->get_runtime_model = cpu_model_get_runtime_model;
 }
@@ -190,7 +201,7 @@ build_first (G_GNUC_UNUSED guint stream, gpointer user_data)
 AxonCompiledModel *
 cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                GPtrArray *extensions, const AxonConfig *config, AxonExecutor *executor,
-               const CpuThreads *threads, const CpuWinogradLimits *winograd, const CpuCompile *call,
+               const CpuThreads *threads, const CpuPlanOptions *options, const CpuCompile *call,
                GError **error)
 {
   g_autoptr (AxonCompiledModel) compiled = g_object_new (cpu_model_get_type (), NULL);
@@ -202,7 +213,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);
   self->threads = *threads;
-  self->options = (CpuPlanOptions){ threads->threads, *winograd };
+  self->options = *options;
   self->entries = axon_plan_cache_new (capacity, cpu_entry_fits, cpu_entry_ref, cpu_entry_unref);
   self->tails = axon_plan_cache_new (capacity * TAILS_PER_ENTRY, cpu_entry_fits, cpu_entry_ref,
                                      cpu_entry_unref);

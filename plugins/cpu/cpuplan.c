@@ -451,6 +451,7 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   plan->extensions = g_ptr_array_ref (extensions);
   plan->n_threads = options->n_threads;
   plan->winograd = options->winograd;
+  plan->half = options->half;
   plan->packed = packed;
   plan->channels_last = cpu_conv_prefers_channels_last (model);
   plan->steps = g_ptr_array_new_with_free_func (step_free);

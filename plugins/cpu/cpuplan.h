@@ -75,6 +75,7 @@ typedef struct {
 typedef struct {
   guint n_threads;
   CpuWinogradLimits winograd;
+  gboolean half; /* sums of products may be computed in half precision: there are kernels for it */
 } CpuPlanOptions;
 
 struct _CpuPlan {
@@ -91,6 +92,7 @@ struct _CpuPlan {
   gboolean lacks_memory; /* what the node that is being built asked for */
   guint n_threads;
   CpuWinogradLimits winograd; /* bytes: that are left */
+  gboolean half;              /* see CpuPlanOptions */
   gboolean channels_last;     /* convolutions of floats: see kernels/convchoice.c */
   CpuPacked *packed;          /* nullable; while building */
   GStrv disabled; /* families of kernels that are left out, while building, as the next */

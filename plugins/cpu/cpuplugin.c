@@ -88,6 +88,19 @@ choose_winograd (const AxonConfig *config)
   return limits;
 }
 
+/* What was wished for and is not there is said. */
+static gboolean
+choose_half (AxonPlugin *plugin, const AxonConfig *config)
+{
+  const CpuIsa *isa = cpu_isa_get ();
+  if (!g_str_equal (axon_config_get_string (config, "INFERENCE_PRECISION_HINT"), "f16"))
+    return FALSE;
+  if (isa->vector->halves == NULL)
+    axon_plugin_log (plugin, config, "LOG_WARNING",
+                     "%s computes nothing in half precision: f32 is used", isa->name);
+  return isa->vector->halves != NULL;
+}
+
 static GPtrArray *
 dup_extensions (AxonCpuPlugin *self)
 {
@@ -105,13 +118,14 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed, const 
 {
   CpuThreads threads;
   guint streams = choose_threads (config, &threads);
-  CpuWinogradLimits winograd = choose_winograd (config);
+  CpuPlanOptions options = { threads.threads, choose_winograd (config),
+                             choose_half (plugin, config) };
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
   g_autoptr (AxonExecutor) executor = axon_config_get_bool (config, "EXCLUSIVE_ASYNC_REQUESTS")
                                           ? axon_executor_manager_get ("CPU", 1)
                                           : axon_executor_new ("axon-cpu", streams);
   return cpu_model_new (plugin, model, transformed, extensions, config, executor, &threads,
-                        &winograd, call, error);
+                        &options, call, error);
 }
 
 static AxonCompiledModel *

@@ -32,7 +32,8 @@ const AxonPropertySpec cpu_properties[] = {
     .default_text = "f32",
     .choices = "f32 f16 bf16 dynamic",
     .blurb =
-        N_ ("Type that floats may be computed in; CPU computes them in f32 whatever is allowed") },
+        N_ ("Type that products may be computed in; f16 needs a processor that computes in it, "
+            "everything else is computed in f32") },
   { .key = "PERFORMANCE_HINT",
     .flags = AXON_RW,
     .default_text = "LATENCY",
@@ -136,7 +137,9 @@ tell_type (G_GNUC_UNUSED GError **error)
 static GVariant *
 tell_capabilities (G_GNUC_UNUSED GError **error)
 {
-  return axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
+  if (cpu_isa_get ()->vector->halves == NULL)
+    return axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
+  return axon_property_list ("FP32", "FP16", "INT8", "EXPORT_IMPORT", NULL);
 }
 
 static GVariant *

@@ -15,6 +15,8 @@
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
+#define LEAST_CHANNELS 16 /* that are summed for a pixel, in half precision */
+
 /* oneDNN's own limits of what it fuses at no cost. */
 static gboolean
 is_cheap (const gchar *name)
@@ -111,10 +113,47 @@ is_narrow (const AxonNode *node)
          node->inputs[0]->type.shape.dims[1] < cpu_isa_get ()->vector->floats.lanes;
 }
 
+/* Channels that each element of the source is multiplied with, and those of a group that are
+ * summed: a matrix of weights is a convolution by 1x1. */
+static gboolean
+read_channels (const AxonNode *node, gint64 *in, gint64 *out)
+{
+  const AxonShape *w = &node->inputs[1]->type.shape;
+  if (axon_node_is (node, "Conv")) {
+    *in = w->dims[1];
+    *out = w->dims[0] / axon_node_get_int (node, "group");
+  } else if (axon_node_is (node, "ConvTranspose")) {
+    *in = w->dims[0] / axon_node_get_int (node, "group");
+    *out = w->dims[1];
+  } else if (w->rank >= 2) {
+    gboolean turned = axon_node_is (node, "Gemm") && axon_node_get_int (node, "transB") != 0;
+    *in = w->dims[w->rank - (turned ? 1 : 2)];
+    *out = w->dims[w->rank - (turned ? 2 : 1)];
+  } else {
+    return FALSE;
+  }
+  return TRUE;
+}
+
+/* Where vectors of halves are mostly full, and sums long enough to pay for making halves of what is
+ * summed. */
+gboolean
+cpu_conv_takes_halves (const CpuPlan *plan, const AxonNode *node)
+{
+  gint64 in, out, lanes, padded;
+  if (!plan->half || !read_channels (node, &in, &out))
+    return FALSE;
+  lanes = cpu_isa_get ()->vector->halves->lanes;
+  padded = (out + lanes - 1) / lanes * lanes;
+  return in >= LEAST_CHANNELS && padded * 3 <= out * 4;
+}
+
 gboolean
 cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
 {
   if (axon_node_is (node, "ConvTranspose") || (is_grouped (node) && !is_depthwise (node)))
+    return TRUE;
+  if (cpu_conv_takes_halves (plan, node))
     return TRUE;
   if (!cpu_dnn_is_channels_last ())
     return plan->channels_last;

@@ -66,7 +66,7 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   cpu_conv_flatten (c);
   c->n_taps = planes * (by_rows ? c->kernel_h : c->kernel_h * c->kernel_w);
   c->tap_size = c->channels / planes * (by_rows ? c->kernel_w : 1);
-  c->direct = c->depthwise || cpu_conv_reads_inside (c);
+  c->direct = c->depthwise || (!k->is_half && cpu_conv_reads_inside (c));
   c->padded = vectors * k->lanes;
   c->n_panels = cpu_ceil_div (vectors, c->depthwise ? k->strip : k->vectors);
   if (!c->depthwise && planes == 1 && panel > WEIGHTS (l2))

@@ -21,8 +21,9 @@ typedef struct {
 typedef struct {
   const gfloat *x;
   gfloat *y;
-  const gfloat *residual; /* added to the result, as y lies; NULL: none */
-  const gfloat *weights, *bias;
+  const gfloat *residual;       /* added to the result, as y lies; NULL: none */
+  const gfloat *weights, *bias; /* weights: of kernels of halves, halves */
+  const gfloat *factors; /* halves: what the products of an output channel are multiplied with */
   const gfloat *slopes;  /* below 0, by channel; NULL: none */
   gboolean slopes_last;  /* they come after the residual, not before */
   CpuPost before, after; /* of adding the residual */
@@ -37,5 +38,6 @@ typedef struct {
   gint vectors; /* of output channels, of a tile */
   gint pixels;  /* of a tile */
   gint strip;   /* vectors of channels of a depthwise tile */
+  gboolean is_half;
   CpuFloatConvFunc dense, depthwise;
 } CpuFloatConvKernels;
