@@ -19,7 +19,8 @@ gst_nn_rows_init (GstNnRows *r, const GstNnDecodeInput *in, guint index, gint64 
   r->first_class = least;
   r->n_classes = r->columns - least;
   r->objectness = -1;
-  r->is_logit = FALSE;
+  r->is_logit = r->is_final = FALSE;
+  r->detail = r->columns;
   r->i = -1;
   return (rows == n || columns == n) && r->n_classes > 0;
 }
@@ -42,18 +43,26 @@ gst_nn_rows_init_cells (GstNnRows *r, const GstNnDecodeInput *in, guint index, g
   return FALSE;
 }
 
-gboolean
-gst_nn_rows_init_masks (GstNnRows *r, const GstNnDecodeInput *in, gint64 per_cell, gint64 least,
-                        guint *maps)
+/* Which of two outputs is @k maps. */
+static gboolean
+find_maps (const GstNnDecodeInput *in, guint *maps, gint64 *k)
 {
-  gint64 k, h, w;
+  gint64 h, w;
   if (in->tensors->len != 2)
     return FALSE;
   *maps = gst_nn_shape_at (in, 0)->rank == 4 ? 0 : 1;
-  if (!gst_nn_is_map (gst_nn_shape_at (in, *maps), &k, &h, &w) ||
-      !gst_nn_rows_init_cells (r, in, 1 - *maps, per_cell, least))
+  return gst_nn_is_map (gst_nn_shape_at (in, *maps), k, &h, &w);
+}
+
+gboolean
+gst_nn_rows_init_masks (GstNnRows *r, const GstNnDecodeInput *in, gint64 per_cell, gint64 least)
+{
+  gint64 k;
+  if (!find_maps (in, &r->maps, &k) ||
+      !gst_nn_rows_init_cells (r, in, 1 - r->maps, per_cell, least))
     return FALSE;
   r->n_classes -= k;
+  r->detail = r->first_class + r->n_classes;
   return r->n_classes > 0;
 }
 
@@ -61,8 +70,19 @@ gboolean
 gst_nn_rows_init_final (GstNnRows *r, const GstNnDecodeInput *in, guint index, gint64 columns)
 {
   gint64 n, c;
-  return index < in->tensors->len && gst_nn_is_table (gst_nn_shape_at (in, index), &n, &c) &&
-         c == columns && gst_nn_rows_init (r, in, index, n, 5);
+  if (index >= in->tensors->len || !gst_nn_is_table (gst_nn_shape_at (in, index), &n, &c) ||
+      c != columns || !gst_nn_rows_init (r, in, index, n, 5))
+    return FALSE;
+  r->is_final = TRUE;
+  r->detail = 6;
+  return TRUE;
+}
+
+gboolean
+gst_nn_rows_init_final_masks (GstNnRows *r, const GstNnDecodeInput *in)
+{
+  gint64 k;
+  return find_maps (in, &r->maps, &k) && gst_nn_rows_init_final (r, in, 1 - r->maps, 6 + k);
 }
 
 gboolean
@@ -154,8 +174,8 @@ may_reach (GstNnRows *r, gdouble threshold)
   return as_score (r, (gdouble)best) >= threshold;
 }
 
-gboolean
-gst_nn_rows_next (GstNnRows *r, gdouble threshold)
+static gboolean
+next_scored (GstNnRows *r, gdouble threshold)
 {
   while (++r->i < r->n) {
     gint64 k;
@@ -174,8 +194,8 @@ gst_nn_rows_next (GstNnRows *r, gdouble threshold)
 }
 
 /* A class is a small whole number. */
-gboolean
-gst_nn_rows_next_final (GstNnRows *r, gdouble threshold)
+static gboolean
+next_final (GstNnRows *r, gdouble threshold)
 {
   while (++r->i < r->n) {
     gdouble class_id = gst_nn_row_at (r, 5);
@@ -188,48 +208,63 @@ gst_nn_rows_next_final (GstNnRows *r, gdouble threshold)
   return FALSE;
 }
 
-GstNnDetection *
-gst_nn_rows_add_corners (const GstNnRows *r, GArray *objects)
+gboolean
+gst_nn_rows_next (GstNnRows *r, gdouble threshold)
 {
-  gdouble x = gst_nn_row_at (r, 0), y = gst_nn_row_at (r, 1);
-  GstNnDetection *found = gst_nn_add_object (objects, x, y, gst_nn_row_at (r, 2) - x,
-                                             gst_nn_row_at (r, 3) - y, r->score, r->class_id);
-  if (found != NULL)
-    found->row = r->i;
-  return found;
+  return r->is_final ? next_final (r, threshold) : next_scored (r, threshold);
 }
 
-GstNnDetection *
+void
 gst_nn_rows_add_box (const GstNnRows *r, GArray *objects)
 {
+  gdouble x = gst_nn_row_at (r, 0), y = gst_nn_row_at (r, 1);
   gdouble w = gst_nn_row_at (r, 2), h = gst_nn_row_at (r, 3);
   GstNnDetection *found =
-      gst_nn_add_object (objects, gst_nn_row_at (r, 0) - w / 2, gst_nn_row_at (r, 1) - h / 2, w, h,
-                         r->score, r->class_id);
+      r->is_final ? gst_nn_add_object (objects, x, y, w - x, h - y, r->score, r->class_id)
+                  : gst_nn_add_object (objects, x - w / 2, y - h / 2, w, h, r->score, r->class_id);
   if (found != NULL)
     found->row = r->i;
-  return found;
+}
+
+void
+gst_nn_rows_decode (const GstNnDecodeInput *in, GstNnRowsFind find, GArray *objects)
+{
+  GstNnRows r;
+  if (!find (in, &r))
+    return;
+  while (gst_nn_rows_next (&r, in->threshold))
+    gst_nn_rows_add_box (&r, objects);
+}
+
+gboolean
+gst_nn_rows_return (GstNnRows *r, const GstNnDecodeInput *in, GstNnRowsFind find,
+                    const GstNnDetection *found)
+{
+  if (!find (in, r))
+    return FALSE;
+  r->i = found->row;
+  return TRUE;
 }
 
 void
 gst_nn_rows_say_keypoints (const GstNnRows *r, const GstNnDecodeInput *in, GstNnObject *object,
-                           gint64 first, gint64 numbers)
+                           gint64 numbers)
 {
-  for (gint64 k = first; k + numbers <= r->columns; k += numbers)
+  for (gint64 k = r->detail; k + numbers <= r->columns; k += numbers)
     gst_nn_say_keypoint (in, object, gst_nn_row_at (r, k), gst_nn_row_at (r, k + 1),
                          numbers > 2 ? gst_nn_row_at (r, k + 2) : 1);
 }
 
 /* Weighted sum of the maps along a part of one line, as coverage. */
 static void
-cover_line (const GstNnRows *r, gint64 first, const gfloat *maps, const gint64 dims[3],
-            const gint64 part[3], guint8 *out)
+cover_line (const GstNnRows *r, const gfloat *maps, const gint64 dims[3], const gint64 part[3],
+            guint8 *out)
 {
   gint64 n = part[1] - part[0], plane = dims[1] * dims[2];
   g_autofree gfloat *sums = g_new0 (gfloat, n);
   for (gint64 k = 0; k < dims[0]; k++) {
     const gfloat *line = maps + k * plane + part[2] * dims[2] + part[0];
-    gfloat weight = (gfloat)gst_nn_row_at (r, first + k);
+    gfloat weight = (gfloat)gst_nn_row_at (r, r->detail + k);
     for (gint64 i = 0; i < n; i++)
       sums[i] += weight * line[i];
   }
@@ -241,13 +276,16 @@ cover_line (const GstNnRows *r, gint64 first, const gfloat *maps, const gint64 d
 
 /* Bolya et al., arXiv:1904.02689: cells of the maps count whose centre is in the box. */
 void
-gst_nn_rows_say_mask (const GstNnRows *r, const GstNnDecodeInput *in, GstNnObject *object,
-                      const GstNnDetection *found, gint64 first, guint index)
+gst_nn_rows_say_mask (const GstNnDecodeInput *in, GstNnRowsFind find, const GstNnDetection *found,
+                      GstNnObject *object)
 {
+  GstNnRows r;
   gint64 dims[3], x0, x1, y0, y1;
   gdouble sx, sy;
   guint8 *values;
-  gst_nn_is_map (gst_nn_shape_at (in, index), &dims[0], &dims[1], &dims[2]);
+  if (!gst_nn_rows_return (&r, in, find, found))
+    return;
+  gst_nn_is_map (gst_nn_shape_at (in, r.maps), &dims[0], &dims[1], &dims[2]);
   sx = (gdouble)in->width / (gdouble)dims[2];
   sy = (gdouble)in->height / (gdouble)dims[1];
   x0 = (gint64)round (CLAMP (found->x / sx, 0, (gdouble)dims[2]));
@@ -258,7 +296,7 @@ gst_nn_rows_say_mask (const GstNnRows *r, const GstNnDecodeInput *in, GstNnObjec
     return;
   values = g_malloc ((gsize)(x1 - x0) * (gsize)(y1 - y0));
   for (gint64 y = y0; y < y1; y++)
-    cover_line (r, first, gst_nn_data_at (in, index), dims, (gint64[]){ x0, x1, y },
+    cover_line (&r, gst_nn_data_at (in, r.maps), dims, (gint64[]){ x0, x1, y },
                 values + (y - y0) * (x1 - x0));
   gst_nn_say_mask (in, object, GST_NN_MASK_COVERAGE, (guint)(x1 - x0), (guint)(y1 - y0), values,
                    (gdouble[]){ (gdouble)x0 * sx, (gdouble)y0 * sy, (gdouble)(x1 - x0) * sx,

@@ -16,6 +16,9 @@ typedef struct {
   gboolean is_logit; /* scores lack the sigmoid */
   gint finest;       /* stride of the first grid of cells */
   gint64 per_cell;   /* candidates of each */
+  gboolean is_final; /* corners, score, class of what the model itself chose */
+  gint64 detail;     /* column behind the classes: weights of maps, or keypoints */
+  guint maps;        /* output that the weights are for */
   /* the candidate */
   gint64 i;
   gint class_id;
@@ -32,16 +35,17 @@ gboolean gst_nn_rows_init_cells (GstNnRows *rows, const GstNnDecodeInput *in, gu
                                  gint64 per_cell, gint64 least);
 /* The same of two outputs, of which @maps is [1,K,H,W]: the last K columns are weights of maps. */
 gboolean gst_nn_rows_init_masks (GstNnRows *rows, const GstNnDecodeInput *in, gint64 per_cell,
-                                 gint64 least, guint *maps);
+                                 gint64 least);
 /* Output @index as [1,n,@columns] of what the model itself chose: corners, score, class. */
 gboolean gst_nn_rows_init_final (GstNnRows *rows, const GstNnDecodeInput *in, guint index,
                                  gint64 columns);
+/* The same with weights of maps behind. */
+gboolean gst_nn_rows_init_final_masks (GstNnRows *rows, const GstNnDecodeInput *in);
 /* Two outputs in any order, classes [1,n,C] and @boxes [1,n,4]. */
 gboolean gst_nn_rows_init_queries (GstNnRows *rows, const GstNnDecodeInput *in,
                                    const gfloat **boxes);
 /* The next candidate that reaches the threshold. FALSE: there is none. */
 gboolean gst_nn_rows_next (GstNnRows *rows, gdouble threshold);
-gboolean gst_nn_rows_next_final (GstNnRows *rows, gdouble threshold);
 /* The cell of the candidate, and the stride of its grid. */
 gint gst_nn_rows_locate (const GstNnRows *rows, const GstNnDecodeInput *in, gint64 *column,
                          gint64 *row);
@@ -52,13 +56,20 @@ gst_nn_row_at (const GstNnRows *rows, gint64 column)
   return (gdouble)rows->data[rows->i * rows->row_step + column * rows->column_step];
 }
 
-/* Columns 0 to 3 as centre and size, in pixels. */
-GstNnDetection *gst_nn_rows_add_box (const GstNnRows *rows, GArray *objects);
-/* Columns 0 to 3 as corners, in pixels. */
-GstNnDetection *gst_nn_rows_add_corners (const GstNnRows *rows, GArray *objects);
-/* Says keypoints from @first on: x, y and, with three @numbers, a score. */
+/* Columns 0 to 3 as a box in pixels: centre and size, or corners of what is final. */
+void gst_nn_rows_add_box (const GstNnRows *rows, GArray *objects);
+
+/* Finds a decoder's table; FALSE: the outputs are none of its. */
+typedef gboolean (*GstNnRowsFind) (const GstNnDecodeInput *in, GstNnRows *rows);
+
+/* Adds the boxes of all candidates that reach the threshold. */
+void gst_nn_rows_decode (const GstNnDecodeInput *in, GstNnRowsFind find, GArray *objects);
+/* The candidate that @found was. */
+gboolean gst_nn_rows_return (GstNnRows *rows, const GstNnDecodeInput *in, GstNnRowsFind find,
+                             const GstNnDetection *found);
+/* Says keypoints behind the classes: x, y and, with three @numbers, a score. */
 void gst_nn_rows_say_keypoints (const GstNnRows *rows, const GstNnDecodeInput *in,
-                                GstNnObject *object, gint64 first, gint64 numbers);
-/* Says the mask whose weights for the maps of output @index stand from @first on. */
-void gst_nn_rows_say_mask (const GstNnRows *rows, const GstNnDecodeInput *in, GstNnObject *object,
-                           const GstNnDetection *found, gint64 first, guint index);
+                                GstNnObject *object, gint64 numbers);
+/* Says the mask of an object of gst_nn_rows_decode(). */
+void gst_nn_rows_say_mask (const GstNnDecodeInput *in, GstNnRowsFind find,
+                           const GstNnDetection *found, GstNnObject *object);

@@ -23,7 +23,7 @@ decode (const GstNnDecodeInput *in, GArray *objects)
 {
   GstNnRows r;
   find_rows (in, &r);
-  while (gst_nn_rows_next_final (&r, in->threshold))
+  while (gst_nn_rows_next (&r, in->threshold))
     gst_nn_add_rotated (objects, (gdouble[]){ gst_nn_row_at (&r, 0), gst_nn_row_at (&r, 1) },
                         gst_nn_row_at (&r, 2), gst_nn_row_at (&r, 3), gst_nn_row_at (&r, 6),
                         r.score, r.class_id);

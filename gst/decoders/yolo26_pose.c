@@ -34,19 +34,16 @@ recognises (const GstNnDecodeInput *in)
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
-  GstNnRows rows;
-  find_rows (in, &rows);
-  while (gst_nn_rows_next_final (&rows, in->threshold))
-    gst_nn_rows_add_corners (&rows, objects);
+  gst_nn_rows_decode (in, find_rows, objects);
 }
 
 static void
 detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object)
 {
   GstNnRows rows;
-  find_rows (in, &rows);
-  rows.i = found->row;
-  gst_nn_rows_say_keypoints (&rows, in, object, 6, 3);
+  if (!gst_nn_rows_return (&rows, in, find_rows, found))
+    return;
+  gst_nn_rows_say_keypoints (&rows, in, object, 3);
   if (rows.columns == 6 + 3 * N_COCO)
     gst_nn_say_skeleton (object, "coco-17");
 }

@@ -5,44 +5,28 @@
 #include <glib/gi18n-lib.h>
 
 static gboolean
-find_rows (const GstNnDecodeInput *in, GstNnRows *rows, guint *maps)
+find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
 {
-  gint64 k, h, w;
-  if (in->tensors->len != 2)
-    return FALSE;
-  *maps = gst_nn_shape_at (in, 0)->rank == 4 ? 0 : 1;
-  return gst_nn_is_map (gst_nn_shape_at (in, *maps), &k, &h, &w) &&
-         gst_nn_rows_init_final (rows, in, 1 - *maps, 6 + k);
+  return gst_nn_rows_init_final_masks (rows, in);
 }
 
 static gboolean
 fits (const GstNnDecodeInput *in)
 {
   GstNnRows rows;
-  guint maps;
-  return find_rows (in, &rows, &maps);
+  return find_rows (in, &rows);
 }
 
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
-  GstNnRows rows;
-  guint maps;
-  if (!find_rows (in, &rows, &maps))
-    return;
-  while (gst_nn_rows_next_final (&rows, in->threshold))
-    gst_nn_rows_add_corners (&rows, objects);
+  gst_nn_rows_decode (in, find_rows, objects);
 }
 
 static void
 detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object)
 {
-  GstNnRows rows;
-  guint maps;
-  if (!find_rows (in, &rows, &maps))
-    return;
-  rows.i = found->row;
-  gst_nn_rows_say_mask (&rows, in, object, found, 6, maps);
+  gst_nn_rows_say_mask (in, find_rows, found, object);
 }
 
 const GstNnDecoder gst_nn_decoder_yolo26_seg = {

@@ -25,10 +25,7 @@ fits (const GstNnDecodeInput *in)
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
-  GstNnRows rows;
-  find_rows (in, &rows);
-  while (gst_nn_rows_next (&rows, in->threshold))
-    gst_nn_rows_add_box (&rows, objects);
+  gst_nn_rows_decode (in, find_rows, objects);
 }
 
 const GstNnDecoder gst_nn_decoder_yolov5 = {

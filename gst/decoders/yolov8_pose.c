@@ -7,26 +7,31 @@
 
 #define N_COCO 17
 
+/* x, y, and a score where that comes out even. */
+static gint64
+count_numbers (const GstNnRows *rows)
+{
+  return (rows->columns - rows->detail) % 3 == 0 ? 3 : 2;
+}
+
 /* Classes, unless labels say how many there are: one, a person. */
 static gboolean
-find_rows (const GstNnDecodeInput *in, GstNnRows *rows, gint64 *first, gint64 *numbers)
+find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
 {
   gint64 n;
   if (in->tensors->len != 1 || !gst_nn_rows_init_cells (rows, in, 0, 1, 4))
     return FALSE;
   rows->n_classes = in->n_labels > 0 ? in->n_labels : 1;
-  *first = 4 + rows->n_classes;
-  n = rows->columns - *first;
-  *numbers = n % 3 == 0 ? 3 : 2;
-  return n > 0 && n % *numbers == 0;
+  rows->detail = 4 + rows->n_classes;
+  n = rows->columns - rows->detail;
+  return n > 0 && n % count_numbers (rows) == 0;
 }
 
 static gboolean
 fits (const GstNnDecodeInput *in)
 {
   GstNnRows rows;
-  gint64 first, numbers;
-  return find_rows (in, &rows, &first, &numbers);
+  return find_rows (in, &rows);
 }
 
 /* One class with keypoints; a list of labels may also be shorter than a detector's classes. */
@@ -34,31 +39,24 @@ static gboolean
 recognises (const GstNnDecodeInput *in)
 {
   GstNnRows rows;
-  gint64 first, numbers;
-  return find_rows (in, &rows, &first, &numbers) && rows.n_classes == 1 &&
-         (in->n_labels == 1 || rows.columns == first + 3 * N_COCO);
+  return find_rows (in, &rows) && rows.n_classes == 1 &&
+         (in->n_labels == 1 || rows.columns == rows.detail + 3 * N_COCO);
 }
 
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
-  GstNnRows rows;
-  gint64 first, numbers;
-  find_rows (in, &rows, &first, &numbers);
-  while (gst_nn_rows_next (&rows, in->threshold))
-    gst_nn_rows_add_box (&rows, objects);
+  gst_nn_rows_decode (in, find_rows, objects);
 }
 
 static void
 detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object)
 {
   GstNnRows rows;
-  gint64 first, numbers;
-  if (!find_rows (in, &rows, &first, &numbers))
+  if (!gst_nn_rows_return (&rows, in, find_rows, found))
     return;
-  rows.i = found->row;
-  gst_nn_rows_say_keypoints (&rows, in, object, first, numbers);
-  if (rows.columns - first == numbers * N_COCO)
+  gst_nn_rows_say_keypoints (&rows, in, object, count_numbers (&rows));
+  if (rows.columns - rows.detail == count_numbers (&rows) * N_COCO)
     gst_nn_say_skeleton (object, "coco-17");
 }
 

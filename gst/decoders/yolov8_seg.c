@@ -6,37 +6,28 @@
 #include <glib/gi18n-lib.h>
 
 static gboolean
-find_rows (const GstNnDecodeInput *in, GstNnRows *rows, guint *maps)
+find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
 {
-  return gst_nn_rows_init_masks (rows, in, 1, 4, maps);
+  return gst_nn_rows_init_masks (rows, in, 1, 4);
 }
 
 static gboolean
 fits (const GstNnDecodeInput *in)
 {
   GstNnRows rows;
-  guint maps;
-  return find_rows (in, &rows, &maps);
+  return find_rows (in, &rows);
 }
 
 static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
-  GstNnRows rows;
-  guint maps;
-  find_rows (in, &rows, &maps);
-  while (gst_nn_rows_next (&rows, in->threshold))
-    gst_nn_rows_add_box (&rows, objects);
+  gst_nn_rows_decode (in, find_rows, objects);
 }
 
 static void
 detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object)
 {
-  GstNnRows rows;
-  guint maps;
-  find_rows (in, &rows, &maps);
-  rows.i = found->row;
-  gst_nn_rows_say_mask (&rows, in, object, found, rows.first_class + rows.n_classes, maps);
+  gst_nn_rows_say_mask (in, find_rows, found, object);
 }
 
 const GstNnDecoder gst_nn_decoder_yolov8_seg = {

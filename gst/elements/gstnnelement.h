@@ -8,8 +8,9 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/nn/nn.h>
 
-/* A GError as element error, in one place. */
+/* A GError as element error or warning, in one place. */
 void gst_nn_post_error (GstElement *element, const GError *error);
+void gst_nn_post_warning (GstElement *element, const GError *error);
 
 /* FALSE, and an element error that names what @pad takes, what came (NULL: nothing) and what helps,
  * where @pad's template does not have @caps. */

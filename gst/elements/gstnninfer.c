@@ -40,10 +40,13 @@ enum {
   PROP_STATS,
   PROP_STATS_INTERVAL,
   PROP_INSTANCE_ID,
-  PROP_MAX_MEMORY
+  PROP_MAX_MEMORY,
+  PROP_INFERENCE_TIMEOUT,
+  PROP_MAX_ERRORS
 };
 
-static const gchar *const counts[] = { "frames", "inferred", "late", "passed", "dropped", NULL };
+static const gchar *const counts[] = { "frames",  "inferred", "late", "passed",
+                                       "dropped", "failed",   NULL };
 static const gchar *const times[] = { "queueing", "preprocessing", "inference", "total", NULL };
 
 #define MOST_BUFFERS 32         /* that pass, queued */
@@ -75,6 +78,8 @@ static const GstNnField fields[] = {
   { PROP_INSTANCE_ID, G_STRUCT_OFFSET (GstNnInfer, instance_id) },
   { PROP_NIREQ, G_STRUCT_OFFSET (GstNnInfer, nireq) },
   { PROP_MAX_MEMORY, G_STRUCT_OFFSET (GstNnInfer, max_memory) },
+  { PROP_INFERENCE_TIMEOUT, G_STRUCT_OFFSET (GstNnInfer, inference_timeout) },
+  { PROP_MAX_ERRORS, G_STRUCT_OFFSET (GstNnInfer, max_errors) },
   { PROP_INTERVAL, G_STRUCT_OFFSET (GstNnInfer, interval) },
   { PROP_MAX_SIZE_BUFFERS, G_STRUCT_OFFSET (GstNnInfer, max_size_buffers) },
   { PROP_MAX_SIZE_BYTES, G_STRUCT_OFFSET (GstNnInfer, max_size_bytes) },
@@ -90,6 +95,7 @@ is_of_model (guint id)
 {
   return id == PROP_MODEL || id == PROP_DEVICE || id == PROP_EXTENSIONS || id == PROP_NIREQ ||
          id == PROP_CONFIG || id == PROP_INSTANCE_ID || id == PROP_MAX_MEMORY ||
+         id == PROP_INFERENCE_TIMEOUT ||
          (id >= GST_NN_MODEL_PROP_FIRST && id < GST_NN_REGION_PROP_FIRST);
 }
 
@@ -141,6 +147,7 @@ start_early (GstNnInfer *self)
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (self->sinkpad, NULL);
   gboolean is_video = peer == NULL || gst_caps_can_intersect (peer, video);
   self->frame_count = 0;
+  self->n_errors = 0;
   gst_nn_stats_reset (self->stats);
   gst_nn_infer_forget_qos (self);
   return gst_nn_infer_model_needs_caps (self->opened, is_video) ||
@@ -264,6 +271,11 @@ install_model_properties (GObjectClass *klass)
                               _ ("MiB of host memory that the model and its requests may take; 0: "
                                  "what the process may"),
                               0, G_MAXINT, 0, PLAYING));
+  install (klass, PROP_INFERENCE_TIMEOUT,
+           g_param_spec_uint ("inference-timeout", "Inference timeout",
+                              _ ("Milliseconds after which a frame whose device does not return "
+                                 "is an error; 0: never"),
+                              0, G_MAXINT, 0, PLAYING));
   gst_nn_model_props_install (klass, GST_NN_MODEL_PICTURES | GST_NN_MODEL_RESULTS,
                               GST_PARAM_MUTABLE_PLAYING);
 }
@@ -297,6 +309,16 @@ install_live_properties (GObjectClass *klass)
 }
 
 static void
+install_errors (GObjectClass *klass)
+{
+  install (klass, PROP_MAX_ERRORS,
+           g_param_spec_uint ("max-errors", "Maximum errors",
+                              _ ("Frames one after another that may fail to be inferred: they pass "
+                                 "without a result, the next one stops the stream"),
+                              0, G_MAXUINT, 0, PLAYING));
+}
+
+static void
 install_statistics (GObjectClass *klass)
 {
   install (klass, PROP_LATENCY,
@@ -325,6 +347,7 @@ gst_nn_infer_class_init (GstNnInferClass *klass)
   object_class->finalize = gst_nn_infer_finalize;
   install_model_properties (object_class);
   install_live_properties (object_class);
+  install_errors (object_class);
   install_statistics (object_class);
   gst_nn_region_props_install (object_class);
   gst_type_mark_as_plugin_api (GST_TYPE_NN_DROP_POLICY, 0);

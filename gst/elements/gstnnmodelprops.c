@@ -242,6 +242,8 @@ static const Kind kinds[] = {
   { "decoder", GST_NN_MODEL_RESULTS, &an_enum, .get_enum = gst_nn_decoder_name_get_type },
   { "pad-value", GST_NN_MODEL_PICTURES, &a_double, .none = -1, .max = 255,
     .more = N_ ("; -1: as the model's description says") },
+  { "crop-fraction", GST_NN_MODEL_PICTURES, &a_double, .none = 0, .max = 1,
+    .more = N_ ("; 0: as the model's description says, else 1") },
   { "mean", GST_NN_MODEL_PICTURES, &doubles, .none = -G_MAXDOUBLE, .max = G_MAXDOUBLE,
     .more = EXAMPLE },
   { "scale", GST_NN_MODEL_PICTURES, &doubles, .none = -G_MAXDOUBLE, .max = G_MAXDOUBLE,
@@ -252,6 +254,8 @@ static const Kind kinds[] = {
     .more = N_ (", such as \"<8,16,32>\"") },
   { "width", GST_NN_MODEL_PICTURES, &an_int, .max = 16384, .more = OR_AS_THE_FRAME },
   { "height", GST_NN_MODEL_PICTURES, &an_int, .max = 16384, .more = OR_AS_THE_FRAME },
+  { "max-width", GST_NN_MODEL_PICTURES, &an_int, .max = 16384,
+    .more = N_ ("; 0: as the model's description says, else all have one width") },
   /* nndecode has properties of its own, which may change while it plays. */
   { .key = "threshold" },
   { .key = "iou-threshold" },

@@ -239,7 +239,7 @@ gst_nn_preproc_transform (GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
   gst_nn_buffer_append_tensor (out, tensor);
   gst_buffer_copy_into (out, in, GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   meta = gst_buffer_add_nn_tensor_meta (out);
-  gst_nn_frame_describe (&frame, self->description->resize, self->width, self->height, meta);
+  gst_nn_frame_describe (&frame, self->description, self->width, self->height, meta);
   return GST_FLOW_OK;
 }
 

@@ -12,6 +12,9 @@
  * sent is tried again, kept on disk where #GstNnPublish:spool-location says so, and else counted
  * in #GstNnPublish:stats and said once as a warning.
  *
+ * Pictures of the objects are in every record with #GstNnPublish:thumbnail-size, and in one that is
+ * asked for with #GstNnPublish::request-thumbnails.
+ *
  * |[
  * ... ! nndecode ! nnpublish location=mqtts://broker/cameras/door \
  *   options=options,user=door,password-file=/etc/door.secret,qos=1 on-change=true ! ...
@@ -28,6 +31,8 @@
 
 GST_DEBUG_CATEGORY_STATIC (gst_nn_publish_debug);
 #define GST_CAT_DEFAULT gst_nn_publish_debug
+
+#define REQUESTED_SIZE 128 /* pixels of the thumbnails of who asks for any */
 
 static const struct {
   GstNnRecordFunc write;
@@ -51,6 +56,7 @@ struct _GstNnPublish {
   GstStructure *stats;           /* object lock; of the last run */
   GstNnWriter *writer;           /* object lock, where it changes or another thread reads it */
   gchar *written;                /* what was opened since READY: goes on where it ended */
+  gint requested; /* atomic: size of the thumbnails that the next record is to have, or 0 */
   /* streaming thread */
   Wanted wanted;
   GstNnSelectState state;
@@ -140,6 +146,22 @@ write_record (GstNnPublish *self, GstNnPublishFormat format, GstBuffer *buffer,
   return record;
 }
 
+/* A request waits for a frame with an object that is told of. */
+static gboolean
+take_request (GstNnPublish *self, GstNnResultMeta *meta, GstNnRecordInfo *info)
+{
+  const GstNnObject *o;
+  gint size = 0;
+  if (g_atomic_int_get (&self->requested) == 0)
+    return FALSE;
+  for (guint i = 0; meta && (o = gst_nn_result_meta_get_object (meta, i)) != NULL && size == 0; i++)
+    if (gst_nn_record_wants (info, o))
+      size = g_atomic_int_exchange (&self->requested, 0);
+  if (size != 0)
+    info->thumbnail_size = (guint)size;
+  return size != 0;
+}
+
 static GstFlowReturn
 gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -155,6 +177,8 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
     return GST_FLOW_OK;
   gst_nn_record_info_fill (&info, &base->segment, buffer, self->n_frames);
   read_settings (self, &info, &select, &format);
+  if (take_request (self, meta, &info))
+    select = (GstNnSelectSettings){ .empty = TRUE };
   if (gst_nn_select (&self->state, &select, meta, &info)) {
     gchar *line = write_record (self, format, buffer, meta, &info);
     GST_LOG_OBJECT (self, "tells of frame %" G_GUINT64_FORMAT, info.frame);
@@ -295,6 +319,34 @@ gst_nn_publish_finalize (GObject *object)
 }
 
 static void
+on_request_thumbnails (GstNnPublish *self, guint size)
+{
+  GST_DEBUG_OBJECT (self, "thumbnails of %u pixels are asked for", size);
+  g_atomic_int_set (&self->requested,
+                    size ? (gint)MIN (size, GST_NN_PUBLISH_MAX_THUMBNAIL) : REQUESTED_SIZE);
+}
+
+static void
+install_signals (GObjectClass *klass)
+{
+  /**
+   * GstNnPublish::request-thumbnails:
+   * @publish: the element
+   * @size: pixels of the thumbnails' longer edge, at most 1024; 0: 128
+   *
+   * Asks for one record with a JPEG of each object: that of the next frame on which there is an
+   * object to tell of. It is told even where #GstNnPublish:on-change or
+   * #GstNnPublish:min-interval would keep it back. Asking again before that changes the size only.
+   * Other formats than lines of JSON have no thumbnails. Any thread may emit it, in any state.
+   *
+   * Since: 1.0
+   */
+  g_signal_new_class_handler (
+      "request-thumbnails", G_OBJECT_CLASS_TYPE (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (on_request_thumbnails), NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
+}
+
+static void
 gst_nn_publish_class_init (GstNnPublishClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -310,6 +362,7 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
       g_param_spec_boxed ("stats", "Statistics",
                           _ ("Records: sent, lost, queued, spooled; failing"), GST_TYPE_STRUCTURE,
                           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  install_signals (object_class);
   element_class->change_state = gst_nn_publish_change_state;
   base->transform_ip = gst_nn_publish_transform_ip;
   base->before_transform = gst_nn_before_transform;

@@ -195,12 +195,13 @@ gst_nn_frame_bind (GstNnFrame *frame, const GstVideoInfo *video, GstBuffer *buff
 }
 
 void
-gst_nn_frame_describe (const GstNnFrame *frame, AxonImageFit fit, gint width, gint height,
+gst_nn_frame_describe (const GstNnFrame *frame, const GstNnDescription *d, gint width, gint height,
                        GstNnTensorMeta *meta)
 {
   meta->width = frame->width;
   meta->height = frame->height;
-  axon_image_geometry_init (&meta->geometry, &frame->info, fit, width, height);
+  axon_image_geometry_init (&meta->geometry, &frame->info, d->resize, d->crop_fraction, width,
+                            height);
   meta->geometry.x -= frame->x;
   meta->geometry.y -= frame->y;
 }
@@ -226,6 +227,7 @@ gst_nn_preprocess_new (const GstNnDescription *d)
   AxonPreprocess *pp = axon_preprocess_new ();
   axon_preprocess_set_color (pp, d->color);
   axon_preprocess_set_fit (pp, d->resize, d->pad_value);
+  axon_preprocess_set_crop_fraction (pp, d->crop_fraction);
   axon_preprocess_set_mean (pp, d->mean, d->n_mean);
   axon_preprocess_set_scale (pp, d->scale, d->n_scale);
   axon_preprocess_set_size (pp, d->width, d->height);

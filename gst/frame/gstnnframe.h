@@ -32,8 +32,8 @@ gboolean gst_nn_frame_bind_region (const GstNnFrame *frame, AxonImageInfo *info,
 gboolean gst_nn_frame_bind (GstNnFrame *frame, const GstVideoInfo *video, GstBuffer *buffer,
                             AxonInferRequest *request, guint first_input, GError **error);
 /* Where the frame lay in a tensor of that size, for @meta; also after unmapping. */
-void gst_nn_frame_describe (const GstNnFrame *frame, AxonImageFit fit, gint width, gint height,
-                            GstNnTensorMeta *meta);
+void gst_nn_frame_describe (const GstNnFrame *frame, const GstNnDescription *description,
+                            gint width, gint height, GstNnTensorMeta *meta);
 void gst_nn_frame_unmap (GstNnFrame *frame);
 
 /* A side of the input of a model that leaves it free, for frames whose sides are @side and @other:

@@ -45,6 +45,7 @@ take_properties (GstNnInfer *self)
   m->extensions = g_strdup (self->extensions);
   m->nireq = self->nireq;
   m->max_memory = self->max_memory;
+  m->inference_timeout = self->inference_timeout;
   m->instance_id = self->instance_id && *self->instance_id ? g_strdup (self->instance_id) : NULL;
   m->config = self->config ? gst_structure_copy (self->config) : NULL;
   gst_nn_model_props_copy (&m->props, &self->props);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "infer/gstnninfermodel.h"
 #include "infer/gstnninfershare.h"
+#include "infer/gstnninferwidth.h"
 
 #include "caps/gstnncaps.h"
 #include "elements/gstnnelement.h"
@@ -36,6 +37,7 @@ gst_nn_infer_model_unref (GstNnInferModel *m)
   g_clear_pointer (&m->description, gst_nn_description_unref);
   g_clear_object (&m->graph);
   g_clear_object (&m->compiled);
+  g_clear_pointer (&m->steps, g_hash_table_unref);
   g_clear_pointer (&m->share, gst_nn_infer_share_unref);
   g_free (m->instance_id);
   g_free (m);
@@ -97,6 +99,11 @@ prepare_video (GstNnInferModel *m, const GstCaps *caps, GError **error)
     return FALSE;
   }
   choose_size (m, GST_VIDEO_INFO_WIDTH (&info), GST_VIDEO_INFO_HEIGHT (&info));
+  if (gst_nn_infer_width_is_free (m)) {
+    m->steps = g_hash_table_new_full (NULL, NULL, NULL, g_object_unref);
+    m->graph = gst_nn_infer_width_build (m, error);
+    return m->graph != NULL;
+  }
   if (gst_nn_infer_model_needs_caps (m, TRUE))
     axon_preprocess_set_size (pp, m->input_width, m->input_height);
   m->graph = axon_preprocess_build (pp, m->model, 0, error);
@@ -162,6 +169,7 @@ gst_nn_infer_model_prepare (const GstNnInferModel *opened, const GstNnStream *st
   m->device_is_set = opened->device_is_set;
   m->nireq = opened->nireq;
   m->max_memory = opened->max_memory;
+  m->inference_timeout = opened->inference_timeout;
   m->config = opened->config ? gst_structure_copy (opened->config) : NULL;
   m->model = g_object_ref (opened->model);
   m->description = gst_nn_description_ref (opened->description);

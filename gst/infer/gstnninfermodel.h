@@ -25,7 +25,7 @@ typedef struct {
   /* properties, as they were when it was made */
   gchar *path, *device, *extensions;
   gboolean device_is_set;
-  guint nireq, max_memory;
+  guint nireq, max_memory, inference_timeout;
   GstStructure *config; /* or NULL */
   GstNnModelProps props;
   gchar *instance_id;     /* or NULL: shares nothing */
@@ -36,8 +36,10 @@ typedef struct {
   /* prepared */
   gboolean is_video;
   GstNnInferGoal goal;
-  gint input_width, input_height; /* where it takes pictures */
-  AxonModel *graph; /* for tensors with their shapes, for video with the picture step */
+  gint input_width, input_height; /* where it takes pictures; the least width where it is free */
+  GHashTable *steps;              /* width -> AxonInferRequest, or NULL: see gstnninferwidth.h */
+  AxonModel
+      *graph; /* for tensors with their shapes, for video with the picture step, or with none */
   /* compiled */
   AxonCompiledModel *compiled;
 } GstNnInferModel;

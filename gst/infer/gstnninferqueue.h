@@ -43,6 +43,7 @@ typedef struct {
   GstNnInferSeat *turn;      /* FRAME: until @request is done */
   GstNnInferSeat *seat;      /* FRAME: where @request goes back to */
   GstNnFrame frame;          /* FRAME from video: mapped while the request runs */
+  gint width;                /* FRAME from video: of its picture; 0: as all of @model */
   GPtrArray *maps;           /* FRAME from tensors: mapped memories */
   GstEvent *event;           /* EVENT */
   GstQuery *query;           /* QUERY, answered by the task */

@@ -146,7 +146,7 @@ install_contents (GParamSpec **specs)
   specs[PROP_THUMBNAIL_SIZE] =
       g_param_spec_uint ("thumbnail-size", "Thumbnail size",
                          _ ("Each object's picture as JPEG, its longer edge in pixels; 0: none"), 0,
-                         1024, 0, CONTROLLED);
+                         GST_NN_PUBLISH_MAX_THUMBNAIL, 0, CONTROLLED);
 }
 
 void

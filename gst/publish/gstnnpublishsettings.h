@@ -4,7 +4,8 @@
 
 #include <gst/gst.h>
 
-#define GST_NN_PUBLISH_LOCATION "stdout" /* where none is set */
+#define GST_NN_PUBLISH_LOCATION "stdout"  /* where none is set */
+#define GST_NN_PUBLISH_MAX_THUMBNAIL 1024 /* pixels of the longer edge */
 
 typedef enum { GST_NN_PUBLISH_JSON, GST_NN_PUBLISH_COCO, GST_NN_PUBLISH_ONVIF } GstNnPublishFormat;
 

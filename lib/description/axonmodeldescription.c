@@ -25,6 +25,7 @@ axon_model_description_new (void)
   d->origin = g_string_new (NULL);
   d->color = g_strdup ("rgb");
   d->resize = AXON_IMAGE_FIT_STRETCH;
+  d->crop_fraction = 1;
   d->threshold = d->iou_threshold = -1;
   d->sources = g_new0 (gchar *, AXON_N_FIELDS);
   return d;

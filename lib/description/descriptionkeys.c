@@ -205,6 +205,18 @@ get_height (const AxonModelDescription *d)
 }
 
 static gboolean
+set_max_width (AxonModelDescription *d, const gchar *text, GError **error)
+{
+  return set_size (&d->max_width, text, error);
+}
+
+static gchar *
+get_max_width (const AxonModelDescription *d)
+{
+  return g_strdup_printf ("%d", d->max_width);
+}
+
+static gboolean
 set_decoder (AxonModelDescription *d, const gchar *text, G_GNUC_UNUSED GError **error)
 {
   d->decoder = g_strdup (text);
@@ -312,6 +324,24 @@ get_fraction (gdouble value)
 }
 
 static gboolean
+set_crop_fraction (AxonModelDescription *d, const gchar *text, GError **error)
+{
+  gdouble v;
+  if (!set_fraction (&v, text, error))
+    return FALSE;
+  if (!(v > 0))
+    return wrong (error, _ ("a number above 0, up to 1"), text);
+  d->crop_fraction = v;
+  return TRUE;
+}
+
+static gchar *
+get_crop_fraction (const AxonModelDescription *d)
+{
+  return get_fraction (d->crop_fraction);
+}
+
+static gboolean
 set_threshold (AxonModelDescription *d, const gchar *text, GError **error)
 {
   return set_fraction (&d->threshold, text, error);
@@ -360,6 +390,8 @@ static const AxonDescriptionKey keys[] = {
     N_ ("Channel order that the model wants: rgb, bgr or gray") },
   { "resize", AXON_FIELD_RESIZE, set_resize, get_resize, FALSE,
     N_ ("How a frame becomes the model's shape: stretch, letterbox, top-left or crop") },
+  { "crop-fraction", AXON_FIELD_CROP_FRACTION, set_crop_fraction, get_crop_fraction, FALSE,
+    N_ ("How much of the shorter side resize=crop takes, above 0 and up to 1") },
   { "pad-value", AXON_FIELD_PAD_VALUE, set_pad_value, get_pad_value, FALSE,
     N_ ("Pixel value of letterbox bars, 0 to 255") },
   { "mean", AXON_FIELD_MEAN, set_mean, get_mean, FALSE,
@@ -370,8 +402,10 @@ static const AxonDescriptionKey keys[] = {
     N_ ("Input width where the model leaves it free") },
   { "height", AXON_FIELD_HEIGHT, set_height, get_height, FALSE,
     N_ ("Input height where the model leaves it free") },
-  { "decoder", AXON_FIELD_DECODER, set_decoder, get_decoder, FALSE,
-    N_ ("Decoder of the outputs") },
+  { "max-width", AXON_FIELD_MAX_WIDTH, set_max_width, get_max_width, FALSE,
+    N_ ("Up to where each picture is as wide as it is for its height, where the model leaves its "
+        "width free") },
+  { "decoder", AXON_FIELD_DECODER, set_decoder, get_decoder, FALSE, N_ ("Decoder of the outputs") },
   { "anchors", AXON_FIELD_ANCHORS, set_anchors, get_anchors, FALSE,
     N_ ("Widths and heights of anchors in pixels, finest grid first") },
   { "strides", AXON_FIELD_STRIDES, set_strides, get_strides, FALSE,

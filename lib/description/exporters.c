@@ -190,10 +190,10 @@ static gboolean
 say_characters (AxonModelDescription *d, const AxonSpeaker *speaker, AxonModel *model,
                 GError **error)
 {
-  static const Pair usual[] = {
-    { "color", "bgr" },      { "mean", "127.5" }, { "scale", "127.5" },
-    { "resize", "stretch" }, { "width", "320" },  { "decoder", "ctc" }
-  };
+  static const Pair usual[] = { { "color", "bgr" },       { "mean", "127.5" },
+                                { "scale", "127.5" },     { "resize", "top-left" },
+                                { "pad-value", "127.5" }, { "max-width", "3200" },
+                                { "width", "320" },       { "decoder", "ctc" } };
   const gchar *text = axon_model_get_metadata (model, "character");
   g_auto (GStrv) lines = NULL;
   gchar **labels;

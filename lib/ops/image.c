@@ -23,10 +23,13 @@ axon_image_target_init (AxonImageTarget *t, const AxonNode *node, GError **error
                           .nhwc = g_str_equal (axon_node_get_string (node, "layout"), "nhwc"),
                           .bgr = g_str_equal (color, "bgr"),
                           .fit = (AxonImageFit)axon_node_get_int (node, "fit"),
+                          .crop_fraction = (gdouble)axon_node_get_float (node, "crop_fraction"),
                           .dtype = (AxonDType)axon_node_get_int (node, "dtype"),
                           .pad = (gfloat)axon_node_get_float (node, "pad_value") };
   if (t->width < 1 || t->height < 1 || t->width > 16384 || t->height > 16384)
     FAIL (ARGUMENT, "target size %dx%d is out of range", t->width, t->height);
+  if (!(t->crop_fraction > 0 && t->crop_fraction <= 1))
+    FAIL (ARGUMENT, "crop_fraction is %g, expected above 0, up to 1", t->crop_fraction);
   if (axon_dtype_get_size (t->dtype) == 0)
     FAIL (ARGUMENT, "target type %d", (int)t->dtype);
   if ((n_mean > 1 && n_mean != (guint)t->channels) ||
@@ -144,7 +147,7 @@ eval_image (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   }
   if (!axon_image_info_check (&info, bytes, error) || !axon_image_target_init (&t, node, error))
     return FALSE;
-  axon_image_sampling_init (&s, &info, t.fit, t.width, t.height);
+  axon_image_sampling_init (&s, &info, &t);
   axon_image_colors_init (&colors, &info);
   for (gint y = 0; y < t.height; y++)
     for (gint x = 0; x < t.width; x++) {
@@ -177,7 +180,7 @@ static const AxonOp rows[] = {
       .attrs = ATTRS (REQUIRED ("width", AXON_ATTR_INT), REQUIRED ("height", AXON_ATTR_INT),
                       ATTR_S ("color", "rgb"), ATTR_S ("layout", "nchw"), ATTR_I ("fit", 0),
                       ATTR_I ("dtype", AXON_DTYPE_F32), ATTR_FLOATS ("mean"), ATTR_FLOATS ("scale"),
-                      ATTR_F ("pad_value", 0)),
+                      ATTR_F ("pad_value", 0), ATTR_F ("crop_fraction", 1)),
       .infer = infer_image,
       .eval = eval_image,
       .flags = AXON_OP_ANY_INPUT_SIZE,

@@ -10,6 +10,7 @@
  * @geometry: (out caller-allocates): the result
  * @info: a checked description
  * @fit: what happens to the aspect ratio
+ * @crop_fraction: how much of that part %AXON_IMAGE_FIT_CROP takes, above 0, up to 1
  * @width: tensor width
  * @height: tensor height
  *
@@ -17,7 +18,7 @@
  */
 void
 axon_image_geometry_init (AxonImageGeometry *geometry, const AxonImageInfo *info, AxonImageFit fit,
-                          gint width, gint height)
+                          gdouble crop_fraction, gint width, gint height)
 {
   gboolean all = !(info->crop_width > 0);
   gdouble cw = all ? (gdouble)info->width : info->crop_width;
@@ -30,7 +31,7 @@ axon_image_geometry_init (AxonImageGeometry *geometry, const AxonImageInfo *info
                           .width = width,
                           .height = height };
   if (fit == AXON_IMAGE_FIT_CROP) {
-    gdouble ratio = fmin (cw / width, ch / height);
+    gdouble ratio = fmin (cw / width, ch / height) * crop_fraction;
     g.x += (cw - width * ratio) / 2;
     g.y += (ch - height * ratio) / 2;
     cw = width * ratio;
@@ -89,15 +90,16 @@ set_limits (gboolean all, gdouble start, gdouble length, gint64 size, gint *firs
 }
 
 void
-axon_image_sampling_init (AxonImageSampling *sampling, const AxonImageInfo *info, AxonImageFit fit,
-                          gint width, gint height)
+axon_image_sampling_init (AxonImageSampling *sampling, const AxonImageInfo *info,
+                          const AxonImageTarget *target)
 {
   AxonImageSampling *s = sampling;
   gboolean turned = info->angle < 0 || info->angle > 0;
   gboolean all = turned || !(info->crop_width > 0);
   gdouble x, y;
   s->format = axon_image_format_get_info ((AxonImageFormat)info->format);
-  axon_image_geometry_init (&s->geometry, info, fit, width, height);
+  axon_image_geometry_init (&s->geometry, info, target->fit, target->crop_fraction, target->width,
+                            target->height);
   x = s->geometry.dst_x + 0.5;
   y = s->geometry.dst_y + 0.5;
   axon_image_geometry_to_picture (&s->geometry, &x, &y);

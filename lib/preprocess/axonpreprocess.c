@@ -20,7 +20,7 @@ struct _AxonPreprocess {
   gchar *color, *layout;
   AxonDType dtype;
   AxonImageFit fit;
-  gdouble pad_value;
+  gdouble pad_value, crop_fraction;
   gfloat mean[4], scale[4];
   guint n_mean, n_scale;
 };
@@ -33,6 +33,7 @@ axon_preprocess_init (AxonPreprocess *self)
   self->color = g_strdup ("rgb");
   self->layout = NULL;
   self->dtype = AXON_DTYPE_F32;
+  self->crop_fraction = 1;
 }
 
 static void
@@ -136,6 +137,23 @@ axon_preprocess_set_fit (AxonPreprocess *self, AxonImageFit fit, gdouble pad_val
 {
   self->fit = fit;
   self->pad_value = pad_value;
+}
+
+/**
+ * axon_preprocess_set_crop_fraction:
+ * @self: the steps
+ * @fraction: above 0, up to 1
+ *
+ * How much of the largest part that %AXON_IMAGE_FIT_CROP could take it takes, about the middle.
+ * Classifiers that were trained on pictures of 256 pixels, cut to 224, want 0.875.
+ *
+ * Since: 1.0
+ */
+void
+axon_preprocess_set_crop_fraction (AxonPreprocess *self, gdouble fraction)
+{
+  g_return_if_fail (fraction > 0 && fraction <= 1);
+  self->crop_fraction = fraction;
 }
 
 /**
@@ -260,6 +278,7 @@ set_attributes (AxonPreprocess *self, AxonNode *node, const AxonPictureShape *pi
   axon_node_set_string (node, "color", self->color);
   axon_node_set_string (node, "layout", picture->channels_last ? "nhwc" : "nchw");
   axon_node_set_float (node, "pad_value", self->pad_value);
+  axon_node_set_float (node, "crop_fraction", self->crop_fraction);
   axon_node_set_floats (node, "mean", self->mean, self->n_mean);
   axon_node_set_floats (node, "scale", self->scale, self->n_scale);
 }
@@ -344,6 +363,8 @@ axon_preprocess_to_string (AxonPreprocess *self)
   g_autoptr (GString) s = g_string_new (NULL);
   g_string_append_printf (s, "resize %s, color %s, pad %g", fits[self->fit], self->color,
                           self->pad_value);
+  if (self->fit == AXON_IMAGE_FIT_CROP)
+    g_string_append_printf (s, ", crop %g", self->crop_fraction);
   for (guint i = 0; i < self->n_mean; i++)
     g_string_append_printf (s, "%s%g", i ? "," : ", mean ", (gdouble)self->mean[i]);
   for (guint i = 0; i < self->n_scale; i++)

@@ -57,6 +57,19 @@ axon_memory_new_wrapped (gpointer data, gsize n_bytes, GDestroyNotify notify, gp
   return &host->parent;
 }
 
+/* TRUE: memory of somebody who is not told when it is no longer needed. */
+static gboolean
+is_borrowed (const AxonMemory *memory)
+{
+  return memory->klass == &host_class && ((const HostMemory *)memory)->notify == NULL;
+}
+
+gboolean
+axon_tensor_is_borrowed (const AxonTensor *tensor)
+{
+  return is_borrowed (tensor->memory);
+}
+
 AxonMemory *
 axon_memory_ref (AxonMemory *memory)
 {

@@ -7,7 +7,7 @@
 static struct {
   gchar *device, *expect, *suite, *save, *color, *fit, *mean, *scale, *size;
   gchar **config, **inputs, **files;
-  gdouble rtol, atol, pad;
+  gdouble rtol, atol, pad, crop_fraction;
   gboolean print, json;
 } opt = { .rtol = -1, .atol = -1 };
 
@@ -32,6 +32,8 @@ static const GOptionEntry entries[] = {
   { "color", 0, 0, G_OPTION_ARG_STRING, &opt.color, N_ ("Picture: rgb, bgr or gray"), "ORDER" },
   { "fit", 0, 0, G_OPTION_ARG_STRING, &opt.fit,
     N_ ("Picture: stretch, letterbox, top-left or crop"), "HOW" },
+  { "crop-fraction", 0, 0, G_OPTION_ARG_DOUBLE, &opt.crop_fraction,
+    N_ ("Picture: how much of it --fit crop takes, above 0, up to 1"), "X" },
   { "pad", 0, 0, G_OPTION_ARG_DOUBLE, &opt.pad, N_ ("Picture: value of letterbox bars"), "X" },
   { "mean", 0, 0, G_OPTION_ARG_STRING, &opt.mean, N_ ("Picture: subtracted, one or per channel"),
     "X[,X,X]" },
@@ -181,6 +183,8 @@ make_preprocess (void)
   if (opt.size != NULL && axon_shape_from_string (opt.size, &size, NULL) && size.rank == 2)
     axon_preprocess_set_size (pp, (gint)size.dims[0], (gint)size.dims[1]);
   axon_preprocess_set_fit (pp, (AxonImageFit)fit, opt.pad);
+  if (opt.crop_fraction > 0 && opt.crop_fraction <= 1)
+    axon_preprocess_set_crop_fraction (pp, opt.crop_fraction);
   axon_preprocess_set_mean (pp, values, parse_floats (opt.mean, values));
   axon_preprocess_set_scale (pp, values, parse_floats (opt.scale, values));
   return pp;

@@ -1,42 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A model compiled twice, for one picture and for n. Requests wait in a queue; the collector, a
  * thread, runs n of them as soon as there are n, or those that are there when the time is up.
- * Frames are handed on as they are, other inputs are copied side by side. */
-#include "batch.h"
-
-#include <string.h>
-
-typedef struct _State State;
-
-/* A batched request and whom it runs for. */
-typedef struct {
-  State *state; /* lives as long as its slots */
-  AxonInferRequest *inner;
-  gboolean single; /* of the model for one picture */
-  AxonInferRequest **outers;
-  guint n_outers;
-} Slot;
-
-struct _State {
-  gatomicrefcount ref_count;
-  AxonCompiledModel *one, *many;
-  guint n, n_inputs, n_outputs;
-  guint *map; /* [n][n_inputs]: inputs of @many */
-  GThread *collector;
-  GMutex lock;
-  GCond changed;
-  GQueue waiting;       /* lock: AxonInferRequest */
-  gint64 first_at;      /* lock: when the oldest of them came */
-  GPtrArray *idle;      /* lock: Slot of @many */
-  GPtrArray *single;    /* lock: Slot of @one, idle */
-  GPtrArray *slots;     /* lock: all */
-  guint timeout_ms;     /* lock */
-  gboolean flush, stop; /* lock */
-};
+ * Frames are handed on as they are, other inputs are copied side by side; where the model leaves
+ * their shapes free, those of one shape run together. */
+#include "batchmodel-private.h"
 
 typedef struct {
   AxonCompiledModel parent_instance;
-  State *state;
+  BatchState *state;
 } BatchModel;
 
 typedef AxonCompiledModelClass BatchModelClass;
@@ -44,16 +15,7 @@ static GType batch_model_get_type (void);
 G_DEFINE_TYPE (BatchModel, batch_model, AXON_TYPE_COMPILED_MODEL)
 
 static void
-slot_free (gpointer data)
-{
-  Slot *slot = data;
-  g_object_unref (slot->inner);
-  g_free (slot->outers);
-  g_free (slot);
-}
-
-static void
-state_unref (State *state)
+state_unref (BatchState *state)
 {
   if (!g_atomic_ref_count_dec (&state->ref_count))
     return;
@@ -70,14 +32,15 @@ state_unref (State *state)
 
 static void on_slot_done (AxonInferRequest *inner, const GError *error, gpointer user_data);
 
-static Slot *
-slot_new (State *state, gboolean single)
+static BatchSlot *
+slot_new (BatchState *state, gboolean single)
 {
-  Slot *slot = g_new0 (Slot, 1);
+  BatchSlot *slot = g_new0 (BatchSlot, 1);
   slot->state = state;
   slot->single = single;
   slot->inner = axon_compiled_model_create_infer_request (single ? state->one : state->many);
   slot->outers = g_new0 (AxonInferRequest *, state->n + 1);
+  slot->stacks = g_new0 (AxonTensor *, state->n_inputs + 1);
   axon_infer_request_set_direct_callback (slot->inner, on_slot_done, slot);
   g_mutex_lock (&state->lock);
   g_ptr_array_add (state->slots, slot);
@@ -85,70 +48,11 @@ slot_new (State *state, gboolean single)
   return slot;
 }
 
-/* Part @k of a tensor of n pictures. */
-static guint8 *
-part_of (AxonTensor *batch, guint k, guint n, gsize *n_bytes)
-{
-  *n_bytes = axon_tensor_get_n_bytes (batch) / n;
-  return (guint8 *)axon_tensor_get_data (batch) + k * *n_bytes;
-}
-
-/* Items that are missing from a partial batch see those of item 0 again. */
-static gboolean
-bind_item (State *state, Slot *slot, guint k, GError **error)
-{
-  AxonInferRequest *outer = slot->outers[k < slot->n_outers ? k : 0];
-  for (guint i = 0; i < state->n_inputs; i++) {
-    AxonTensor *from = axon_infer_request_peek_input (outer, i);
-    guint at = state->map[k * state->n_inputs + i];
-    gboolean stacked = state->n > 1 && state->map[state->n_inputs + i] == i;
-    if (stacked && k < slot->n_outers) {
-      g_autoptr (AxonTensor) to = axon_infer_request_get_own_input (slot->inner, at, error);
-      gsize n_bytes;
-      guint8 *part = to ? part_of (to, k, state->n, &n_bytes) : NULL;
-      if (to == NULL)
-        return FALSE;
-      memcpy (part, axon_tensor_get_data (from), n_bytes);
-    } else if (!stacked && !axon_infer_request_set_input_tensor (slot->inner, at, from, error)) {
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
-bind_slot (State *state, Slot *slot, GError **error)
-{
-  if (slot->single)
-    return axon_infer_request_forward (slot->outers[0], slot->inner, error);
-  for (guint k = 0; k < state->n; k++)
-    if (!bind_item (state, slot, k, error))
-      return FALSE;
-  return TRUE;
-}
-
-static gboolean
-unpack_item (State *state, Slot *slot, guint k, GError **error)
-{
-  for (guint i = 0; i < state->n_outputs; i++) {
-    AxonTensor *from = axon_infer_request_peek_output (slot->inner, i), *to;
-    AxonShape shape = *axon_tensor_get_shape (from);
-    gsize n_bytes;
-    guint8 *part = part_of (from, k, state->n, &n_bytes);
-    shape.dims[0] = 1;
-    to = axon_infer_request_prepare_output (slot->outers[k], i, &shape, error);
-    if (to == NULL)
-      return FALSE;
-    memcpy (axon_tensor_get_data (to), part, n_bytes);
-  }
-  return TRUE;
-}
-
 /* Results to those who wait; then the slot is idle; then they are told. */
 static void
-end_slot (Slot *slot, const GError *error)
+end_slot (BatchSlot *slot, const GError *error)
 {
-  State *state = slot->state;
+  BatchState *state = slot->state;
   guint n = slot->n_outers;
   g_autofree AxonInferRequest **outers = g_memdup2 (slot->outers, n * sizeof *outers);
   g_autofree GError **errors = g_new0 (GError *, n + 1);
@@ -157,7 +61,7 @@ end_slot (Slot *slot, const GError *error)
       errors[k] = g_error_copy (error);
     else if (slot->single)
       axon_infer_request_gather (outers[k], slot->inner, &errors[k]);
-    else if (unpack_item (state, slot, k, &errors[k])) {
+    else if (batch_slot_unpack (slot, k, &errors[k])) {
       axon_infer_request_set_profiling (outers[k], 0, NULL, NULL);
       axon_infer_request_add_profiling (outers[k], "", slot->inner);
     }
@@ -183,16 +87,26 @@ on_slot_done (G_GNUC_UNUSED AxonInferRequest *inner, const GError *error, gpoint
 
 /* lock held: seconds do not matter, microseconds left until the oldest has waited enough */
 static gint64
-time_left (const State *state)
+time_left (const BatchState *state)
 {
   return state->first_at + (gint64)state->timeout_ms * 1000 - g_get_monotonic_time ();
 }
 
+/* lock held. Those that wait and can run with the oldest, up to a batch. */
+static guint
+count_alike (BatchState *state)
+{
+  guint n = 0;
+  for (GList *l = state->waiting.head; l != NULL && n < state->n; l = l->next)
+    n += batch_is_alike (state, state->waiting.head->data, l->data);
+  return n;
+}
+
 /* lock held. How many to run now; 0: wait. */
 static guint
-due (State *state)
+due (BatchState *state)
 {
-  guint n = state->waiting.length;
+  guint n = count_alike (state);
   if (n == 0)
     return 0;
   if (n >= state->n)
@@ -201,11 +115,11 @@ due (State *state)
 }
 
 /* lock held; released and taken again where a slot is made */
-static Slot *
-take_slot (State *state, guint count)
+static BatchSlot *
+take_slot (BatchState *state, guint count)
 {
   GPtrArray *list = count == 1 ? state->single : state->idle;
-  Slot *slot;
+  BatchSlot *slot;
   if (list->len > 0)
     return g_ptr_array_steal_index_fast (list, list->len - 1);
   if (count > 1)
@@ -217,14 +131,19 @@ take_slot (State *state, guint count)
 }
 
 /* lock held */
-static Slot *
-fill_slot (State *state, guint count)
+static BatchSlot *
+fill_slot (BatchState *state, guint count)
 {
-  Slot *slot = take_slot (state, count);
+  BatchSlot *slot = take_slot (state, count);
   if (slot == NULL)
     return NULL;
-  while (slot->n_outers < count && !g_queue_is_empty (&state->waiting))
-    slot->outers[slot->n_outers++] = g_queue_pop_head (&state->waiting);
+  for (GList *l = state->waiting.head, *next; l != NULL && slot->n_outers < count; l = next) {
+    next = l->next;
+    if (slot->n_outers > 0 && !batch_is_alike (state, slot->outers[0], l->data))
+      continue;
+    slot->outers[slot->n_outers++] = l->data;
+    g_queue_delete_link (&state->waiting, l);
+  }
   state->first_at = g_get_monotonic_time ();
   if (g_queue_is_empty (&state->waiting))
     state->flush = FALSE;
@@ -238,11 +157,11 @@ fill_slot (State *state, guint count)
 static gpointer
 collect (gpointer data)
 {
-  State *state = data;
+  BatchState *state = data;
   g_mutex_lock (&state->lock);
   while (!state->stop) {
     guint count = due (state);
-    Slot *slot = count > 0 ? fill_slot (state, count) : NULL;
+    BatchSlot *slot = count > 0 ? fill_slot (state, count) : NULL;
     g_autoptr (GError) error = NULL;
     if (slot == NULL) {
       if (count > 0 || g_queue_is_empty (&state->waiting))
@@ -253,7 +172,7 @@ collect (gpointer data)
       continue;
     }
     g_mutex_unlock (&state->lock);
-    if (!bind_slot (state, slot, &error) || !axon_infer_request_start_async (slot->inner, &error))
+    if (!batch_slot_bind (slot, &error) || !axon_infer_request_start_async (slot->inner, &error))
       end_slot (slot, error);
     g_mutex_lock (&state->lock);
   }
@@ -266,7 +185,7 @@ static gboolean
 batch_model_start (AxonCompiledModel *compiled, AxonInferRequest *request,
                    G_GNUC_UNUSED GError **error)
 {
-  State *state = ((BatchModel *)compiled)->state;
+  BatchState *state = ((BatchModel *)compiled)->state;
   g_mutex_lock (&state->lock);
   if (g_queue_is_empty (&state->waiting))
     state->first_at = g_get_monotonic_time ();
@@ -278,10 +197,10 @@ batch_model_start (AxonCompiledModel *compiled, AxonInferRequest *request,
 
 /* lock held. The running batch that @request is in, if nobody else in it goes on. */
 static AxonInferRequest *
-find_abandoned (State *state, AxonInferRequest *request)
+find_abandoned (BatchState *state, AxonInferRequest *request)
 {
   for (guint i = 0; i < state->slots->len; i++) {
-    Slot *slot = g_ptr_array_index (state->slots, i);
+    BatchSlot *slot = g_ptr_array_index (state->slots, i);
     gboolean mine = FALSE, all = TRUE;
     for (guint k = 0; k < slot->n_outers; k++) {
       mine = mine || slot->outers[k] == request;
@@ -296,7 +215,7 @@ find_abandoned (State *state, AxonInferRequest *request)
 static void
 batch_model_cancel (AxonCompiledModel *compiled, AxonInferRequest *request)
 {
-  State *state = ((BatchModel *)compiled)->state;
+  BatchState *state = ((BatchModel *)compiled)->state;
   g_autoptr (AxonInferRequest) inner = NULL;
   gboolean waited;
   g_mutex_lock (&state->lock);
@@ -313,7 +232,7 @@ batch_model_cancel (AxonCompiledModel *compiled, AxonInferRequest *request)
 static void
 batch_model_flush (AxonCompiledModel *compiled)
 {
-  State *state = ((BatchModel *)compiled)->state;
+  BatchState *state = ((BatchModel *)compiled)->state;
   g_mutex_lock (&state->lock);
   state->flush = !g_queue_is_empty (&state->waiting);
   g_cond_broadcast (&state->changed);
@@ -321,7 +240,7 @@ batch_model_flush (AxonCompiledModel *compiled)
 }
 
 static guint
-optimal_requests (State *state)
+optimal_requests (BatchState *state)
 {
   g_autoptr (GVariant) optimal =
       axon_compiled_model_get_property (state->many, "OPTIMAL_NUMBER_OF_INFER_REQUESTS", NULL);
@@ -332,7 +251,7 @@ static GVariant *
 batch_model_get_property (AxonCompiledModel *compiled, const gchar *key,
                           G_GNUC_UNUSED GError **error)
 {
-  State *state = ((BatchModel *)compiled)->state;
+  BatchState *state = ((BatchModel *)compiled)->state;
   guint timeout;
   if (g_str_equal (key, "OPTIMAL_NUMBER_OF_INFER_REQUESTS"))
     return g_variant_new_int32 ((gint)(state->n * optimal_requests (state)));
@@ -350,7 +269,7 @@ static gboolean
 batch_model_set_property (AxonCompiledModel *compiled, G_GNUC_UNUSED const gchar *key,
                           GVariant *value, G_GNUC_UNUSED GError **error)
 {
-  State *state = ((BatchModel *)compiled)->state;
+  BatchState *state = ((BatchModel *)compiled)->state;
   g_mutex_lock (&state->lock);
   state->timeout_ms = (guint)g_variant_get_int32 (value);
   g_cond_broadcast (&state->changed);
@@ -362,7 +281,7 @@ batch_model_set_property (AxonCompiledModel *compiled, G_GNUC_UNUSED const gchar
 static void
 batch_model_finalize (GObject *object)
 {
-  State *state = ((BatchModel *)object)->state;
+  BatchState *state = ((BatchModel *)object)->state;
   g_mutex_lock (&state->lock);
   state->stop = TRUE;
   g_cond_broadcast (&state->changed);
@@ -379,7 +298,7 @@ batch_model_finalize (GObject *object)
 static AxonModel *
 batch_model_get_runtime_model (AxonCompiledModel *compiled, GError **error)
 {
-  State *state = ((BatchModel *)compiled)->state;
+  BatchState *state = ((BatchModel *)compiled)->state;
   g_autoptr (AxonModel) many = axon_compiled_model_get_runtime_model (state->many, error);
   if (many == NULL)
     return NULL;
@@ -404,13 +323,13 @@ batch_model_class_init (BatchModelClass *klass)
 static void
 batch_model_init (BatchModel *self)
 {
-  State *state = g_new0 (State, 1);
+  BatchState *state = g_new0 (BatchState, 1);
   g_atomic_ref_count_init (&state->ref_count);
   g_mutex_init (&state->lock);
   g_cond_init (&state->changed);
   state->idle = g_ptr_array_new ();
   state->single = g_ptr_array_new ();
-  state->slots = g_ptr_array_new_with_free_func (slot_free);
+  state->slots = g_ptr_array_new_with_free_func (batch_slot_free);
   self->state = state;
 }
 
@@ -420,7 +339,7 @@ batch_model_new (AxonPlugin *plugin, AxonModel *model, const gchar *device, guin
                  gpointer user_data, GError **error)
 {
   g_autoptr (AxonCompiledModel) compiled = g_object_new (batch_model_get_type (), NULL);
-  State *state = ((BatchModel *)compiled)->state;
+  BatchState *state = ((BatchModel *)compiled)->state;
   g_autoptr (AxonCore) core = axon_plugin_get_core (plugin, error);
   g_autoptr (GVariant) forwarded = axon_config_for_device (config, device);
   g_autoptr (GVariant) own =
@@ -436,6 +355,10 @@ batch_model_new (AxonPlugin *plugin, AxonModel *model, const gchar *device, guin
   batched = core ? batch_transform (model, n, state->map, error) : NULL;
   if (batched == NULL)
     return NULL;
+  for (guint i = 0; i < state->n_inputs; i++)
+    state->has_shapes |=
+        batch_is_stacked (state, i) &&
+        !axon_shape_is_static (&((AxonValue *)g_ptr_array_index (model->inputs, i))->type.shape);
   state->many =
       axon_core_compile_model (core, batched, device, own, cancellable, progress, user_data, error);
   if (state->many == NULL)

@@ -96,7 +96,7 @@ check_inputs (AxonModel *model, guint n, GError **error)
   for (guint i = 0; i < model->inputs->len; i++) {
     const AxonValue *value = g_ptr_array_index (model->inputs, i);
     const AxonShape *s = &value->type.shape;
-    if (!feeds_frames (value) && (s->rank < 1 || s->dims[0] != 1 || !axon_shape_is_static (s)))
+    if (!feeds_frames (value) && (s->rank < 1 || s->dims[0] != 1))
       return fail_port ("input", value, n, error);
   }
   return TRUE;

@@ -72,7 +72,7 @@ set_params (GpuFrameState *state)
   const AxonImageTarget *t = &state->frame->target;
   GpuFrameParams *to = state->params;
   AxonImageSampling s;
-  axon_image_sampling_init (&s, &state->info, t->fit, t->width, t->height);
+  axon_image_sampling_init (&s, &state->info, t);
   set_format (to, s.format, state->info.stride);
   set_colors (to, &state->info);
   for (guint i = 0; i < 2; i++) {

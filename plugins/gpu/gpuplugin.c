@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Device GPU: devices, properties, contexts, compile and query. */
 #include "gpucontext.h"
+#include "gpudrivers.h"
 #include "gpumodel.h"
 
 #include <axon/axon-gpu.h>
@@ -319,7 +320,8 @@ axon_gpu_plugin_init (AxonGpuPlugin *self)
 static AxonPlugin *
 create (const gchar *name, GError **error)
 {
-  GPtrArray *devices = gpu_cl_load (error) ? gpu_devices_find (error) : NULL;
+  GPtrArray *devices =
+      gpu_drivers_allowed (error) && gpu_cl_load (error) ? gpu_devices_find (error) : NULL;
   AxonGpuPlugin *self;
   if (devices == NULL)
     return NULL;

@@ -11,7 +11,7 @@ decoded_init (Decoded *d, AxonImageFit fit, gint width, gint height, gint frame_
                          .stride = { (gsize)frame_width * 3 } };
   AxonImageGeometry geometry;
   *d = (Decoded){ .in.threshold = 0.5 };
-  axon_image_geometry_init (&geometry, &info, fit, width, height);
+  axon_image_geometry_init (&geometry, &info, fit, 1, width, height);
   gst_nn_decode_input_place (&d->in, &geometry, frame_width, frame_height);
   d->in.tensors = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   d->buffer = gst_buffer_new ();

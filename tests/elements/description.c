@@ -49,6 +49,20 @@ a_pad_value_is_from_0_to_255 (void)
 }
 
 static void
+a_crop_fraction_is_above_0_and_up_to_1 (void)
+{
+  static const gchar *const bad[] = { "0", "-0.5", "1.5", "nan", "87%" };
+  g_autoptr (GstNnDescription) silent = accepted (&(Sources){ .metadata = "axon.resize=crop" });
+  g_autoptr (GstNnDescription) d = accepted (&(Sources){ .metadata = "axon.crop-fraction=0.875" });
+  g_assert_cmpfloat (silent->crop_fraction, ==, 1);
+  g_assert_cmpfloat (d->crop_fraction, ==, 0.875);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    g_autofree gchar *text = g_strconcat ("axon.crop-fraction=", bad[i], NULL);
+    refused (&(Sources){ .metadata = text }, "expected a number");
+  }
+}
+
+static void
 means_and_scales_are_finite_numbers (void)
 {
   refused (&(Sources){ .metadata = "axon.mean=nan" }, "numbers");
@@ -455,6 +469,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/description/" #name, name)
   ADD (a_pad_value_of_four_numbers_is_an_error);
   ADD (a_pad_value_is_from_0_to_255);
+  ADD (a_crop_fraction_is_above_0_and_up_to_1);
   ADD (means_and_scales_are_finite_numbers);
   ADD (a_model_names_no_file);
   ADD (a_modelinfo_names_files_beside_it);

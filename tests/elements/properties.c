@@ -40,7 +40,7 @@ arrays_as_gst_launch_writes_them_are_understood (void)
       describe ("mean=<127> scale=<128.5> color=bgr resize=top-left decoder=yolo11");
   g_autoptr (GstNnDescription) three =
       describe ("mean=\"<123.675,116.28,103.53>\" scale=\"< 4, 5, 6 >\" anchors=<10,13,16.5,30> "
-                "strides=<8,16> pad-value=114 width=128 height=96 resize=crop");
+                "strides=<8,16> pad-value=114 width=128 height=96 resize=crop crop-fraction=0.875");
   g_assert_cmpuint (one->n_mean, ==, 1);
   g_assert_cmpfloat (one->mean[0], ==, 127);
   g_assert_cmpfloat (one->scale[0], ==, 128.5f);
@@ -58,6 +58,7 @@ arrays_as_gst_launch_writes_them_are_understood (void)
   g_assert_cmpint (three->width, ==, 128);
   g_assert_cmpint (three->height, ==, 96);
   g_assert_cmpint (three->resize, ==, AXON_IMAGE_FIT_CROP);
+  g_assert_cmpfloat (three->crop_fraction, ==, 0.875);
 }
 
 static void

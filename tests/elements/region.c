@@ -424,7 +424,7 @@ add_box (GstBuffer *buffer, guint object_id, gdouble x, gdouble width, const gfl
   meta->width = meta->height = 100;
   meta->pts = 0;
   meta->object_id = object_id;
-  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_STRETCH, 50, 50);
+  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_STRETCH, 1, 50, 50);
 }
 
 static GstBuffer *

@@ -132,7 +132,7 @@ add_outputs (GstBuffer *buffer, guint object_id, const Output *outputs, guint n)
     g_ptr_array_add (meta->tensors, test_tensor (&outputs[i].shape, outputs[i].values));
   meta->width = meta->height = FRAME;
   meta->object_id = object_id;
-  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_STRETCH, SIDE, SIDE);
+  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_STRETCH, 1, SIDE, SIDE);
 }
 
 static GstBuffer *

@@ -24,7 +24,7 @@ buffer_with_tensors (GstHarness *h, AxonTensor *a, AxonTensor *b, gint input_wid
     g_ptr_array_add (meta->tensors, axon_tensor_ref (b));
   meta->width = width;
   meta->height = height;
-  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_LETTERBOX, input_width,
+  axon_image_geometry_init (&meta->geometry, &info, AXON_IMAGE_FIT_LETTERBOX, 1, input_width,
                             input_height);
   return buffer;
 }

@@ -32,7 +32,7 @@ frame_with (GstHarness *h, const gchar *format, gint width, gint height, AxonTen
   g_ptr_array_add (meta->tensors, axon_tensor_ref (tensor));
   meta->width = width;
   meta->height = height;
-  axon_image_geometry_init (&meta->geometry, &image, AXON_IMAGE_FIT_STRETCH, 4, 4);
+  axon_image_geometry_init (&meta->geometry, &image, AXON_IMAGE_FIT_STRETCH, 1, 4, 4);
   return buffer;
 }
 
@@ -213,7 +213,7 @@ bars_of_a_letterbox_are_left_out_and_results_are_scaled (void)
     ((gfloat *)axon_tensor_get_data (t))[i] = (gfloat)(10 * (i / 8));
   in = frame_with (h, "RGB", 16, 8, t);
   axon_image_geometry_init (&gst_buffer_get_nn_tensor_meta (in)->geometry, &image,
-                            AXON_IMAGE_FIT_LETTERBOX, 4, 4);
+                            AXON_IMAGE_FIT_LETTERBOX, 1, 4, 4);
   results = gst_buffer_add_nn_result_meta (in, 16, 8);
   gst_nn_object_set_box (gst_nn_result_meta_add_object (results, 0), 4, 4, 8, 2);
   out = gst_harness_push_and_pull (h, in);

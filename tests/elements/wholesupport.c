@@ -23,7 +23,7 @@ decode (const Setting *s, AxonTensor *const *tensors, guint n)
     meta->names = g_strdupv ((gchar **)s->names);
   meta->width = s->width;
   meta->height = s->height;
-  axon_image_geometry_init (&meta->geometry, &info, s->fit, s->input_width, s->input_height);
+  axon_image_geometry_init (&meta->geometry, &info, s->fit, 1, s->input_width, s->input_height);
   gst_harness_set_src_caps_str (h, caps);
   buffer = gst_harness_push (h, buffer) == GST_FLOW_OK ? gst_harness_pull (h) : NULL;
   gst_harness_teardown (h);

@@ -100,6 +100,7 @@ new_steps (guint variant)
   AxonPreprocess *pp = axon_preprocess_new ();
   axon_preprocess_set_size (pp, 40, 33);
   axon_preprocess_set_fit (pp, (AxonImageFit)(variant % 4), 114);
+  axon_preprocess_set_crop_fraction (pp, 0.875);
   axon_preprocess_set_color (pp, variant == 3 ? "gray" : variant == 1 ? "bgr" : "rgb");
   axon_preprocess_set_layout (pp, variant == 2 ? "nhwc" : "nchw");
   axon_preprocess_set_mean (pp, (gfloat[]){ 10 }, 1);
@@ -204,6 +205,7 @@ geometry_says_where_pixels_lay (void)
     Frame f;
     axon_preprocess_set_size (pp, 24, 16);
     axon_preprocess_set_fit (pp, fit, 0);
+    axon_preprocess_set_crop_fraction (pp, 0.75);
     axon_preprocess_set_layout (pp, "nchw");
     frame_init (&f, AXON_IMAGE_FORMAT_RGB, 200, 150);
     fill_positions (&f);
@@ -211,7 +213,7 @@ geometry_says_where_pixels_lay (void)
     g_autoptr (AxonInferRequest) request = new_request (pp, devices[r % 2]);
     g_autoptr (AxonTensor) tensor = run (request, &f);
     v = axon_tensor_get_data (tensor);
-    axon_image_geometry_init (&g, &f.info, fit, 24, 16);
+    axon_image_geometry_init (&g, &f.info, fit, 0.75, 24, 16);
     /* Not the outermost pixels: what is around an upright region does not shine in. */
     for (gint y = g.dst_y + 1; y < g.dst_y + g.dst_height - 1; y++)
       for (gint x = g.dst_x + 1; x < g.dst_x + g.dst_width - 1; x++) {

@@ -18,8 +18,8 @@ WARNED = {
 }
 # Another picture decoder, and a last bit less of a quantised model, change results by so much at most.
 SCORE, OVERLAP = 0.15, 0.8
-# The READMEs take the middle 7/8 of a classifier's picture, resize=crop takes its whole shorter side.
-CLASS_SCORE = 0.25
+# A class's score; of one model, whose picture is between three classes: shifted by one pixel, it says 0.14 less or more.
+CLASS_SCORE, BETWEEN_CLASSES = 0.05, {"mobilenetv2-1.0-224-qop-u8u8": 0.25}
 
 
 def crop(image, rectangle):
@@ -100,13 +100,13 @@ def attributes(record, name):
     return {v["label"]: v["confidence"] for o in record["objects"] for k, v in o.items() if k.startswith(name + "/")}
 
 
-def compare_classes(record, expected, key, name):
+def compare_classes(record, expected, key, name, tolerance):
     found = attributes(record, name)
     best = max(expected, key=lambda e: e[key])
     assert found.get(best["label"], 0) == max(found.values()), found
     for e in expected:
-        if e["label"] in found or e[key] > 0.1 + CLASS_SCORE:
-            assert abs(found.get(e["label"], 0) - e[key]) <= CLASS_SCORE, f"{e}: {found}"
+        if e["label"] in found or e[key] > 0.1 + tolerance:
+            assert abs(found.get(e["label"], 0) - e[key]) <= tolerance, f"{e}: {found}"
 
 
 def compare_matte(record, expected):
@@ -183,9 +183,9 @@ def check(data, tmp, folder, meta, one):
     elif "frac" in first and name.startswith("sinet"):
         compare_matte(record, expected)
     elif "frac" in first:
-        compare_classes(record, expected, "frac", "segmentation")
+        compare_classes(record, expected, "frac", "segmentation", SCORE)
     else:
-        compare_classes(record, expected, "score", "classification")
+        compare_classes(record, expected, "score", "classification", BETWEEN_CLASSES.get(name, CLASS_SCORE))
 
 
 def main():

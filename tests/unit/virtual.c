@@ -390,6 +390,39 @@ a_model_that_no_batch_fits_says_which_port (void)
   g_assert_nonnull (strstr (error->message, "input \"x\" of shape [2,4]"));
 }
 
+static void
+inputs_of_one_shape_run_as_one_batch (void)
+{
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1, -1);
+  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) compiled = try_compile (model, "BATCH:CPU(3)", NULL, &error);
+  AxonInferRequest *r[12];
+  AxonTensor *in[12];
+  g_assert_no_error (error);
+  for (guint i = 0; i < G_N_ELEMENTS (r); i++) {
+    s.dims[1] = 3 + i * 7 % 4;
+    in[i] = test_random (&s, i);
+    r[i] = axon_compiled_model_create_infer_request (compiled);
+    g_assert_true (axon_infer_request_set_input_tensor (r[i], 0, in[i], NULL));
+    g_assert_true (axon_infer_request_start_async (r[i], NULL));
+  }
+  for (guint i = 0; i < G_N_ELEMENTS (r); i++) {
+    g_autoptr (AxonTensor) out = NULL;
+    axon_infer_request_wait (r[i], &error);
+    g_assert_no_error (error);
+    out = axon_infer_request_get_output_tensor (r[i], 0);
+    g_assert_true (axon_shape_equal (axon_tensor_get_shape (out), axon_tensor_get_shape (in[i])));
+    for (gsize k = 0; k < axon_tensor_get_numel (out); k++)
+      g_assert_cmpfloat (axon_tensor_get_value (out, k), ==,
+                         MAX (axon_tensor_get_value (in[i], k), 0));
+    axon_tensor_unref (in[i]);
+    g_object_unref (r[i]);
+  }
+}
+
 /* Models that begin with a frame: every member of a batch brings a frame of its own. */
 static void
 frames_of_different_sizes_run_as_one_batch (void)
@@ -453,6 +486,7 @@ main (int argc, char **argv)
   ADD (flush_runs_what_a_batch_holds_back);
   ADD (a_waiting_member_of_a_batch_can_be_cancelled);
   ADD (a_model_that_no_batch_fits_says_which_port);
+  ADD (inputs_of_one_shape_run_as_one_batch);
   ADD (frames_of_different_sizes_run_as_one_batch);
   return g_test_run ();
 }

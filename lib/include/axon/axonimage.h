@@ -101,7 +101,8 @@ typedef enum {
  * @AXON_IMAGE_FIT_STRETCH: the region fills the tensor; the aspect ratio may change
  * @AXON_IMAGE_FIT_LETTERBOX: aspect ratio kept, bars on both sides
  * @AXON_IMAGE_FIT_TOP_LEFT: aspect ratio kept, bars right or below
- * @AXON_IMAGE_FIT_CROP: aspect ratio kept, the largest centred part of the region fills the tensor
+ * @AXON_IMAGE_FIT_CROP: aspect ratio kept, the largest centred part of the region, or a fraction of
+ *   it, fills the tensor
  *
  * How a picture region becomes a tensor of another aspect ratio.
  *
@@ -193,7 +194,8 @@ AXON_API gsize axon_image_info_get_plane_size (const AxonImageInfo *info, guint 
 AXON_API gboolean axon_image_info_check (const AxonImageInfo *info, const gsize *plane_bytes,
                                          GError **error);
 AXON_API void axon_image_geometry_init (AxonImageGeometry *geometry, const AxonImageInfo *info,
-                                        AxonImageFit fit, gint width, gint height);
+                                        AxonImageFit fit, gdouble crop_fraction, gint width,
+                                        gint height);
 AXON_API void axon_image_geometry_to_picture (const AxonImageGeometry *geometry, gdouble *x,
                                               gdouble *y);
 

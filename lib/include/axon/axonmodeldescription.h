@@ -16,6 +16,7 @@ G_BEGIN_DECLS
  *   stands for
  * @color: `rgb`, `bgr` or `gray`
  * @resize: how a frame becomes the input's shape
+ * @crop_fraction: how much of the shorter side %AXON_IMAGE_FIT_CROP takes, above 0, up to 1
  * @pad_value: value of letterbox bars, 0 to 255
  * @mean: subtracted
  * @n_mean: values in @mean
@@ -23,6 +24,7 @@ G_BEGIN_DECLS
  * @n_scale: values in @scale
  * @width: tensor width where the model leaves it free; 0: not said
  * @height: tensor height where the model leaves it free; 0: not said
+ * @max_width: up to where pictures keep their proportions, @width at least; 0: all are @width wide
  * @anchors: (nullable) (array length=n_anchors): widths and heights of anchors in pixels of the
  *   input, from the finest grid to the coarsest
  * @n_anchors: values in @anchors
@@ -50,12 +52,14 @@ typedef struct {
   gchar **labels;
   gchar *color;
   AxonImageFit resize;
+  gdouble crop_fraction;
   gdouble pad_value;
   gfloat mean[4];
   guint n_mean;
   gfloat scale[4];
   guint n_scale;
   gint width, height;
+  gint max_width;
   gfloat *anchors;
   guint n_anchors;
   guint strides[8];

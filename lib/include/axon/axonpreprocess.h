@@ -35,6 +35,7 @@ AXON_API void axon_preprocess_set_color (AxonPreprocess *self, const gchar *colo
 AXON_API void axon_preprocess_set_layout (AxonPreprocess *self, const gchar *layout);
 AXON_API void axon_preprocess_set_dtype (AxonPreprocess *self, AxonDType dtype);
 AXON_API void axon_preprocess_set_fit (AxonPreprocess *self, AxonImageFit fit, gdouble pad_value);
+AXON_API void axon_preprocess_set_crop_fraction (AxonPreprocess *self, gdouble fraction);
 AXON_API void axon_preprocess_set_mean (AxonPreprocess *self, const gfloat *values, guint n_values);
 AXON_API void axon_preprocess_set_scale (AxonPreprocess *self, const gfloat *values,
                                          guint n_values);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "axonguard-private.h"
+#include "../infer/axoncompiledmodel-private.h"
 
 #include "config.h"
 #include <glib/gi18n-lib.h>
@@ -32,12 +33,20 @@ watch_clock (gpointer user_data)
   return NULL;
 }
 
+/* Parts of a model have the time of the whole. */
+static __thread guint inherited;
+
 void
 axon_guard_enter (AxonGuard *guard, const AxonTarget *target, GCancellable *cancellable)
 {
   gsize mib = (gsize)axon_config_get_int (target->core_config, "MAX_MEMORY");
   *guard = (AxonGuard){ .cancellable = g_cancellable_new (),
                         .given = cancellable ? g_object_ref (cancellable) : NULL };
+  guard->outer_timeout = inherited;
+  guard->timeout = (guint)axon_config_get_int (target->core_config, "INFERENCE_TIMEOUT");
+  if (guard->timeout == 0)
+    guard->timeout = inherited;
+  inherited = guard->timeout;
   g_mutex_init (&guard->lock);
   g_cond_init (&guard->changed);
   guard->work = (AxonWork){ is_cancelled, guard->cancellable,
@@ -59,6 +68,9 @@ AxonCompiledModel *
 axon_guard_leave (AxonGuard *guard, AxonCompiledModel *compiled, GError **error)
 {
   axon_work_enter (guard->before);
+  inherited = guard->outer_timeout;
+  if (compiled != NULL)
+    axon_compiled_model_private (compiled)->timeout = guard->timeout;
   g_mutex_lock (&guard->lock);
   guard->is_done = TRUE;
   g_cond_signal (&guard->changed);

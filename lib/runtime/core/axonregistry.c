@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The core's registry: names of devices, plugins loaded at first use, extensions. */
 #include "axoncore-private.h"
+#include "axonprobe-private.h"
 #include <axon/plugin/axonextension.h>
 
 #include "config.h"
@@ -113,15 +114,25 @@ extend_op_set (AxonCore *core, const AxonOp *ops, guint n_ops)
   g_mutex_unlock (&core->lock);
 }
 
+static gboolean
+isolates (AxonCore *core, const AxonRegistryEntry *entry)
+{
+  g_autoptr (AxonConfig) config = axon_core_dup_config (core, entry->name);
+  return axon_config_get_bool (config, "ISOLATE_PROBE");
+}
+
 /* entry->lock held. Operators of the device's own are known from now on, so that its exports can be
  * read. */
 static gboolean
 load_library (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 {
+  gboolean isolate;
   if (entry->info != NULL)
     return TRUE;
-  entry->info = entry->library ? axon_loader_open_library (entry->library, error)
-                               : axon_loader_open (entry->name, error);
+  isolate = isolates (core, entry);
+  entry->info = entry->library
+                    ? axon_loader_open_library (entry->library, isolate ? entry->name : NULL, error)
+                    : axon_loader_open (entry->name, isolate, error);
   if (entry->info != NULL)
     extend_op_set (core, entry->info->ops, entry->info->n_ops);
   return entry->info != NULL;
@@ -129,10 +140,13 @@ load_library (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 
 /* entry->lock held: what the plugin's own code makes, looked at before anybody else uses it */
 static AxonPlugin *
-create_plugin (const AxonRegistryEntry *entry, GError **error)
+create_plugin (AxonCore *core, const AxonRegistryEntry *entry, GError **error)
 {
   GError *cause = NULL;
+  AxonProbe probe = { axon_loader_get_file (entry->info), entry->name };
+  const AxonProbe *before = axon_probe_enter (isolates (core, entry) ? &probe : NULL);
   g_autoptr (AxonPlugin) plugin = entry->info->create (entry->name, &cause);
+  axon_probe_enter (before);
   if (plugin == NULL && cause == NULL)
     g_set_error (&cause, AXON_ERROR, AXON_ERROR_DEVICE,
                  "mistake in the plugin: create() returned neither a device nor an error");
@@ -147,7 +161,7 @@ static AxonPlugin *
 load_plugin (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 {
   g_autoptr (AxonPlugin) plugin =
-      load_library (core, entry, error) ? create_plugin (entry, error) : NULL;
+      load_library (core, entry, error) ? create_plugin (core, entry, error) : NULL;
   if (plugin == NULL)
     return NULL;
   axon_plugin_attach (plugin, core, entry->info);

@@ -2,7 +2,8 @@
 /* Bindings as a device sees them: always dense tensors that it can reach. Regions, batches and
  * memory of other kinds are copied at each run. */
 #include "../../tensor/axontensorview-private.h"
-#include "axoninferrequest-private.h"
+#include "../../tensor/axontensor-private.h"
+#include "axonwatchdog-private.h"
 
 #include "config.h"
 #include <glib/gi18n-lib.h>
@@ -25,6 +26,13 @@ static gboolean
 is_plain (const AxonTensor *tensor)
 {
   return axon_tensor_is_contiguous (tensor) && !axon_tensor_is_remote (tensor);
+}
+
+/* What the application may free is not shown to a device that may be left alone with it. */
+static gboolean
+can_show (const AxonInferRequest *r, const AxonTensor *tensor)
+{
+  return is_plain (tensor) && (axon_watchdog_timeout (r) == 0 || !axon_tensor_is_borrowed (tensor));
 }
 
 /* b->dense of @shape, kept from run to run. */
@@ -80,7 +88,7 @@ axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error)
   for (guint i = 0; i < r->n_inputs; i++) {
     AxonBinding *b = &r->inputs[i];
     if (b->batch != NULL ? !gather_batch (r, b, error)
-                         : !is_plain (b->tensor) && !reach_input (r, b, error))
+                         : !can_show (r, b->tensor) && !reach_input (r, b, error))
       return FALSE;
   }
   return TRUE;
@@ -138,9 +146,10 @@ axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const
                                      dtype, shape, b->tensor, error);
     return NULL;
   }
-  if (b->is_own && is_plain (b->tensor))
+  if (b->is_own && is_plain (b->tensor) && axon_watchdog_timeout (request) == 0)
     return b->tensor;
-  if (b->is_own && axon_compiled_model_accepts_remote (request->compiled) &&
+  if (b->is_own && axon_tensor_is_remote (b->tensor) &&
+      axon_compiled_model_accepts_remote (request->compiled) &&
       axon_tensor_is_contiguous (b->tensor)) {
     g_clear_pointer (&b->dense, axon_tensor_unref);
     return b->tensor;
@@ -176,33 +185,19 @@ axon_infer_request_steal_output (AxonInferRequest *request, guint index)
   return b->is_own && b->tensor ? axon_tensor_ref (b->tensor) : g_steal_pointer (&b->tensor);
 }
 
-AxonTensor *
-axon_infer_request_get_own_input (AxonInferRequest *request, guint index, GError **error)
-{
-  AxonBinding *b = &request->inputs[index];
-  if (b->tensor == NULL)
-    b->tensor = axon_compiled_model_new_tensor (
-        request->compiled, axon_compiled_model_get_input_dtype (request->compiled, index),
-        axon_compiled_model_get_input_shape (request->compiled, index), error);
-  if (b->tensor != NULL && !b->is_own)
-    memset (axon_tensor_get_data (b->tensor), 0, axon_tensor_get_n_bytes (b->tensor));
-  b->is_own = TRUE;
-  return b->tensor ? axon_tensor_ref (b->tensor) : NULL;
-}
-
 void
 axon_infer_request_unbind_inputs (AxonInferRequest *request)
 {
   for (guint i = 0; i < request->n_inputs; i++)
-    if (!request->inputs[i].is_own)
-      axon_binding_clear (&request->inputs[i]);
+    axon_binding_clear (&request->inputs[i]);
 }
 
 void
 axon_infer_request_unbind (AxonInferRequest *request)
 {
-  for (guint i = 0; i < request->n_inputs; i++)
-    axon_binding_clear (&request->inputs[i]);
+  if (!axon_infer_request_check_idle (request, NULL))
+    return; /* a call that was abandoned reads it */
+  axon_infer_request_unbind_inputs (request);
   for (guint i = 0; i < request->n_outputs; i++)
     if (request->outputs[i].is_own) {
       axon_binding_clear (&request->outputs[i]);

@@ -28,6 +28,7 @@ typedef struct {
   AxonRemoteContext *host_context; /* of tensors that requests make, or NULL */
   GArray *inputs, *outputs;        /* AxonPort */
   AxonBudget *budget;              /* that it was compiled within: what its runs take, too */
+  guint timeout;                   /* ms that a run may take; 0: for ever */
   gboolean loaded_from_cache;
   gboolean runs_in_caller;
 
@@ -61,5 +62,3 @@ gboolean axon_compiled_model_runs_in_caller (AxonCompiledModel *compiled);
 guint axon_compiled_model_get_n_stages (AxonCompiledModel *compiled);
 AxonExecutor *axon_compiled_model_get_stage (AxonCompiledModel *compiled, guint index,
                                              AxonStageFunc *func);
-AxonTensor *axon_compiled_model_new_tensor (AxonCompiledModel *compiled, AxonDType dtype,
-                                            const AxonShape *shape, GError **error);

@@ -93,7 +93,7 @@ axon_infer_request_check_idle (AxonInferRequest *r, GError **error)
 {
   gboolean busy;
   g_mutex_lock (&r->lock);
-  busy = r->busy;
+  busy = r->busy || r->abandoned;
   g_mutex_unlock (&r->lock);
   if (busy)
     g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, _ ("the request is running"));
@@ -180,7 +180,6 @@ axon_infer_request_set_input_tensor (AxonInferRequest *request, guint index, Axo
   axon_tensor_ref (tensor);
   axon_binding_clear (&request->inputs[index]);
   request->inputs[index].tensor = tensor;
-  request->inputs[index].is_own = FALSE;
   return TRUE;
 }
 

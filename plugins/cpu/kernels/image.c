@@ -178,8 +178,7 @@ job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
   }
   if (!axon_image_info_check (info, bytes, instance->error))
     return FALSE;
-  axon_image_sampling_init (&j->sampling, info, j->plan.target.fit, j->plan.target.width,
-                            j->plan.target.height);
+  axon_image_sampling_init (&j->sampling, info, &j->plan.target);
   set_colors (j, info);
   if (!j->sampling.is_turned)
     set_planes (j);

@@ -173,4 +173,20 @@ AXON_API void axon_compiled_model_set_context (AxonCompiledModel *compiled,
 AXON_API void axon_compiled_model_set_host_context (AxonCompiledModel *compiled,
                                                     AxonRemoteContext *context);
 
+/**
+ * axon_compiled_model_new_tensor:
+ * @compiled: a compiled model
+ * @dtype: the element type
+ * @shape: a static shape
+ * @error: return location
+ *
+ * Makes a tensor in host memory that the device copies fastest, elements undefined. Any thread.
+ *
+ * Returns: (transfer full): the tensor; %NULL with @error, %AXON_ERROR_MEMORY
+ *
+ * Since: 1.0
+ */
+AXON_API AxonTensor *axon_compiled_model_new_tensor (AxonCompiledModel *compiled, AxonDType dtype,
+                                                     const AxonShape *shape, GError **error);
+
 G_END_DECLS

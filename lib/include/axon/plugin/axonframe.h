@@ -46,6 +46,7 @@ typedef struct {
   gint width, height, channels;
   gboolean nhwc, bgr;
   AxonImageFit fit;
+  gdouble crop_fraction;
   AxonDType dtype;
   gfloat mean[4], scale[4]; /* (v - mean) * scale, per output channel */
   gfloat pad;
@@ -81,16 +82,14 @@ typedef struct {
  * axon_image_sampling_init:
  * @sampling: what is filled
  * @info: a checked description
- * @fit: what happens to the aspect ratio
- * @width: tensor width
- * @height: tensor height
+ * @target: what tensor is made
  *
  * Says which pixels a run reads.
  *
  * Since: 1.0
  */
 AXON_API void axon_image_sampling_init (AxonImageSampling *sampling, const AxonImageInfo *info,
-                                        AxonImageFit fit, gint width, gint height);
+                                        const AxonImageTarget *target);
 
 /* Samples become R, G, B of 0 to 255: each is multiplied by unit; then, where the format is not
  * RGB, l = y * luma_scale + luma_offset and, of YUV with u and v less center, r = l + v_to_r * v,

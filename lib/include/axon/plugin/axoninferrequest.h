@@ -151,27 +151,11 @@ AXON_API void axon_infer_request_unbind (AxonInferRequest *request);
  * axon_infer_request_unbind_inputs:
  * @request: a request
  *
- * Drops inputs that came from outside; those of axon_infer_request_get_own_input() stay.
+ * Drops what was set for inputs.
  *
  * Since: 1.0
  */
 AXON_API void axon_infer_request_unbind_inputs (AxonInferRequest *request);
-
-/**
- * axon_infer_request_get_own_input:
- * @request: a request
- * @index: less than the number of inputs
- * @error: return location
- *
- * Gives an input's tensor that this request made and nobody else writes to; makes it where it is
- * not there, with zeros.
- *
- * Returns: (transfer full): the tensor; %NULL with @error, %AXON_ERROR_MEMORY
- *
- * Since: 1.0
- */
-AXON_API AxonTensor *axon_infer_request_get_own_input (AxonInferRequest *request, guint index,
-                                                       GError **error);
 
 /**
  * axon_infer_request_add_profiling:
