@@ -19,3 +19,4 @@ launch $(FRAMES= play "${1:-$media/asl-walk.mkv}") ! videoscale ! $yuv,$size ! t
   $background ! video/x-raw,$size ! scene.sink_0 \
   alphacombine name=person ! scene.sink_1 \
   compositor name=scene sink_0::repeat-after-eos=true ! $(first_frames) $(keep background)
+still background

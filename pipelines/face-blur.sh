@@ -9,3 +9,4 @@ launch $(play "${1:-$media/faces-8.jpg}") ! \
   nninfer model="$models/ultraface-rfb-320/model.onnx" drop-policy=none ! nndecode threshold=0.5 ! nntrack ! \
   nnpublish location="$out/face-blur.jsonl" ! \
   nnoverlay blur=face fail-closed=true boxes=false labels=false scores=false tracks=false tail-length=0 ! $(keep face-blur)
+still face-blur

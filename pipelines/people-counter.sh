@@ -10,3 +10,4 @@ launch $(play "${1:-$media/one-by-one-person-detection.mp4}") ! \
   nndecode threshold=0.4 ! nntrack ! \
   nnanalytics settings-location="$here/people-counter.json" ! \
   nnpublish on-change=true labels=person location="$out/people-counter.jsonl" ! nnoverlay ! $(keep people-counter)
+still people-counter

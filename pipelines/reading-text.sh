@@ -9,3 +9,4 @@ launch $(play "${1:-$media/sign-en.jpg}") ! \
   nninfer model="$models/ppocrv3-det-en/model.onnx" ! nndecode ! \
   nninfer model="$models/ppocr-rec-en-number-v2/model.onnx" inference-region=roi-list region-margin=0.12 ! nndecode ! \
   nnpublish location="$out/reading-text.jsonl" ! nnoverlay ! $(keep reading-text)
+still reading-text

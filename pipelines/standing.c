@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A rule of one's own, in C: who stands still for three seconds is told of. `standing [VIDEO]`,
- * with AXON_DATA for where models and media are; FRAMES ends it after so many. */
+/* A rule of one's own, in C: who stands still for three seconds is told of, and shown in
+ * standing.mkv. `standing [VIDEO]`, with AXON_DATA for where models and media are, OUT for where
+ * the video goes (out); FRAMES ends it after so many. */
 #include <gst/nn/nn.h>
 #include <math.h>
 
@@ -9,8 +10,9 @@
 
 static const gchar launch[] =
     "filesrc name=file ! decodebin ! identity name=frames ! videoconvert ! nninfer name=model "
-    "inference-interval=2 ! nndecode threshold=0.4 ! nntrack ! fakesink name=end "
-    "signal-handoffs=true";
+    "inference-interval=2 ! nndecode threshold=0.4 ! nntrack ! "
+    "identity name=rule signal-handoffs=true ! "
+    "nnoverlay ! videoconvert ! jpegenc ! matroskamux ! filesink name=out";
 
 /* Where a track was when it last moved. */
 typedef struct {
@@ -19,8 +21,9 @@ typedef struct {
   gboolean told;
 } Place;
 
+/* What a rule finds is said of the object, for those downstream: nnoverlay, nnpublish. */
 static void
-see (GHashTable *places, const GstNnObject *o, GstClockTime now)
+see (GHashTable *places, GstNnObject *o, GstClockTime now)
 {
   gint64 track = (gint64)gst_nn_object_get_track_id (o);
   Place *place = g_hash_table_lookup (places, &track);
@@ -42,6 +45,10 @@ see (GHashTable *places, const GstNnObject *o, GstClockTime now)
     g_print ("{\"stands\": %" G_GINT64_FORMAT ", \"since\": %.1f}\n", track,
              (gdouble)place->since / GST_SECOND);
   }
+  if (place->told) {
+    g_autoptr (GstNnAttribute) stands = gst_nn_attribute_new ("standing", "stands", -1, 1, NULL);
+    gst_nn_object_add_attribute (o, stands);
+  }
 }
 
 static gboolean
@@ -51,8 +58,7 @@ is_gone (G_GNUC_UNUSED gpointer track, gpointer place, gpointer now)
 }
 
 static void
-on_frame (G_GNUC_UNUSED GstElement *sink, GstBuffer *buffer, G_GNUC_UNUSED GstPad *pad,
-          gpointer places)
+on_frame (G_GNUC_UNUSED GstElement *identity, GstBuffer *buffer, gpointer places)
 {
   GstNnResultMeta *results = gst_buffer_get_nn_result_meta (buffer);
   GstClockTime now = GST_BUFFER_PTS (buffer);
@@ -92,12 +98,13 @@ int
 main (int argc, char **argv)
 {
   const gchar *data = g_getenv ("AXON_DATA"), *frames = g_getenv ("FRAMES");
+  const gchar *folder = g_getenv ("OUT") ? g_getenv ("OUT") : "out";
   g_autoptr (GHashTable) places =
       g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, g_free);
   g_autoptr (GError) error = NULL;
   g_autoptr (GstElement) pipeline = NULL;
-  g_autoptr (GstElement) end = NULL;
-  g_autofree gchar *model = NULL, *video = NULL;
+  g_autoptr (GstElement) rule = NULL;
+  g_autofree gchar *model = NULL, *video = NULL, *out = NULL;
   gst_init (&argc, &argv);
   data = data ? data : g_getenv ("AXON_TEST_DATA");
   pipeline = gst_parse_launch (launch, &error);
@@ -110,7 +117,10 @@ main (int argc, char **argv)
   set (pipeline, "file", "location", argc > 1 ? argv[1] : video);
   set (pipeline, "model", "model", model);
   set (pipeline, "frames", "eos-after", frames ? frames : "-1");
-  end = gst_bin_get_by_name (GST_BIN (pipeline), "end");
-  g_signal_connect (end, "handoff", G_CALLBACK (on_frame), places);
+  out = g_build_filename (folder, "standing.mkv", NULL);
+  g_mkdir_with_parents (folder, 0777);
+  set (pipeline, "out", "location", out);
+  rule = gst_bin_get_by_name (GST_BIN (pipeline), "rule");
+  g_signal_connect (rule, "handoff", G_CALLBACK (on_frame), places);
   return run (pipeline);
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A rule of one's own, in Python: a dog that has nobody within twice its own width is said to walk alone.
-usage: walkers.py [PICTURE or VIDEO]; AXON_DATA is where models and media are"""
+"""A rule of one's own, in Python: a dog that has nobody within twice its own width is said to walk alone,
+in a line of JSON and in the video walkers.mkv.
+usage: walkers.py [PICTURE or VIDEO]; AXON_DATA is where models and media are, OUT where the video goes (out)"""
 import json
 import math
 import os
@@ -14,13 +15,13 @@ gi.require_version("Gst", "1.0")
 gi.require_version("GstNn", "1.0")
 from gi.repository import Gst, GstNn
 
-PIPELINE = """filesrc name=file ! decodebin ! videoconvert ! nninfer name=model ! nndecode name=results threshold=0.5 !
-  fakesink"""
+PIPELINE = """filesrc name=file ! decodebin ! videoconvert ! nninfer name=model ! nndecode threshold=0.5 !
+  nnoverlay name=drawing ! videoconvert ! jpegenc ! matroskamux ! filesink name=out"""
 
 
 def objects(results, label):
-    """Boxes x, y, width, height of the objects with this label."""
-    return [o.get_box() for o in results.get_objects() if o.get_label() == label]
+    """The objects with this label, each with its box x, y, width, height."""
+    return [(o, o.get_box()) for o in results.get_objects() if o.get_label() == label]
 
 
 def distance(a, b):
@@ -33,10 +34,11 @@ def distance(a, b):
 def on_frame(_pad, info):
     results = GstNn.buffer_get_nn_result_meta(info.get_buffer())
     people = objects(results, "person")
-    for dog in objects(results, "dog"):
-        nearest = min((distance(dog, p) for p in people), default=math.inf)
-        print(json.dumps({"people": len(people), "dog": [round(v) for v in dog],
-                          "alone": nearest > 2 * dog[2]}), flush=True)
+    for dog, box in objects(results, "dog"):
+        nearest = min((distance(box, p) for _, p in people), default=math.inf)
+        alone = nearest > 2 * box[2]
+        dog.add_attribute(GstNn.Attribute.new("company", "alone" if alone else "with its people", -1, 1))
+        print(json.dumps({"people": len(people), "dog": [round(v) for v in box], "alone": alone}), flush=True)
     return Gst.PadProbeReturn.OK
 
 
@@ -47,7 +49,10 @@ def main():
     pipeline.get_by_name("file").props.location = (
         sys.argv[1] if len(sys.argv) > 1 else str(data / "media/street-people-dog.jpg"))
     pipeline.get_by_name("model").props.model = str(data / "models/yolox-nano-416/model.onnx")
-    pipeline.get_by_name("results").get_static_pad("src").add_probe(Gst.PadProbeType.BUFFER, on_frame)
+    out = pathlib.Path(os.environ.get("OUT") or "out")
+    out.mkdir(parents=True, exist_ok=True)
+    pipeline.get_by_name("out").props.location = str(out / "walkers.mkv")
+    pipeline.get_by_name("drawing").get_static_pad("sink").add_probe(Gst.PadProbeType.BUFFER, on_frame)
     pipeline.set_state(Gst.State.PLAYING)
     message = pipeline.get_bus().timed_pop_filtered(Gst.CLOCK_TIME_NONE, Gst.MessageType.EOS | Gst.MessageType.ERROR)
     pipeline.set_state(Gst.State.NULL)

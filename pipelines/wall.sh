@@ -15,3 +15,4 @@ for video in "${@:1:4}"; do
   n=$((n + 1))
 done
 launch "${cameras[@]}" compositor name=wall "${places[@]}" background=black ! $(first_frames) $(keep wall)
+still wall

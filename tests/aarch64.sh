@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Builds for aarch64 with Debian's cross compiler and runs the tests and the quickstart under qemu, as a processor of
-# each level of instructions: Cortex-A72 (NEON) and Cortex-A76 (dot products). Numbers are proved, not speed.
+# each level of instructions: Cortex-A72 (NEON) and Cortex-A76 (dot products, half precision). Numbers are proved, not speed.
 # usage: tests/aarch64.sh [--brief] [--keep FOLDER]     exit status 77: this machine or its mirror cannot do it
 #
 # Debian's packages for arm64 are unpacked into a temporary folder, with apt's state in it, too: the host's packages and
@@ -157,6 +157,6 @@ else
   suites="--suite unit --suite ops --suite elements --suite pipelines --suite brief"
 fi
 run_level cortex-a72 NEON $suites || status=1
-run_level cortex-a76 NEON_DOTPROD $suites || status=1
+run_level cortex-a76 NEON_FP16 $suites || status=1
 step "pipelines/quickstart.sh" quickstart || status=1
 exit $status

@@ -15,5 +15,5 @@ while read -r file; do
   size=$(stat -c %s "$folder/stripped")
   sum=$((sum + size))
   echo "| \`$(basename "$file")\` | $(((size + 512) / 1024)) |"
-done < <(find "$folder/image" -name 'lib*.so*' -type f | sort)
+done < <(find "$folder/image" \( -name 'lib*.so*' -o -name '*.soup3' \) -type f | sort)
 echo "| together | $(((sum + 512) / 1024)) |"

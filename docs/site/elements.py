@@ -10,6 +10,9 @@ gi.require_version("Gst", "1.0")
 from gi.repository import GObject, Gst
 
 
+NAMES = {"gchararray": "text", "gboolean": "true, false"}
+
+
 def cell(text):
     return str(text).replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
 
@@ -46,7 +49,7 @@ def kind(spec):
     if hasattr(spec, "minimum"):
         return "{:.4g} to {:.4g}".format(spec.minimum, spec.maximum) if isinstance(spec.maximum, float) \
             else f"{spec.minimum} to {spec.maximum}"
-    return spec.value_type.name
+    return NAMES.get(spec.value_type.name, spec.value_type.name)
 
 
 def properties(element):

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnndecoder.h"
 #include "gstnnlists.h"
+#include "elements/gstnnelement.h"
 
+#include <glib/gi18n-lib.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,6 +42,31 @@ gst_nn_decoder_probe (const GstNnDecodeInput *in)
     if (decoders[i]->fits (in) && (decoders[i]->recognises == NULL || decoders[i]->recognises (in)))
       return decoders[i];
   return NULL;
+}
+
+/* Numbers are those of this build; names are what lasts. */
+GType
+gst_nn_decoder_name_get_type (void)
+{
+  static GEnumValue values[2 + G_N_ELEMENTS (decoders) + G_N_ELEMENTS (aliases) + 1] = {
+    { 0, N_ ("As the model's description says, else by the shapes of the outputs"), "auto" },
+    { 1, N_ ("Outputs have no results"), GST_NN_NO_DECODER }
+  };
+  static gsize type;
+  if (g_once_init_enter (&type)) {
+    gint n = 2;
+    for (guint i = 0; i < G_N_ELEMENTS (decoders); i++, n++)
+      values[n] = (GEnumValue){ n, decoders[i]->blurb, decoders[i]->name };
+    for (guint i = 0; i < G_N_ELEMENTS (aliases); i++) {
+      const GstNnDecoder *same = gst_nn_decoder_find (aliases[i].decoder);
+      if (same != NULL) { /* in this build */
+        values[n] = (GEnumValue){ n, same->blurb, aliases[i].name };
+        n++;
+      }
+    }
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnDecoderName", values));
+  }
+  return type;
 }
 
 gboolean

@@ -70,8 +70,10 @@ const GstNnDecoder *gst_nn_decoder_find (const gchar *name);
 const GstNnDecoder *gst_nn_decoder_probe (const GstNnDecodeInput *in);
 /* Names of all, for people. */
 gchar *gst_nn_decoder_list (void);
-/* For `recognises`: only by its name. */
-gboolean gst_nn_by_name_only (const GstNnDecodeInput *in);
+/* What a description says of outputs that no decoder knows, whatever their shapes. */
+#define GST_NN_NO_DECODER "none"
+/* The names that gst_nn_decoder_find() knows, GST_NN_NO_DECODER, and "auto", which is 0. */
+GType gst_nn_decoder_name_get_type (void);
 
 /* Keeps the best of overlapping objects of the same class; sorts best first. */
 void gst_nn_suppress (GArray *objects, gdouble iou_threshold, guint max_objects);
@@ -134,5 +136,7 @@ void gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint c
 /* Adds the attribute @name with the label of a class; @label NULL: that of the description. */
 void gst_nn_say_class (const GstNnDecodeInput *in, GstNnObject *object, const gchar *name,
                        gint class_id, const gchar *label, gdouble score);
-/* Says which of an object's keypoints belong together. */
+/* Says which of an object's keypoints belong together, where it has as many as the skeleton. */
 void gst_nn_say_skeleton (GstNnObject *object, const gchar *name);
+/* The names of skeletons, and "auto", which is 0. */
+GType gst_nn_skeleton_name_get_type (void);

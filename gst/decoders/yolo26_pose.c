@@ -34,7 +34,7 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
     return;
   gst_nn_rows_say_keypoints (&rows, in, object, 3);
   if (rows.columns == 6 + 3 * N_COCO)
-    gst_nn_say_skeleton (object, "coco-17");
+    gst_nn_say_skeleton (object, "coco17");
 }
 
 const GstNnDecoder gst_nn_decoder_yolo26_pose = {

@@ -46,7 +46,7 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
     return;
   gst_nn_rows_say_keypoints (&rows, in, object, count_numbers (&rows));
   if (rows.columns - rows.detail == count_numbers (&rows) * N_COCO)
-    gst_nn_say_skeleton (object, "coco-17");
+    gst_nn_say_skeleton (object, "coco17");
 }
 
 const GstNnDecoder gst_nn_decoder_yolov8_pose = {

@@ -68,6 +68,13 @@ copy_boxed (GParamSpec *spec, G_GNUC_UNUSED const GValue *value)
   return g_param_spec_boxed (NAMES (spec), spec->value_type, flags_of (spec));
 }
 
+static GParamSpec *
+copy_array (GParamSpec *spec, G_GNUC_UNUSED const GValue *value)
+{
+  GParamSpec *element = GST_PARAM_SPEC_ARRAY_LIST (spec)->element_spec;
+  return gst_param_spec_array (NAMES (spec), element, flags_of (spec));
+}
+
 /* The same property for another class; @value is its default. */
 static GParamSpec *
 copy_spec (GParamSpec *spec, const GValue *value)
@@ -76,10 +83,15 @@ copy_spec (GParamSpec *spec, const GValue *value)
     GType type;
     GParamSpec *(*copy) (GParamSpec *spec, const GValue *value);
   } types[] = {
-    { G_TYPE_PARAM_INT, copy_int },       { G_TYPE_PARAM_UINT, copy_uint },
-    { G_TYPE_PARAM_UINT64, copy_uint64 }, { G_TYPE_PARAM_DOUBLE, copy_double },
-    { G_TYPE_PARAM_STRING, copy_string }, { G_TYPE_PARAM_BOOLEAN, copy_boolean },
-    { G_TYPE_PARAM_ENUM, copy_enum },     { G_TYPE_PARAM_BOXED, copy_boxed },
+    { G_TYPE_PARAM_INT, copy_int },
+    { G_TYPE_PARAM_UINT, copy_uint },
+    { G_TYPE_PARAM_UINT64, copy_uint64 },
+    { G_TYPE_PARAM_DOUBLE, copy_double },
+    { G_TYPE_PARAM_STRING, copy_string },
+    { G_TYPE_PARAM_BOOLEAN, copy_boolean },
+    { G_TYPE_PARAM_ENUM, copy_enum },
+    { G_TYPE_PARAM_BOXED, copy_boxed },
+    { GST_TYPE_PARAM_ARRAY_LIST, copy_array },
   };
   for (guint i = 0; i < G_N_ELEMENTS (types); i++)
     if (G_PARAM_SPEC_TYPE (spec) == types[i].type)

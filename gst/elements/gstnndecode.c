@@ -130,12 +130,6 @@ gst_nn_decode_start (GstBaseTransform *base)
   g_autoptr (GError) error = NULL;
   gst_nn_stats_reset (self->stats);
   self->override = gst_nn_model_props_describe (&self->props, NULL, NULL, &error);
-  if (self->override != NULL && self->override->decoder != NULL &&
-      gst_nn_decoder_find (self->override->decoder) == NULL) {
-    g_autofree gchar *known = gst_nn_decoder_list ();
-    g_set_error (&error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 _ ("there is no decoder \"%s\"; there are %s"), self->override->decoder, known);
-  }
   if (error == NULL && self->gallery_path != NULL)
     self->gallery = gst_nn_gallery_load (self->gallery_path, &error);
   if (error == NULL)

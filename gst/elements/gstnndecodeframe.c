@@ -7,8 +7,6 @@
 
 #define GST_CAT_DEFAULT gst_nn_decode_debug
 
-/* What a description says of outputs that no decoder knows, whatever their shapes. */
-#define NO_DECODER "none"
 #define DEFAULT_THRESHOLD 0.5
 #define DEFAULT_IOU_THRESHOLD 0.45
 
@@ -46,7 +44,7 @@ is_guess (GstNnDecode *self, const GstNnDescription *described)
   gboolean doubtful = FALSE;
   g_autofree gchar *said = NULL;
   if (self->override->decoder != NULL || described == NULL || described->decoder == NULL ||
-      g_str_equal (described->decoder, NO_DECODER))
+      g_str_equal (described->decoder, GST_NN_NO_DECODER))
     return FALSE;
   said = gst_nn_description_get (described, "decoder", NULL, &doubtful);
   return doubtful || gst_nn_decoder_find (described->decoder) == NULL;
@@ -63,7 +61,8 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   gboolean may_differ = is_guess (self, described);
   const GstNnDecoder *decoder = gst_nn_decoder_choose (&self->choice, in, name, may_differ);
   if (decoder == NULL)
-    return complain (self, may_differ || g_strcmp0 (name, NO_DECODER) == 0 ? NULL : name, is_new);
+    return complain (self, may_differ || g_strcmp0 (name, GST_NN_NO_DECODER) == 0 ? NULL : name,
+                     is_new);
   if (decoder != before)
     GST_DEBUG_OBJECT (self, "decoder %s for %u outputs of an input of %dx%d, %s", decoder->name,
                       in->tensors->len, in->width, in->height,
@@ -159,13 +158,27 @@ iou_threshold_of (GstNnDecode *self, const GstNnDescription *d)
   return first_said (self, &self->iou_threshold, d ? d->iou_threshold : -1, DEFAULT_IOU_THRESHOLD);
 }
 
+/* Which keypoints of the frame, and of its objects from @first on, belong together, where that is
+ * said by more than the decoder. */
+static void
+say_skeletons (GstNnDecode *self, const GstNnDescription *d, GstNnResultMeta *result, guint first)
+{
+  const gchar *name = self->override->skeleton ? self->override->skeleton : d ? d->skeleton : NULL;
+  GstNnObject *o = gst_nn_result_meta_get_frame (result);
+  for (guint i = first; name != NULL && o != NULL; i++) {
+    if (gst_nn_object_get_n_keypoints (o) > 0)
+      gst_nn_say_skeleton (o, name);
+    o = gst_nn_result_meta_get_object (result, i);
+  }
+}
+
 /* What the outputs mean, into @result. FALSE: an error was posted. */
 static gboolean
 decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
 {
   g_autoptr (GPtrArray) floats = as_floats (self, meta->tensors);
   GstNnDecodeInput in = { 0 };
-  guint max;
+  guint max, first = gst_nn_result_meta_get_n_objects (result);
   GST_OBJECT_LOCK (self);
   in.top_k = self->top_k;
   max = self->max_objects;
@@ -185,6 +198,7 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   in.threshold = self->used_threshold = threshold_of (self, in.description);
   gst_nn_decode_into (result, self->choice.decoder, &in, iou_threshold_of (self, in.description),
                       max, pts, self->candidates);
+  say_skeletons (self, in.description, result, first);
   gst_nn_stats_count (self->stats, COUNT_DECODED);
   return TRUE;
 }

@@ -16,8 +16,8 @@ static const struct {
   { AXON_ERROR_MEMORY, gst_resource_error_quark, GST_RESOURCE_ERROR_NO_SPACE_LEFT },
 };
 
-void
-gst_nn_post_error (GstElement *element, const GError *error)
+static void
+post (GstElement *element, GstMessageType type, const GError *error)
 {
   gboolean ours = error->domain == AXON_ERROR;
   GQuark domain = ours ? GST_LIBRARY_ERROR : GST_RESOURCE_ERROR;
@@ -27,8 +27,20 @@ gst_nn_post_error (GstElement *element, const GError *error)
       domain = reasons[i].domain ();
       reason = reasons[i].reason;
     }
-  gst_element_message_full (element, GST_MESSAGE_ERROR, domain, reason, g_strdup (error->message),
-                            NULL, __FILE__, G_STRFUNC, __LINE__);
+  gst_element_message_full (element, type, domain, reason, g_strdup (error->message), NULL,
+                            __FILE__, G_STRFUNC, __LINE__);
+}
+
+void
+gst_nn_post_error (GstElement *element, const GError *error)
+{
+  post (element, GST_MESSAGE_ERROR, error);
+}
+
+void
+gst_nn_post_warning (GstElement *element, const GError *error)
+{
+  post (element, GST_MESSAGE_WARNING, error);
 }
 
 /* What tells caps apart, for people: sizes and rates of templates only hide it. */
@@ -163,4 +175,12 @@ gst_nn_element_init (void)
   bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
   gst_type_mark_as_plugin_api (GST_TYPE_NN_DESCRIPTION, 0);
   g_once_init_leave (&once, 1);
+}
+
+GType
+gst_nn_enum_register (const gchar *name, GEnumValue *values)
+{
+  for (GEnumValue *value = values; value->value_name != NULL; value++)
+    value->value_name = _ (value->value_name);
+  return g_enum_register_static (name, values);
 }

@@ -8,8 +8,9 @@
 #include <gst/base/gstbasetransform.h>
 #include <gst/nn/nn.h>
 
-/* A GError as element error, in one place. */
+/* A GError as element error or warning, in one place. */
 void gst_nn_post_error (GstElement *element, const GError *error);
+void gst_nn_post_warning (GstElement *element, const GError *error);
 
 /* FALSE, and an element error that names what @pad takes, what came (NULL: nothing) and what helps,
  * where @pad's template does not have @caps. */
@@ -32,6 +33,8 @@ void gst_nn_sync_values (GstElement *element, const GstSegment *segment, GstBuff
 
 /* What all elements need before the first is registered. */
 void gst_nn_element_init (void);
+/* An enumeration whose names are in the user's language from now on; @values must live on. */
+GType gst_nn_enum_register (const gchar *name, GEnumValue *values);
 
 /* Defines gst_element_register_NAME(), which the plugin calls, and an application that links the
  * elements statically: GST_ELEMENT_REGISTER (nninfer, NULL). */

@@ -16,6 +16,7 @@
  */
 #include "infer/gstnninfer.h"
 #include "caps/gstnncaps.h"
+#include "gstnnfields.h"
 #include "infer/gstnnadvice.h"
 
 GST_DEBUG_CATEGORY (gst_nn_infer_debug);
@@ -39,10 +40,13 @@ enum {
   PROP_STATS,
   PROP_STATS_INTERVAL,
   PROP_INSTANCE_ID,
-  PROP_MAX_MEMORY
+  PROP_MAX_MEMORY,
+  PROP_INFERENCE_TIMEOUT,
+  PROP_MAX_ERRORS
 };
 
-static const gchar *const counts[] = { "frames", "inferred", "late", "passed", "dropped", NULL };
+static const gchar *const counts[] = { "frames",  "inferred", "late", "passed",
+                                       "dropped", "failed",   NULL };
 static const gchar *const times[] = { "queueing", "preprocessing", "inference", "total", NULL };
 
 #define MOST_BUFFERS 32         /* that pass, queued */
@@ -53,7 +57,7 @@ static const gchar *const times[] = { "queueing", "preprocessing", "inference", 
 static GType
 gst_nn_drop_policy_get_type (void)
 {
-  static const GEnumValue values[] = {
+  static GEnumValue values[] = {
     { GST_NN_DROP_AUTO,
       N_ ("Newest where the source is live, else all but what sinks call too late"), "auto" },
     { GST_NN_DROP_NONE, N_ ("Every frame is inferred, however long it waits"), "none" },
@@ -62,21 +66,20 @@ gst_nn_drop_policy_get_type (void)
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnDropPolicy", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnDropPolicy", values));
   return type;
 }
 
 /* Where properties are kept, under the object lock. */
-static const struct {
-  guint id;
-  gsize offset;
-} fields[] = {
+static const GstNnField fields[] = {
   { PROP_MODEL, G_STRUCT_OFFSET (GstNnInfer, model_path) },
   { PROP_DEVICE, G_STRUCT_OFFSET (GstNnInfer, device) },
   { PROP_EXTENSIONS, G_STRUCT_OFFSET (GstNnInfer, extensions) },
   { PROP_INSTANCE_ID, G_STRUCT_OFFSET (GstNnInfer, instance_id) },
   { PROP_NIREQ, G_STRUCT_OFFSET (GstNnInfer, nireq) },
   { PROP_MAX_MEMORY, G_STRUCT_OFFSET (GstNnInfer, max_memory) },
+  { PROP_INFERENCE_TIMEOUT, G_STRUCT_OFFSET (GstNnInfer, inference_timeout) },
+  { PROP_MAX_ERRORS, G_STRUCT_OFFSET (GstNnInfer, max_errors) },
   { PROP_INTERVAL, G_STRUCT_OFFSET (GstNnInfer, interval) },
   { PROP_MAX_SIZE_BUFFERS, G_STRUCT_OFFSET (GstNnInfer, max_size_buffers) },
   { PROP_MAX_SIZE_BYTES, G_STRUCT_OFFSET (GstNnInfer, max_size_bytes) },
@@ -87,53 +90,12 @@ static const struct {
   { PROP_CONFIG, G_STRUCT_OFFSET (GstNnInfer, config) },
 };
 
-static gpointer
-field_of (GstNnInfer *self, guint id)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    if (fields[i].id == id)
-      return G_STRUCT_MEMBER_P (self, fields[i].offset);
-  return NULL;
-}
-
-static void
-set_field (gpointer field, const GValue *value)
-{
-  if (G_VALUE_HOLDS_STRING (value)) {
-    g_free (*(gchar **)field);
-    *(gchar **)field = g_value_dup_string (value);
-  } else if (G_VALUE_HOLDS_UINT (value)) {
-    *(guint *)field = g_value_get_uint (value);
-  } else if (G_VALUE_HOLDS_UINT64 (value)) {
-    *(guint64 *)field = g_value_get_uint64 (value);
-  } else if (G_VALUE_HOLDS_ENUM (value)) {
-    *(GstNnDropPolicy *)field = (GstNnDropPolicy)g_value_get_enum (value);
-  } else {
-    g_clear_pointer ((GstStructure **)field, gst_structure_free);
-    *(GstStructure **)field = g_value_dup_boxed (value);
-  }
-}
-
-static void
-get_field (gconstpointer field, GValue *value)
-{
-  if (G_VALUE_HOLDS_STRING (value))
-    g_value_set_string (value, *(gchar *const *)field);
-  else if (G_VALUE_HOLDS_UINT (value))
-    g_value_set_uint (value, *(const guint *)field);
-  else if (G_VALUE_HOLDS_UINT64 (value))
-    g_value_set_uint64 (value, *(const guint64 *)field);
-  else if (G_VALUE_HOLDS_ENUM (value))
-    g_value_set_enum (value, (gint) * (const GstNnDropPolicy *)field);
-  else
-    g_value_set_boxed (value, *(GstStructure *const *)field);
-}
-
 static gboolean
 is_of_model (guint id)
 {
   return id == PROP_MODEL || id == PROP_DEVICE || id == PROP_EXTENSIONS || id == PROP_NIREQ ||
          id == PROP_CONFIG || id == PROP_INSTANCE_ID || id == PROP_MAX_MEMORY ||
+         id == PROP_INFERENCE_TIMEOUT ||
          (id >= GST_NN_MODEL_PROP_FIRST && id < GST_NN_REGION_PROP_FIRST);
 }
 
@@ -142,14 +104,12 @@ gst_nn_infer_set_property (GObject *object, guint id, const GValue *value, GPara
 {
   GstNnInfer *self = GST_NN_INFER (object);
   g_autoptr (GError) error = NULL;
-  gpointer field = field_of (self, id);
   gboolean runs;
   GST_OBJECT_LOCK (self);
-  if (field != NULL)
-    set_field (field, value);
-  else if (gst_nn_region_props_set (&self->region_props, id, value))
+  if (gst_nn_region_props_set (&self->region_props, id, value))
     gst_nn_region_props_check (&self->region_props, &error);
-  else if (!gst_nn_model_props_set (&self->props, id, value))
+  else if (!gst_nn_fields_set (fields, G_N_ELEMENTS (fields), self, id, value) &&
+           !gst_nn_model_props_set (&self->props, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   self->is_stale |= is_of_model (id);
   self->patience_is_stale |= id == PROP_DROP_POLICY || id == PROP_MAX_LATENCY;
@@ -166,16 +126,14 @@ static void
 gst_nn_infer_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNnInfer *self = GST_NN_INFER (object);
-  gpointer field = field_of (self, id);
   if (id == PROP_STATS) {
     g_value_take_boxed (value, gst_nn_infer_make_stats (self));
     return;
   }
   GST_OBJECT_LOCK (self);
-  if (field != NULL)
-    get_field (field, value);
-  else if (!gst_nn_model_props_get (&self->props, id, value) &&
-           !gst_nn_region_props_get (&self->region_props, id, value))
+  if (!gst_nn_fields_get (fields, G_N_ELEMENTS (fields), self, id, value) &&
+      !gst_nn_model_props_get (&self->props, id, value) &&
+      !gst_nn_region_props_get (&self->region_props, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
@@ -189,6 +147,7 @@ start_early (GstNnInfer *self)
   g_autoptr (GstCaps) peer = gst_pad_peer_query_caps (self->sinkpad, NULL);
   gboolean is_video = peer == NULL || gst_caps_can_intersect (peer, video);
   self->frame_count = 0;
+  self->n_errors = 0;
   gst_nn_stats_reset (self->stats);
   gst_nn_infer_forget_qos (self);
   return gst_nn_infer_model_needs_caps (self->opened, is_video) ||
@@ -290,10 +249,11 @@ install_model_properties (GObjectClass *klass)
                               "axon-inspect lists devices"),
                            "CPU", PLAYING));
   install (klass, PROP_CONFIG,
-           g_param_spec_boxed ("config", "Configuration",
-                               _ ("Properties of the device, such as "
-                                  "config,INFERENCE_NUM_THREADS=1; axon-inspect DEVICE lists them"),
-                               GST_TYPE_STRUCTURE, PLAYING));
+           g_param_spec_boxed (
+               "config", "Configuration",
+               _ ("Properties of the device, such as "
+                  "config,INFERENCE_NUM_THREADS=1; axon-inspect --device=NAME lists them"),
+               GST_TYPE_STRUCTURE, PLAYING));
   install (klass, PROP_EXTENSIONS,
            g_param_spec_string ("extensions", "Extensions",
                                 _ ("Paths of libraries of operators and kernels, by commas"), NULL,
@@ -310,6 +270,11 @@ install_model_properties (GObjectClass *klass)
            g_param_spec_uint ("max-memory", "Maximum memory",
                               _ ("MiB of host memory that the model and its requests may take; 0: "
                                  "what the process may"),
+                              0, G_MAXINT, 0, PLAYING));
+  install (klass, PROP_INFERENCE_TIMEOUT,
+           g_param_spec_uint ("inference-timeout", "Inference timeout",
+                              _ ("Milliseconds after which a frame whose device does not return "
+                                 "is an error; 0: never"),
                               0, G_MAXINT, 0, PLAYING));
   gst_nn_model_props_install (klass, GST_NN_MODEL_PICTURES | GST_NN_MODEL_RESULTS,
                               GST_PARAM_MUTABLE_PLAYING);
@@ -344,6 +309,16 @@ install_live_properties (GObjectClass *klass)
 }
 
 static void
+install_errors (GObjectClass *klass)
+{
+  install (klass, PROP_MAX_ERRORS,
+           g_param_spec_uint ("max-errors", "Maximum errors",
+                              _ ("Frames one after another that may fail to be inferred: they pass "
+                                 "without a result, the next one stops the stream"),
+                              0, G_MAXUINT, 0, PLAYING));
+}
+
+static void
 install_statistics (GObjectClass *klass)
 {
   install (klass, PROP_LATENCY,
@@ -372,6 +347,7 @@ gst_nn_infer_class_init (GstNnInferClass *klass)
   object_class->finalize = gst_nn_infer_finalize;
   install_model_properties (object_class);
   install_live_properties (object_class);
+  install_errors (object_class);
   install_statistics (object_class);
   gst_nn_region_props_install (object_class);
   gst_type_mark_as_plugin_api (GST_TYPE_NN_DROP_POLICY, 0);

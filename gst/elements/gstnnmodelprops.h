@@ -3,8 +3,8 @@
  * with the types that suit them. What is not set is as the model's description says. The owner
  * locks.
  *
- * mean and scale are text: gst-launch makes no array of mean=127 or mean=123.7,116.3,103.5, which
- * is how everybody writes them. Arrays as gst-launch writes them, "<1,2,3>", are read, too. */
+ * Lists of numbers are arrays, mean="<123.7,116.3,103.5>" to gst-launch, which makes an array of
+ * nothing else: one number is mean="<127>". */
 #pragma once
 
 #include <gst/nn/nn.h>
@@ -30,3 +30,5 @@ gboolean gst_nn_model_props_get (const GstNnModelProps *props, guint id, GValue 
 /* Properties first, then what lies beside the model at @path and in it; NULL: properties only. */
 GstNnDescription *gst_nn_model_props_describe (const GstNnModelProps *props, const gchar *path,
                                                AxonModel *model, GError **error);
+/* Keys with values, "mean=0 color=rgb", as gst-launch takes them. */
+gchar *gst_nn_model_props_to_launch (const gchar *pairs);

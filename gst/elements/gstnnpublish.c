@@ -12,6 +12,9 @@
  * sent is tried again, kept on disk where #GstNnPublish:spool-location says so, and else counted
  * in #GstNnPublish:stats and said once as a warning.
  *
+ * Pictures of the objects are in every record with #GstNnPublish:thumbnail-size, and in one that is
+ * asked for with #GstNnPublish::request-thumbnails.
+ *
  * |[
  * ... ! nndecode ! nnpublish location=mqtts://broker/cameras/door \
  *   options=options,user=door,password-file=/etc/door.secret,qos=1 on-change=true ! ...
@@ -20,6 +23,7 @@
  * Threads: the streaming thread makes the records, a thread of its own sends them.
  */
 #include "gstnnelement.h"
+#include "publish/gstnnpublishsettings.h"
 #include "publish/gstnnselect.h"
 #include "publish/gstnnwriter.h"
 
@@ -28,44 +32,33 @@
 GST_DEBUG_CATEGORY_STATIC (gst_nn_publish_debug);
 #define GST_CAT_DEFAULT gst_nn_publish_debug
 
-#define DEFAULT_LOCATION "stdout"
-#define DEFAULT_QUEUE_SIZE 1000
-#define DEFAULT_EOS_TIMEOUT 5000
-#define DEFAULT_RECONNECT_INTERVAL 30
-#define DEFAULT_SPOOL_SIZE (64 * 1024 * 1024)
+#define REQUESTED_SIZE 128 /* pixels of the thumbnails of who asks for any */
 
 static const struct {
   GstNnRecordFunc write;
   const gchar *media_type;
 } formats[] = {
-  { gst_nn_record_new, "application/json" },
-  { gst_nn_record_coco, "application/json" },
-  { gst_nn_record_onvif, "application/x-onvif-metadata" },
+  [GST_NN_PUBLISH_JSON] = { gst_nn_record_new, "application/json" },
+  [GST_NN_PUBLISH_COCO] = { gst_nn_record_coco, "application/json" },
+  [GST_NN_PUBLISH_ONVIF] = { gst_nn_record_onvif, "application/x-onvif-metadata" },
 };
 
-static const GEnumValue format_values[] = {
-  { 0, "Lines of JSON, with the fields of DL Streamer's gvametaconvert", "json" },
-  { 1, "COCO's results", "coco" },
-  { 2, "ONVIF's metadata stream", "onvif" },
-  { 0, NULL, NULL },
-};
-
-/* What a property sets; all under the object lock. */
+/* What the settings say of objects and streams, read from their texts. */
 typedef struct {
-  gchar *location, *source, *labels, *zones, *spool_location;
-  GstStructure *options;
-  gboolean append, empty, tensor_data, on_change;
-  guint format, queue_size, eos_timeout, max_reconnect_interval, thumbnail_size;
-  guint64 min_interval, spool_size;
-} Settings;
+  gchar *source;
+  GStrv labels, zones;
+  guint n_texts; /* of the settings that it was read from */
+} Wanted;
 
 struct _GstNnPublish {
   GstBaseTransform parent_instance;
-  Settings settings;
-  GstStructure *stats; /* object lock; of the last run */
-  GstNnWriter *writer; /* object lock, where it changes or another thread reads it */
-  gchar *written;      /* what was opened since READY: goes on where it ended */
+  GstNnPublishSettings settings; /* object lock */
+  GstStructure *stats;           /* object lock; of the last run */
+  GstNnWriter *writer;           /* object lock, where it changes or another thread reads it */
+  gchar *written;                /* what was opened since READY: goes on where it ended */
+  gint requested; /* atomic: size of the thumbnails that the next record is to have, or 0 */
   /* streaming thread */
+  Wanted wanted;
   GstNnSelectState state;
   GstVideoInfo video; /* its format is unknown where the stream is no video */
   guint64 n_frames;
@@ -75,61 +68,12 @@ G_DECLARE_FINAL_TYPE (GstNnPublish, gst_nn_publish, GST, NN_PUBLISH, GstBaseTran
 G_DEFINE_TYPE (GstNnPublish, gst_nn_publish, GST_TYPE_BASE_TRANSFORM)
 GST_NN_ELEMENT_REGISTER_DEFINE (nnpublish, gst_nn_publish_get_type ())
 
-enum {
-  PROP_LOCATION = 1,
-  PROP_SOURCE,
-  PROP_LABELS,
-  PROP_ZONES,
-  PROP_SPOOL_LOCATION,
-  PROP_OPTIONS,
-  PROP_APPEND,
-  PROP_EMPTY,
-  PROP_TENSOR_DATA,
-  PROP_ON_CHANGE,
-  PROP_FORMAT,
-  PROP_QUEUE_SIZE,
-  PROP_EOS_TIMEOUT,
-  PROP_MAX_RECONNECT_INTERVAL,
-  PROP_MIN_INTERVAL,
-  PROP_SPOOL_SIZE,
-  PROP_THUMBNAIL_SIZE,
-  PROP_STATS
-};
-
-/* Where a property's value is. */
-static const gsize places[] = {
-  [PROP_LOCATION] = G_STRUCT_OFFSET (Settings, location),
-  [PROP_SOURCE] = G_STRUCT_OFFSET (Settings, source),
-  [PROP_LABELS] = G_STRUCT_OFFSET (Settings, labels),
-  [PROP_ZONES] = G_STRUCT_OFFSET (Settings, zones),
-  [PROP_SPOOL_LOCATION] = G_STRUCT_OFFSET (Settings, spool_location),
-  [PROP_OPTIONS] = G_STRUCT_OFFSET (Settings, options),
-  [PROP_APPEND] = G_STRUCT_OFFSET (Settings, append),
-  [PROP_EMPTY] = G_STRUCT_OFFSET (Settings, empty),
-  [PROP_TENSOR_DATA] = G_STRUCT_OFFSET (Settings, tensor_data),
-  [PROP_ON_CHANGE] = G_STRUCT_OFFSET (Settings, on_change),
-  [PROP_FORMAT] = G_STRUCT_OFFSET (Settings, format),
-  [PROP_QUEUE_SIZE] = G_STRUCT_OFFSET (Settings, queue_size),
-  [PROP_EOS_TIMEOUT] = G_STRUCT_OFFSET (Settings, eos_timeout),
-  [PROP_MAX_RECONNECT_INTERVAL] = G_STRUCT_OFFSET (Settings, max_reconnect_interval),
-  [PROP_MIN_INTERVAL] = G_STRUCT_OFFSET (Settings, min_interval),
-  [PROP_SPOOL_SIZE] = G_STRUCT_OFFSET (Settings, spool_size),
-  [PROP_THUMBNAIL_SIZE] = G_STRUCT_OFFSET (Settings, thumbnail_size),
-};
+enum { PROP_STATS = GST_NN_PUBLISH_PROP_OTHERS };
 
 static GstStaticPadTemplate sink_template =
     GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 static GstStaticPadTemplate src_template =
     GST_STATIC_PAD_TEMPLATE ("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
-
-static GType
-format_get_type (void)
-{
-  static gsize type;
-  if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnRecordFormat", format_values));
-  return type;
-}
 
 static GstClockTime
 clock_time (GstNnPublish *self)
@@ -144,10 +88,49 @@ split (const gchar *list)
   return list && *list ? g_strsplit (list, ",", -1) : NULL;
 }
 
+static void
+clear_wanted (Wanted *wanted)
+{
+  g_free (wanted->source);
+  g_strfreev (wanted->labels);
+  g_strfreev (wanted->zones);
+}
+
+/* Texts are read when they have changed, not for each frame. */
+static void
+read_texts (Wanted *wanted, const GstNnPublishSettings *settings)
+{
+  if (wanted->n_texts == settings->n_texts)
+    return;
+  clear_wanted (wanted);
+  wanted->source = g_strdup (settings->source);
+  wanted->labels = split (settings->labels);
+  wanted->zones = split (settings->zones);
+  wanted->n_texts = settings->n_texts;
+}
+
+/* How frames are told of, now. */
+static void
+read_settings (GstNnPublish *self, GstNnRecordInfo *info, GstNnSelectSettings *select,
+               GstNnPublishFormat *format)
+{
+  const GstNnPublishSettings *s = &self->settings;
+  GST_OBJECT_LOCK (self);
+  read_texts (&self->wanted, s);
+  info->tensor_data = s->tensor_data;
+  info->thumbnail_size = s->thumbnail_size;
+  *select = (GstNnSelectSettings){ s->empty, s->on_change, s->min_interval };
+  *format = s->format;
+  GST_OBJECT_UNLOCK (self);
+  info->source = self->wanted.source;
+  info->labels = (const gchar *const *)self->wanted.labels;
+  info->zones = (const gchar *const *)self->wanted.zones;
+}
+
 /* With thumbnails, where they are asked for and the frame can be read. */
 static gchar *
-write_record (GstNnPublish *self, guint format, GstBuffer *buffer, GstNnResultMeta *meta,
-              GstNnRecordInfo *info)
+write_record (GstNnPublish *self, GstNnPublishFormat format, GstBuffer *buffer,
+              GstNnResultMeta *meta, GstNnRecordInfo *info)
 {
   GstVideoFrame frame;
   gchar *record;
@@ -163,6 +146,22 @@ write_record (GstNnPublish *self, guint format, GstBuffer *buffer, GstNnResultMe
   return record;
 }
 
+/* A request waits for a frame with an object that is told of. */
+static gboolean
+take_request (GstNnPublish *self, GstNnResultMeta *meta, GstNnRecordInfo *info)
+{
+  const GstNnObject *o;
+  gint size = 0;
+  if (g_atomic_int_get (&self->requested) == 0)
+    return FALSE;
+  for (guint i = 0; meta && (o = gst_nn_result_meta_get_object (meta, i)) != NULL && size == 0; i++)
+    if (gst_nn_record_wants (info, o))
+      size = g_atomic_int_exchange (&self->requested, 0);
+  if (size != 0)
+    info->thumbnail_size = (guint)size;
+  return size != 0;
+}
+
 static GstFlowReturn
 gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
 {
@@ -170,29 +169,16 @@ gst_nn_publish_transform_ip (GstBaseTransform *base, GstBuffer *buffer)
   GstNnResultMeta *meta = gst_buffer_get_nn_result_meta (buffer);
   GstNnRecordInfo info = { NULL };
   GstNnSelectSettings select;
-  g_autofree gchar *source = NULL;
-  g_auto (GStrv) labels = NULL;
-  g_auto (GStrv) zones = NULL;
-  guint format;
+  GstNnPublishFormat format;
   self->n_frames++;
   if (meta == NULL)
     gst_nn_warn_if_undecoded (GST_ELEMENT (self), buffer);
-  gst_nn_record_info_fill (&info, &base->segment, buffer, self->n_frames);
-  if (meta == NULL && info.scene == NULL)
+  if (meta == NULL && gst_buffer_get_nn_scene_meta (buffer) == NULL)
     return GST_FLOW_OK;
-  GST_OBJECT_LOCK (self);
-  source = g_strdup (self->settings.source);
-  labels = split (self->settings.labels);
-  zones = split (self->settings.zones);
-  info.tensor_data = self->settings.tensor_data;
-  info.thumbnail_size = self->settings.thumbnail_size;
-  select = (GstNnSelectSettings){ self->settings.empty, self->settings.on_change,
-                                  self->settings.min_interval };
-  format = self->settings.format;
-  GST_OBJECT_UNLOCK (self);
-  info.source = source;
-  info.labels = (const gchar *const *)labels;
-  info.zones = (const gchar *const *)zones;
+  gst_nn_record_info_fill (&info, &base->segment, buffer, self->n_frames);
+  read_settings (self, &info, &select, &format);
+  if (take_request (self, meta, &info))
+    select = (GstNnSelectSettings){ .empty = TRUE };
   if (gst_nn_select (&self->state, &select, meta, &info)) {
     gchar *line = write_record (self, format, buffer, meta, &info);
     GST_LOG_OBJECT (self, "tells of frame %" G_GUINT64_FORMAT, info.frame);
@@ -215,8 +201,8 @@ static gboolean
 gst_nn_publish_start (GstBaseTransform *base)
 {
   GstNnPublish *self = (GstNnPublish *)base;
-  const Settings *s = &self->settings; /* what is read here changes in READY only */
-  const gchar *location = s->location ? s->location : DEFAULT_LOCATION;
+  const GstNnPublishSettings *s = &self->settings; /* what is read here changes in READY only */
+  const gchar *location = s->location ? s->location : GST_NN_PUBLISH_LOCATION;
   g_autoptr (GError) error = NULL;
   GstNnWriterSettings settings = {
     .location = location,
@@ -299,50 +285,25 @@ static void
 gst_nn_publish_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   GstNnPublish *self = (GstNnPublish *)object;
-  gpointer place = (guint8 *)&self->settings + places[id];
+  gboolean is_known;
   GST_OBJECT_LOCK (self);
-  if (G_VALUE_HOLDS_STRING (value)) {
-    g_free (*(gchar **)place);
-    *(gchar **)place = g_value_dup_string (value);
-  } else if (G_VALUE_HOLDS_BOXED (value)) {
-    g_clear_pointer ((GstStructure **)place, gst_structure_free);
-    *(GstStructure **)place = g_value_dup_boxed (value);
-  } else if (G_VALUE_HOLDS_BOOLEAN (value)) {
-    *(gboolean *)place = g_value_get_boolean (value);
-  } else if (G_VALUE_HOLDS_ENUM (value)) {
-    *(guint *)place = (guint)g_value_get_enum (value);
-  } else if (G_VALUE_HOLDS_UINT (value)) {
-    *(guint *)place = g_value_get_uint (value);
-  } else {
-    *(guint64 *)place = g_value_get_uint64 (value);
-  }
+  is_known = gst_nn_publish_settings_set (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
+  if (!is_known)
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
 }
 
 static void
 gst_nn_publish_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
   GstNnPublish *self = (GstNnPublish *)object;
-  gconstpointer place = &self->settings;
   GST_OBJECT_LOCK (self);
-  if (id < G_N_ELEMENTS (places))
-    place = (const guint8 *)place + places[id];
   if (id == PROP_STATS && self->writer != NULL)
     g_value_take_boxed (value, gst_nn_writer_get_stats (self->writer));
   else if (id == PROP_STATS)
     g_value_set_boxed (value, self->stats);
-  else if (G_VALUE_HOLDS_STRING (value))
-    g_value_set_string (value, *(gchar *const *)place);
-  else if (G_VALUE_HOLDS_BOXED (value))
-    g_value_set_boxed (value, *(GstStructure *const *)place);
-  else if (G_VALUE_HOLDS_BOOLEAN (value))
-    g_value_set_boolean (value, *(const gboolean *)place);
-  else if (G_VALUE_HOLDS_ENUM (value))
-    g_value_set_enum (value, (gint) * (const guint *)place);
-  else if (G_VALUE_HOLDS_UINT (value))
-    g_value_set_uint (value, *(const guint *)place);
-  else
-    g_value_set_uint64 (value, *(const guint64 *)place);
+  else if (!gst_nn_publish_settings_get (&self->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -350,93 +311,39 @@ static void
 gst_nn_publish_finalize (GObject *object)
 {
   GstNnPublish *self = (GstNnPublish *)object;
-  g_free (self->settings.location);
-  g_free (self->settings.source);
-  g_free (self->settings.labels);
-  g_free (self->settings.zones);
-  g_free (self->settings.spool_location);
+  gst_nn_publish_settings_clear (&self->settings);
+  clear_wanted (&self->wanted);
   g_free (self->written);
-  g_clear_pointer (&self->settings.options, gst_structure_free);
   g_clear_pointer (&self->stats, gst_structure_free);
   G_OBJECT_CLASS (gst_nn_publish_parent_class)->finalize (object);
 }
 
-#define READY (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
-#define PLAYING                                                                                    \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE)
-
 static void
-install_ready_properties (GObjectClass *klass)
+on_request_thumbnails (GstNnPublish *self, guint size)
 {
-  GParamSpec *specs[] = {
-    [PROP_LOCATION] = g_param_spec_string (
-        "location", "Location",
-        _ ("File, stdout, or mqtt, mqtts, kafka, http, https, sse, unix, tcp, udp://..."),
-        DEFAULT_LOCATION, READY),
-    [PROP_SPOOL_LOCATION] = g_param_spec_string ("spool-location", "Spool location",
-                                                 _ ("File that keeps what cannot be sent and the "
-                                                    "queue does not hold, for the next run, too"),
-                                                 NULL, READY),
-    [PROP_OPTIONS] = g_param_spec_boxed (
-        "options", "Options", _ ("What only this kind of location knows: options,NAME=VALUE,..."),
-        GST_TYPE_STRUCTURE, READY),
-    [PROP_APPEND] = g_param_spec_boolean ("append", "Append", _ ("Write behind what the file has"),
-                                          FALSE, READY),
-    [PROP_FORMAT] = g_param_spec_enum ("format", "Format", _ ("What a record looks like"),
-                                       format_get_type (), 0, READY),
-    [PROP_QUEUE_SIZE] = g_param_spec_uint ("queue-size", "Queue size",
-                                           _ ("Records that may wait; the oldest are lost then"), 1,
-                                           1000000, DEFAULT_QUEUE_SIZE, READY),
-    [PROP_MAX_RECONNECT_INTERVAL] =
-        g_param_spec_uint ("max-reconnect-interval", "Reconnect interval",
-                           _ ("Most seconds between two tries of what failed"), 1, 3600,
-                           DEFAULT_RECONNECT_INTERVAL, READY),
-    [PROP_SPOOL_SIZE] =
-        g_param_spec_uint64 ("spool-size", "Spool size", _ ("Most bytes that wait on disk"), 0,
-                             G_MAXINT64, DEFAULT_SPOOL_SIZE, READY),
-  };
-  for (guint i = 0; i < G_N_ELEMENTS (specs); i++)
-    if (specs[i] != NULL)
-      g_object_class_install_property (klass, i, specs[i]);
+  GST_DEBUG_OBJECT (self, "thumbnails of %u pixels are asked for", size);
+  g_atomic_int_set (&self->requested,
+                    size ? (gint)MIN (size, GST_NN_PUBLISH_MAX_THUMBNAIL) : REQUESTED_SIZE);
 }
 
 static void
-install_playing_properties (GObjectClass *klass)
+install_signals (GObjectClass *klass)
 {
-  GParamSpec *specs[] = {
-    [PROP_SOURCE] = g_param_spec_string ("source", "Source",
-                                         _ ("Name of the source in each record"), NULL, PLAYING),
-    [PROP_LABELS] = g_param_spec_string (
-        "labels", "Labels", _ ("Only objects with one of these labels: A,B,..."), NULL, PLAYING),
-    [PROP_ZONES] = g_param_spec_string (
-        "zones", "Zones", _ ("Only objects in one of these zones of nnanalytics: A,B,..."), NULL,
-        PLAYING),
-    [PROP_EMPTY] = g_param_spec_boolean ("add-empty-results", "Empty results",
-                                         _ ("Tell of frames without results, too"), FALSE, PLAYING),
-    [PROP_TENSOR_DATA] = g_param_spec_boolean ("add-tensor-data", "Tensor data",
-                                               _ ("Masks and embeddings, too"), FALSE, PLAYING),
-    [PROP_ON_CHANGE] = g_param_spec_boolean (
-        "on-change", "On change",
-        _ ("Only when other objects are there, or something else is said of them"), FALSE, PLAYING),
-    [PROP_THUMBNAIL_SIZE] =
-        g_param_spec_uint ("thumbnail-size", "Thumbnail size",
-                           _ ("Each object's picture as JPEG, its longer edge in pixels; 0: none"),
-                           0, 1024, 0, PLAYING),
-    [PROP_EOS_TIMEOUT] = g_param_spec_uint ("eos-timeout", "Timeout at the end",
-                                            _ ("Milliseconds that the end of the stream waits "
-                                               "until all is sent"),
-                                            0, 600000, DEFAULT_EOS_TIMEOUT, PLAYING),
-    [PROP_MIN_INTERVAL] = g_param_spec_uint64 (
-        "min-interval", "Least interval",
-        _ ("Nanoseconds of the stream between two records; events are always told"), 0, G_MAXINT64,
-        0, PLAYING),
-    [PROP_STATS] = g_param_spec_boxed (
-        "stats", "Statistics", _ ("Records: sent, lost, queued, spooled; failing"),
-        GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS),
-  };
-  for (guint i = 0; i < G_N_ELEMENTS (specs); i++)
-    if (specs[i] != NULL)
-      g_object_class_install_property (klass, i, specs[i]);
+  /**
+   * GstNnPublish::request-thumbnails:
+   * @publish: the element
+   * @size: pixels of the thumbnails' longer edge, at most 1024; 0: 128
+   *
+   * Asks for one record with a JPEG of each object: that of the next frame on which there is an
+   * object to tell of. It is told even where #GstNnPublish:on-change or
+   * #GstNnPublish:min-interval would keep it back. Asking again before that changes the size only.
+   * Other formats than lines of JSON have no thumbnails. Any thread may emit it, in any state.
+   *
+   * Since: 1.0
+   */
+  g_signal_new_class_handler (
+      "request-thumbnails", G_OBJECT_CLASS_TYPE (klass), G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION,
+      G_CALLBACK (on_request_thumbnails), NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
 }
 
 static void
@@ -449,8 +356,13 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   object_class->set_property = gst_nn_publish_set_property;
   object_class->get_property = gst_nn_publish_get_property;
   object_class->finalize = gst_nn_publish_finalize;
-  install_ready_properties (object_class);
-  install_playing_properties (object_class);
+  gst_nn_publish_settings_install (object_class);
+  g_object_class_install_property (
+      object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "Statistics",
+                          _ ("Records: sent, lost, queued, spooled; failing"), GST_TYPE_STRUCTURE,
+                          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  install_signals (object_class);
   element_class->change_state = gst_nn_publish_change_state;
   base->transform_ip = gst_nn_publish_transform_ip;
   base->before_transform = gst_nn_before_transform;
@@ -465,17 +377,12 @@ gst_nn_publish_class_init (GstNnPublishClass *klass)
   gst_element_class_set_static_metadata (element_class, "Publishes results", "Generic",
                                          "Tells results to files, brokers and servers",
                                          "The Axon developers");
-  gst_type_mark_as_plugin_api (format_get_type (), 0);
 }
 
 static void
 gst_nn_publish_init (GstNnPublish *self)
 {
-  self->settings.location = g_strdup (DEFAULT_LOCATION);
-  self->settings.queue_size = DEFAULT_QUEUE_SIZE;
-  self->settings.eos_timeout = DEFAULT_EOS_TIMEOUT;
-  self->settings.max_reconnect_interval = DEFAULT_RECONNECT_INTERVAL;
-  self->settings.spool_size = DEFAULT_SPOOL_SIZE;
+  gst_nn_publish_settings_init (&self->settings);
   self->state.next = GST_CLOCK_TIME_NONE;
   gst_video_info_init (&self->video);
   gst_base_transform_set_passthrough (GST_BASE_TRANSFORM (self), TRUE);

@@ -10,7 +10,7 @@
  *
  * |[
  * gst-launch-1.0 filesrc location=cat.png ! pngdec ! videoconvert !
- *     nninfer model=superres.onnx color=gray scale=255 ! nntensor2video ! videoconvert !
+ *     nninfer model=superres.onnx color=gray scale="<255>" ! nntensor2video ! videoconvert !
  * autovideosink
  * ]|
  *
@@ -63,7 +63,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
 static GType
 range_get_type (void)
 {
-  static const GEnumValue values[] = {
+  static GEnumValue values[] = {
     { GST_NN_PICTURE_RANGE_AUTO, N_ ("that of the model's input"), "auto" },
     { GST_NN_PICTURE_RANGE_UNIT, N_ ("0 to 1"), "unit" },
     { GST_NN_PICTURE_RANGE_BYTE, N_ ("0 to 255"), "byte" },
@@ -72,7 +72,7 @@ range_get_type (void)
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnPictureRange", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnPictureRange", values));
   return type;
 }
 

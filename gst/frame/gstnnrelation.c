@@ -130,9 +130,12 @@ add_mask (GstAnalyticsRelationMeta *meta, const GstNnObject *o, const GstAnalyti
           meta, picture,
           detection ? GST_SEGMENTATION_TYPE_INSTANCE : GST_SEGMENTATION_TYPE_SEMANTIC, n, ids,
           whole (x), whole (y), (guint)MAX (whole (width), 0), (guint)MAX (whole (height), 0),
-          &segmentation) &&
-      detection != NULL)
-    relate (meta, detection->id, segmentation.id);
+          &segmentation)) {
+    if (detection != NULL)
+      relate (meta, detection->id, segmentation.id);
+  } else {
+    gst_buffer_unref (picture);
+  }
 }
 #else
 #define add_mask(meta, o, detection)

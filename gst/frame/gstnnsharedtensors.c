@@ -41,6 +41,14 @@ wrap (AxonTensor *tensor, const gchar *name)
   return NULL;
 }
 
+/* A meta of its own: until 1.26.5 gst_buffer_add_tensor_meta() gives the one that is there, whose
+ * tensors another element made. */
+static GstTensorMeta *
+add_meta (GstBuffer *buffer)
+{
+  return (GstTensorMeta *)gst_buffer_add_meta (buffer, gst_tensor_meta_get_info (), NULL);
+}
+
 void
 gst_nn_share_tensors (GstBuffer *buffer, const GstNnTensorMeta *meta)
 {
@@ -51,7 +59,7 @@ gst_nn_share_tensors (GstBuffer *buffer, const GstNnTensorMeta *meta)
     n += tensors[n] != NULL;
   }
   if (n > 0)
-    gst_tensor_meta_set (gst_buffer_add_tensor_meta (buffer), n, tensors);
+    gst_tensor_meta_set (add_meta (buffer), n, tensors);
   else
     g_free (tensors);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* nninfer, by files: properties and states (elements/gstnninfer.c), what frames are inferred with
  * (gstnninfermodel.h), compiling it and changing it (gstnninfercompile.c), pads (gstnninferpads.c),
- * frames that come too fast (gstnninferlive.c), the streaming thread's frames and the source-pad
- * task (gstnninfertask.c), and between the two threads the queue (gstnninferqueue.h). */
+ * frames that come too fast (gstnninferlive.c) or fail (gstnninfererrors.c), what is measured
+ * (gstnninferstats.c), the streaming thread's frames and the source-pad task (gstnninfertask.c),
+ * and between the two threads the queue (gstnninferqueue.h). */
 #pragma once
 
 #include "elements/gstnnelement.h"
@@ -34,6 +35,7 @@ typedef enum {
   GST_NN_COUNT_LATE,     /* results that left with a later frame */
   GST_NN_COUNT_PASSED,   /* left without a result of their own */
   GST_NN_COUNT_DROPPED,  /* not inferred, because sinks said that they are too late */
+  GST_NN_COUNT_FAILED,   /* could not be inferred */
 } GstNnCount;
 
 typedef enum {
@@ -51,7 +53,7 @@ struct _GstNnInfer {
   gchar *model_path, *device, *extensions, *instance_id;
   gboolean device_is_set;
   GstStructure *affinities; /* of the last context, or NULL */
-  guint nireq, interval, max_memory;
+  guint nireq, interval, max_memory, inference_timeout, max_errors;
   GstNnDropPolicy drop_policy;
   GstClockTime max_latency;
   GstClockTime stats_interval;
@@ -85,6 +87,7 @@ struct _GstNnInfer {
   /* streaming thread, while nothing is in flight; read by the task */
   GstVideoInfo video;
   gint64 stats_told; /* task: when the last message was posted */
+  guint n_errors;    /* task: since a frame was inferred */
   /* streaming thread only */
   GstCaps *refused; /* the last caps, if an error was posted about them */
   GstSegment segment;
@@ -107,15 +110,27 @@ void gst_nn_infer_note_qos (GstNnInfer *self, GstEvent *event);
 void gst_nn_infer_forget_qos (GstNnInfer *self);
 gboolean gst_nn_infer_is_too_late (GstNnInfer *self, GstBuffer *buffer);
 
+/* gstnninfererrors.c, for the task */
+/* TRUE if the stream goes on although the inference failed: max-errors. */
+gboolean gst_nn_infer_forgives (GstNnInfer *self, const GError *error);
+void gst_nn_infer_note_success (GstNnInfer *self);
+
 /* gstnninferpads.c */
 void gst_nn_infer_add_pad_templates (GstElementClass *klass);
 void gst_nn_infer_add_pads (GstNnInfer *self);
 
+/* gstnninferstats.c, all but the last two for the task */
+/* A frame was inferred, whether its result leaves with it or with another. */
+void gst_nn_infer_note_inference (GstNnInfer *self, const GstNnSlot *slot);
+/* A first measurement, or one that differs by half, is news for the pipeline. */
+void gst_nn_infer_note_latency (GstNnInfer *self, const GstNnSlot *slot);
+void gst_nn_infer_tell_stats (GstNnInfer *self);
+void gst_nn_infer_forget_latency (GstNnInfer *self);
+GstStructure *gst_nn_infer_make_stats (GstNnInfer *self);
+
 /* gstnninfertask.c */
 void gst_nn_infer_task (gpointer user_data);
 GstFlowReturn gst_nn_infer_chain (GstPad *pad, GstObject *parent, GstBuffer *buffer);
-void gst_nn_infer_forget_latency (GstNnInfer *self);
-GstStructure *gst_nn_infer_make_stats (GstNnInfer *self);
 
 GST_DEBUG_CATEGORY_EXTERN (gst_nn_infer_debug);
 

@@ -45,6 +45,7 @@ take_properties (GstNnInfer *self)
   m->extensions = g_strdup (self->extensions);
   m->nireq = self->nireq;
   m->max_memory = self->max_memory;
+  m->inference_timeout = self->inference_timeout;
   m->instance_id = self->instance_id && *self->instance_id ? g_strdup (self->instance_id) : NULL;
   m->config = self->config ? gst_structure_copy (self->config) : NULL;
   gst_nn_model_props_copy (&m->props, &self->props);
@@ -180,6 +181,7 @@ static void
 warn_if_assumed (GstNnInfer *self, const GstNnInferModel *m)
 {
   g_autofree gchar *doubts = gst_nn_description_get_doubts (m->description);
+  g_autofree gchar *assumed = doubts ? gst_nn_model_props_to_launch (doubts) : NULL;
   const gchar *preset = m->description->preset;
   g_autofree gchar *guessed =
       preset ? g_strdup_printf (
@@ -193,12 +195,12 @@ warn_if_assumed (GstNnInfer *self, const GstNnInferModel *m)
     GST_ELEMENT_WARNING (
         self, STREAM, FORMAT,
         (_ ("%s is %s: %s"), m->description->model_name, preset, m->description->caution), (NULL));
-  if (doubts == NULL)
+  if (assumed == NULL)
     return;
   GST_ELEMENT_WARNING (self, STREAM, FORMAT,
                        (_ ("%s does not say all that its pictures need. Assumed, and settled by "
                            "properties of these names: %s%s"),
-                        m->description->model_name, doubts, guessed),
+                        m->description->model_name, assumed, guessed),
                        (NULL));
 }
 

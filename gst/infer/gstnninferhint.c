@@ -61,6 +61,14 @@ add_goal (const GstNnInferModel *m, GVariantBuilder *config)
   }
 }
 
+static void
+add_limit (const GstNnInferModel *m, GVariantBuilder *config, const gchar *key, guint limit)
+{
+  g_autofree gchar *text = g_strdup_printf ("%u", limit);
+  if (limit > 0 && !says (m, key))
+    g_variant_builder_add (config, "{sv}", key, g_variant_new_string (text));
+}
+
 GVariant *
 gst_nn_infer_model_dup_config (const GstNnInferModel *m)
 {
@@ -73,10 +81,8 @@ gst_nn_infer_model_dup_config (const GstNnInferModel *m)
         G_VALUE_HOLDS_STRING (value) ? g_value_dup_string (value) : gst_value_serialize (value);
     g_variant_builder_add (&builder, "{sv}", key, g_variant_new_string (text ? text : ""));
   }
-  if (m->max_memory > 0 && !says (m, "MAX_MEMORY")) {
-    g_autofree gchar *text = g_strdup_printf ("%u", m->max_memory);
-    g_variant_builder_add (&builder, "{sv}", "MAX_MEMORY", g_variant_new_string (text));
-  }
+  add_limit (m, &builder, "MAX_MEMORY", m->max_memory);
+  add_limit (m, &builder, "INFERENCE_TIMEOUT", m->inference_timeout);
   add_goal (m, &builder);
   return g_variant_ref_sink (g_variant_builder_end (&builder));
 }

@@ -169,6 +169,7 @@ gst_nn_infer_model_prepare (const GstNnInferModel *opened, const GstNnStream *st
   m->device_is_set = opened->device_is_set;
   m->nireq = opened->nireq;
   m->max_memory = opened->max_memory;
+  m->inference_timeout = opened->inference_timeout;
   m->config = opened->config ? gst_structure_copy (opened->config) : NULL;
   m->model = g_object_ref (opened->model);
   m->description = gst_nn_description_ref (opened->description);

@@ -25,7 +25,7 @@ typedef struct {
   /* properties, as they were when it was made */
   gchar *path, *device, *extensions;
   gboolean device_is_set;
-  guint nireq, max_memory;
+  guint nireq, max_memory, inference_timeout;
   GstStructure *config; /* or NULL */
   GstNnModelProps props;
   gchar *instance_id;     /* or NULL: shares nothing */

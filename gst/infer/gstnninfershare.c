@@ -5,10 +5,11 @@
 
 #include "elements/gstnnelement.h"
 
-enum { MODEL, DEVICE, EXTENSIONS, CONFIG, LIMIT, DESCRIPTION, N_SETTINGS };
+enum { MODEL, DEVICE, EXTENSIONS, CONFIG, LIMIT, TIMEOUT, DESCRIPTION, N_SETTINGS };
 
-static const gchar *const names[N_SETTINGS] = { "model",  "device",     "extensions",
-                                                "config", "max-memory", "description" };
+static const gchar *const names[N_SETTINGS] = { "model",      "device",     "extensions",
+                                                "config",     "max-memory", "inference-timeout",
+                                                "description" };
 
 struct _GstNnInferShare {
   gchar *id;
@@ -135,6 +136,7 @@ get_settings (const GstNnInferModel *m, gchar **settings)
   settings[EXTENSIONS] = g_strdup (m->extensions ? m->extensions : "");
   settings[CONFIG] = m->config ? gst_structure_to_string (m->config) : g_strdup ("");
   settings[LIMIT] = g_strdup_printf ("%u", m->max_memory);
+  settings[TIMEOUT] = g_strdup_printf ("%u", m->inference_timeout);
   settings[DESCRIPTION] = describe_props (&m->props);
 }
 

@@ -250,54 +250,6 @@ finish_buffer (GstNnSlot *slot)
   return out;
 }
 
-/* The picture step has no node in the model file. Rows are there only if the device measures. */
-static void
-measure_preprocessing (GstNnInfer *self, const GstNnSlot *slot)
-{
-  gdouble us = 0;
-  guint n = axon_infer_request_get_n_profiling (slot->request);
-  for (guint i = 0; i < n; i++) {
-    const AxonProfilingInfo *info = axon_infer_request_get_profiling (slot->request, i);
-    if (g_str_equal (info->node_type, "ImageToTensor"))
-      us += info->real_time_us;
-  }
-  if (n > 0 && slot->model->is_video)
-    gst_nn_stats_time (self->stats, GST_NN_TIME_PREPROCESSING, (gint64)(us + 0.5));
-}
-
-/* A first measurement, or one that differs by half, is news for the pipeline. */
-static void
-note_latency (GstNnInfer *self, const GstNnSlot *slot)
-{
-  GstClockTime now = (GstClockTime)MAX (slot->ended - slot->started, 1) * GST_USECOND;
-  gboolean news;
-  GST_OBJECT_LOCK (self);
-  news = self->latency == 0 || now > self->latency + self->latency / 2;
-  if (news)
-    self->latency = now;
-  GST_OBJECT_UNLOCK (self);
-  GST_LOG_OBJECT (self, "took %" GST_TIME_FORMAT, GST_TIME_ARGS (now));
-  if (!news)
-    return;
-  GST_DEBUG_OBJECT (self, "latency is %" GST_TIME_FORMAT, GST_TIME_ARGS (now));
-  gst_element_post_message (GST_ELEMENT (self), gst_message_new_latency (GST_OBJECT (self)));
-}
-
-static void
-measure_inference (GstNnInfer *self, const GstNnSlot *slot)
-{
-  gst_nn_stats_time (self->stats, GST_NN_TIME_INFERENCE, slot->ended - slot->started);
-  measure_preprocessing (self, slot);
-}
-
-void
-gst_nn_infer_forget_latency (GstNnInfer *self)
-{
-  GST_OBJECT_LOCK (self);
-  self->latency = 0;
-  GST_OBJECT_UNLOCK (self);
-}
-
 static GstFlowReturn
 push (GstNnInfer *self, const GstNnSlot *slot, GstBuffer *buffer)
 {
@@ -327,12 +279,12 @@ pass_frame (GstNnInfer *self, GstNnSlot *slot)
   GstFlowReturn flow = GST_FLOW_OK;
   if (late != NULL) {
     if (late->error == NULL) {
-      measure_inference (self, late);
-      note_latency (self, late);
+      gst_nn_infer_note_inference (self, late);
+      gst_nn_infer_note_latency (self, late);
       slot->buffer = gst_buffer_make_writable (slot->buffer);
       attach_tensors (late, slot->buffer, NULL);
       gst_nn_stats_count (self->stats, GST_NN_COUNT_LATE);
-    } else {
+    } else if (!gst_nn_infer_forgives (self, late->error)) {
       flow = refuse (self, late);
     }
     gst_nn_infer_queue_give_request (self->queue, late);
@@ -346,12 +298,30 @@ pass_frame (GstNnInfer *self, GstNnSlot *slot)
 static GstFlowReturn
 process_part (GstNnInfer *self, GstNnSlot *slot)
 {
-  if (slot->error != NULL)
+  if (slot->error != NULL && !gst_nn_infer_forgives (self, slot->error))
     return refuse (self, slot);
-  measure_inference (self, slot);
   gst_nn_frame_unmap (&slot->frame);
-  attach_tensors (slot, gst_nn_infer_regions_keep (&self->regions, slot), NULL);
+  if (slot->error == NULL) {
+    gst_nn_infer_note_inference (self, slot);
+    attach_tensors (slot, gst_nn_infer_regions_keep (&self->regions, slot), NULL);
+  }
   gst_nn_infer_queue_give_request (self->queue, slot);
+  return GST_FLOW_OK;
+}
+
+/* Frames pass as they came; of tensors nothing but their time can leave. */
+static GstFlowReturn
+process_failed (GstNnInfer *self, GstNnSlot *slot)
+{
+  if (!gst_nn_infer_forgives (self, slot->error))
+    return refuse (self, slot);
+  gst_nn_infer_queue_give_request (self->queue, slot);
+  gst_nn_stats_count (self->stats, GST_NN_COUNT_PASSED);
+  gst_nn_frame_unmap (&slot->frame);
+  if (slot->model->is_video)
+    return push (self, slot, g_steal_pointer (&slot->buffer));
+  gst_pad_push_event (self->srcpad,
+                      gst_event_new_gap (slot->pts, GST_BUFFER_DURATION (slot->buffer)));
   return GST_FLOW_OK;
 }
 
@@ -360,54 +330,21 @@ process_frame (GstNnInfer *self, GstNnSlot *slot)
 {
   GstBuffer *out;
   if (slot->request == NULL && gst_nn_infer_regions_attach (&self->regions, slot)) {
-    note_latency (self, slot);
+    gst_nn_infer_note_latency (self, slot);
     gst_nn_stats_count (self->stats, GST_NN_COUNT_INFERRED);
     return push (self, slot, g_steal_pointer (&slot->buffer));
   }
   if (slot->request == NULL)
     return pass_frame (self, slot);
   if (slot->error == NULL) {
-    measure_inference (self, slot);
-    note_latency (self, slot);
+    gst_nn_infer_note_inference (self, slot);
+    gst_nn_infer_note_latency (self, slot);
     out = finish_buffer (slot);
     gst_nn_stats_count (self->stats, GST_NN_COUNT_INFERRED);
     gst_nn_infer_queue_give_request (self->queue, slot);
     return push (self, slot, out);
   }
-  return refuse (self, slot);
-}
-
-/* Beside what was counted, what there is now. */
-GstStructure *
-gst_nn_infer_make_stats (GstNnInfer *self)
-{
-  GstStructure *s = gst_nn_stats_get (self->stats);
-  guint64 bytes, memory = 0;
-  guint frames;
-  gst_nn_infer_queue_get_level (self->queue, &frames, &bytes);
-  GST_OBJECT_LOCK (self);
-  if (self->prepared != NULL)
-    memory = axon_model_get_memory (self->prepared->model);
-  GST_OBJECT_UNLOCK (self);
-  gst_structure_set (s, "queue-depth", G_TYPE_UINT, frames, "queue-bytes", G_TYPE_UINT64, bytes,
-                     "memory", G_TYPE_UINT64, memory, NULL);
-  return s;
-}
-
-static void
-tell_stats (GstNnInfer *self)
-{
-  gint64 now = g_get_monotonic_time ();
-  GstClockTime interval;
-  GST_OBJECT_LOCK (self);
-  interval = self->stats_interval;
-  GST_OBJECT_UNLOCK (self);
-  if (interval == 0 || (GstClockTime)(now - self->stats_told) * GST_USECOND < interval)
-    return;
-  self->stats_told = now;
-  gst_element_post_message (
-      GST_ELEMENT (self),
-      gst_message_new_element (GST_OBJECT (self), gst_nn_infer_make_stats (self)));
+  return process_failed (self, slot);
 }
 
 /* After an error or end of stream frames are dropped, but events still travel. */
@@ -440,7 +377,7 @@ gst_nn_infer_task (gpointer user_data)
     return;
   }
   flow = process_slot (self, slot);
-  tell_stats (self);
+  gst_nn_infer_tell_stats (self);
   if (flow != GST_FLOW_OK)
     GST_DEBUG_OBJECT (self, "downstream says %s", gst_flow_get_name (flow));
   gst_nn_infer_queue_finish (self->queue, flow);

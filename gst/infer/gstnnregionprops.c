@@ -2,9 +2,9 @@
 #include "gstnnregionprops.h"
 
 #include "elements/gstnnelement.h"
+#include "elements/gstnnfields.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define MOST_TILES 32 /* a side */
 #define LARGEST 8     /* region, in sizes of the frame */
@@ -21,10 +21,7 @@ enum {
   PROP_OVERLAP
 };
 
-static const struct {
-  guint id;
-  gsize offset;
-} fields[] = {
+static const GstNnField fields[] = {
   { PROP_MODE, G_STRUCT_OFFSET (GstNnRegionProps, mode) },
   { PROP_ALIGN, G_STRUCT_OFFSET (GstNnRegionProps, align) },
   { PROP_CLASS, G_STRUCT_OFFSET (GstNnRegionProps, object_class) },
@@ -36,36 +33,26 @@ static const struct {
   { PROP_OVERLAP, G_STRUCT_OFFSET (GstNnRegionProps, overlap) },
 };
 
-static gpointer
-field_of (const GstNnRegionProps *props, guint id)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    if (fields[i].id == id)
-      return G_STRUCT_MEMBER_P (props, fields[i].offset);
-  return NULL;
-}
-
 #define GST_TYPE_NN_REGION_MODE (gst_nn_region_mode_get_type ())
 #define GST_TYPE_NN_REGION_ALIGN (gst_nn_region_align_get_type ())
 
 static GType
 gst_nn_region_mode_get_type (void)
 {
-  static const GEnumValue values[] = {
-    { GST_NN_REGION_FULL_FRAME, N_ ("The whole frame"), "full-frame" },
-    { GST_NN_REGION_ROI_LIST, N_ ("Objects that earlier models found"), "roi-list" },
-    { 0, NULL, NULL }
-  };
+  static GEnumValue values[] = { { GST_NN_REGION_FULL_FRAME, N_ ("The whole frame"), "full-frame" },
+                                 { GST_NN_REGION_ROI_LIST, N_ ("Objects that earlier models found"),
+                                   "roi-list" },
+                                 { 0, NULL, NULL } };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnRegionMode", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnRegionMode", values));
   return type;
 }
 
 static GType
 gst_nn_region_align_get_type (void)
 {
-  static const GEnumValue values[] = {
+  static GEnumValue values[] = {
     { GST_NN_REGION_UPRIGHT, N_ ("The upright box"), "upright" },
     { GST_NN_REGION_BOX, N_ ("The rotated box of objects that have one"), "box" },
     { GST_NN_REGION_EYES, N_ ("Turned until the first two keypoints lie side by side"), "eyes" },
@@ -73,19 +60,19 @@ gst_nn_region_align_get_type (void)
   };
   static gsize type;
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstNnRegionAlign", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnRegionAlign", values));
   return type;
 }
 
-/* FALSE: it is not like 3x2. */
-static gboolean
-parse_tiles (const gchar *text, guint *columns, guint *rows)
+/* Columns and rows, 1 and 1 where nothing is set; 0: it is something else than two numbers. */
+static void
+read_tiles (const GValue *tiles, guint *columns, guint *rows)
 {
-  gint end = 0;
-  *columns = *rows = 1;
-  return text == NULL ||
-         (sscanf (text, "%2ux%2u%n", columns, rows, &end) == 2 && text[end] == '\0' &&
-          *columns >= 1 && *columns <= MOST_TILES && *rows >= 1 && *rows <= MOST_TILES);
+  guint *sides[] = { columns, rows };
+  guint n = gst_value_array_get_size (tiles);
+  *columns = *rows = n == 0;
+  for (guint i = 0; n == G_N_ELEMENTS (sides) && i < n; i++)
+    *sides[i] = (guint)g_value_get_int (gst_value_array_get_value (tiles, i));
 }
 
 void
@@ -94,13 +81,14 @@ gst_nn_region_props_init (GstNnRegionProps *props)
   *props = (GstNnRegionProps){
     .align = GST_NN_REGION_BOX, .interval = 1, .overlap = 0.2, .n_columns = 1, .n_rows = 1
   };
+  g_value_init (&props->tiles, GST_TYPE_ARRAY);
 }
 
 void
 gst_nn_region_props_clear (GstNnRegionProps *props)
 {
   g_clear_pointer (&props->object_class, g_free);
-  g_clear_pointer (&props->tiles, g_free);
+  g_value_unset (&props->tiles);
   g_clear_pointer (&props->where, g_free);
   g_clear_pointer (&props->classes, g_strfreev);
   g_clear_pointer (&props->conditions, gst_nn_where_free);
@@ -110,8 +98,6 @@ gst_nn_region_props_clear (GstNnRegionProps *props)
 static void
 read_strings (GstNnRegionProps *props)
 {
-  if (!parse_tiles (props->tiles, &props->n_columns, &props->n_rows))
-    props->n_columns = props->n_rows = 0;
   g_clear_pointer (&props->conditions, gst_nn_where_free);
   if (props->where != NULL && *props->where != '\0')
     props->conditions = gst_nn_where_parse (props->where, NULL);
@@ -126,42 +112,19 @@ read_strings (GstNnRegionProps *props)
 gboolean
 gst_nn_region_props_set (GstNnRegionProps *props, guint id, const GValue *value)
 {
-  gpointer field = field_of (props, id);
-  if (field == NULL)
+  if (!gst_nn_fields_set (fields, G_N_ELEMENTS (fields), props, id, value))
     return FALSE;
-  if (G_VALUE_HOLDS_STRING (value)) {
-    g_free (*(gchar **)field);
-    *(gchar **)field = g_value_dup_string (value);
+  if (GST_VALUE_HOLDS_ARRAY (value))
+    read_tiles (value, &props->n_columns, &props->n_rows);
+  else if (G_VALUE_HOLDS_STRING (value))
     read_strings (props);
-  } else if (G_VALUE_HOLDS_UINT (value)) {
-    *(guint *)field = g_value_get_uint (value);
-  } else if (G_VALUE_HOLDS_DOUBLE (value)) {
-    *(gdouble *)field = g_value_get_double (value);
-  } else if (G_VALUE_HOLDS_BOOLEAN (value)) {
-    *(gboolean *)field = g_value_get_boolean (value);
-  } else {
-    *(gint *)field = g_value_get_enum (value);
-  }
   return TRUE;
 }
 
 gboolean
 gst_nn_region_props_get (const GstNnRegionProps *props, guint id, GValue *value)
 {
-  gconstpointer field = field_of (props, id);
-  if (field == NULL)
-    return FALSE;
-  if (G_VALUE_HOLDS_STRING (value))
-    g_value_set_string (value, *(gchar *const *)field);
-  else if (G_VALUE_HOLDS_UINT (value))
-    g_value_set_uint (value, *(const guint *)field);
-  else if (G_VALUE_HOLDS_DOUBLE (value))
-    g_value_set_double (value, *(const gdouble *)field);
-  else if (G_VALUE_HOLDS_BOOLEAN (value))
-    g_value_set_boolean (value, *(const gboolean *)field);
-  else
-    g_value_set_enum (value, *(const gint *)field);
-  return TRUE;
+  return gst_nn_fields_get (fields, G_N_ELEMENTS (fields), props, id, value);
 }
 
 static gboolean
@@ -174,16 +137,17 @@ gboolean
 gst_nn_region_props_check (const GstNnRegionProps *props, GError **error)
 {
   if (props->n_columns == 0) {
+    g_autofree gchar *tiles = gst_value_serialize (&props->tiles);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 _ ("tiles is \"%s\"; expected columns and rows from 1 to %d, such as 3x2"),
-                 props->tiles, MOST_TILES);
+                 _ ("tiles is \"%s\"; expected columns and rows from 1 to %d, such as \"<3,2>\""),
+                 tiles, MOST_TILES);
     return FALSE;
   }
   if (has_wrong_where (props)) {
     gst_nn_where_free (gst_nn_where_parse (props->where, error));
     return FALSE;
   }
-  if (props->tiles != NULL && props->mode == GST_NN_REGION_ROI_LIST) {
+  if (gst_value_array_get_size (&props->tiles) > 0 && props->mode == GST_NN_REGION_ROI_LIST) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
                  _ ("tiles are of full frames: unset them, or set inference-region=full-frame"));
     return FALSE;
@@ -311,8 +275,8 @@ gst_nn_region_props_choose (const GstNnRegionProps *props, GstNnResultMeta *resu
     cut_objects (props, result, width, height, regions);
 }
 
-#define PLAYING                                                                                    \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE)
+#define PLAYING (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING)
+#define CONTROLLED (PLAYING | GST_PARAM_CONTROLLABLE)
 
 static void
 install (GObjectClass *klass, guint id, GParamSpec *spec)
@@ -324,14 +288,16 @@ static void
 install_tiles (GObjectClass *klass)
 {
   install (klass, PROP_TILES,
-           g_param_spec_string ("tiles", "Tiles",
-                                _ ("Columns and rows that frames are inferred in beside the whole, "
-                                   "for small objects, such as 3x2"),
-                                NULL, PLAYING));
+           gst_param_spec_array ("tiles", "Tiles",
+                                 _ ("Columns and rows that frames are inferred in beside the "
+                                    "whole, for small objects, such as \"<3,2>\""),
+                                 g_param_spec_int ("number", "Number", "Of columns or rows", 1,
+                                                   MOST_TILES, 1, PLAYING),
+                                 PLAYING));
   install (klass, PROP_OVERLAP,
            g_param_spec_double ("overlap", "Overlap",
                                 _ ("Part of a tile that the next one has, too"), 0, 0.9, 0.2,
-                                PLAYING));
+                                CONTROLLED));
 }
 
 void
@@ -339,10 +305,10 @@ gst_nn_region_props_install (GObjectClass *klass)
 {
   install (klass, PROP_MODE,
            g_param_spec_enum ("inference-region", "Inference region", _ ("What is inferred"),
-                              GST_TYPE_NN_REGION_MODE, GST_NN_REGION_FULL_FRAME, PLAYING));
+                              GST_TYPE_NN_REGION_MODE, GST_NN_REGION_FULL_FRAME, CONTROLLED));
   install (klass, PROP_ALIGN,
            g_param_spec_enum ("region-align", "Region alignment", _ ("How regions are turned"),
-                              GST_TYPE_NN_REGION_ALIGN, GST_NN_REGION_BOX, PLAYING));
+                              GST_TYPE_NN_REGION_ALIGN, GST_NN_REGION_BOX, CONTROLLED));
   install (klass, PROP_CLASS,
            g_param_spec_string ("object-class", "Object class",
                                 _ ("Labels of the objects to infer, by commas; none: all"), NULL,
@@ -355,15 +321,15 @@ gst_nn_region_props_install (GObjectClass *klass)
   install (klass, PROP_MARGIN,
            g_param_spec_double ("region-margin", "Region margin",
                                 _ ("What is added on each side of an object, in parts of its size"),
-                                0, 10, 0, PLAYING));
+                                0, 10, 0, CONTROLLED));
   install (klass, PROP_SQUARE,
            g_param_spec_boolean ("region-square", "Square regions",
-                                 _ ("Regions are as wide as they are high"), FALSE, PLAYING));
+                                 _ ("Regions are as wide as they are high"), FALSE, CONTROLLED));
   install (klass, PROP_INTERVAL,
            g_param_spec_uint ("reclassify-interval", "Reclassify interval",
                               _ ("Frames after which an object with a track is inferred again; 0: "
                                  "never"),
-                              0, G_MAXUINT, 1, PLAYING));
+                              0, G_MAXUINT, 1, CONTROLLED));
   install_tiles (klass);
   gst_type_mark_as_plugin_api (GST_TYPE_NN_REGION_MODE, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_NN_REGION_ALIGN, 0);

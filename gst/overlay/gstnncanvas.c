@@ -143,21 +143,37 @@ cover (const GstNnGlyphs *g, gint x, gint y, guint x_shift, guint y_shift)
   return n ? sum / n : 0;
 }
 
+/* Of a part of a row of the plane, which begins at @from of the text. */
+static void
+put_text (const GstNnPlane *p, guint8 *d, const GstNnGlyphs *g, gint row, gint from, gint to,
+          const guint16 *shades)
+{
+  const guint8 *covered = g->coverage + (gssize)row * g->width;
+  if (p->x_shift + p->y_shift > 0)
+    for (gint i = from; i < to; i++, d += p->step)
+      gst_nn_plane_set (p, d, shades[cover (g, i, row, p->x_shift, p->y_shift)]);
+  else if (p->bytes == 1)
+    for (gint i = from; i < to; i++, d += p->step)
+      *d = (guint8)shades[covered[i]];
+  else
+    for (gint i = from; i < to; i++, d += p->step)
+      gst_nn_plane_set (p, d, shades[covered[i]]);
+}
+
 void
 gst_nn_canvas_text (GstVideoFrame *frame, const GstNnColor *ground, const GstNnColor *ink,
                     const GstNnGlyphs *glyphs, gint x, gint y)
 {
   for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS (frame); c++) {
     GstNnPlane p = gst_nn_plane_of (frame, c);
-    gint left = x >> p.x_shift, top = y >> p.y_shift, from = ground->value[c];
-    gint delta = ink->value[c] - from;
+    gint left = x >> p.x_shift, top = y >> p.y_shift, delta = ink->value[c] - ground->value[c];
+    gint x0 = MAX (0, -left), y0 = MAX (0, -top);
     gint x1 = MIN (GST_NN_PLANE_COARSE (glyphs->width, p.x_shift), p.width - left);
     gint y1 = MIN (GST_NN_PLANE_COARSE (glyphs->height, p.y_shift), p.height - top);
-    for (gint row = MAX (0, -top); row < y1; row++)
-      for (gint column = MAX (0, -left); column < x1; column++) {
-        gint covered = (gint)cover (glyphs, column, row, p.x_shift, p.y_shift);
-        gst_nn_plane_set (&p, gst_nn_plane_at (&p, left + column, top + row),
-                          (guint16)(from + delta * covered / 255));
-      }
+    guint16 shades[256];
+    for (gint i = 0; i < 256; i++)
+      shades[i] = (guint16)(ground->value[c] + delta * i / 255);
+    for (gint row = y0; row < y1 && x0 < x1; row++)
+      put_text (&p, gst_nn_plane_at (&p, left + x0, top + row), glyphs, row, x0, x1, shades);
   }
 }

@@ -71,6 +71,7 @@ gst_nn_paints_of_coverage (GstNnPaints *paints, const GstNnPaint *paint)
 {
   for (guint i = 0; i < 256; i++)
     paints->of[i] = i >= 128 ? paint : NULL;
+  paints->of_coverage = TRUE;
 }
 
 void
@@ -78,6 +79,7 @@ gst_nn_paints_of_classes (GstNnPaints *paints, const GstNnPalette *palette)
 {
   for (guint i = 0; i < 256; i++)
     paints->of[i] = i > 0 ? &palette->classes[i % GST_NN_PALETTE_CLASSES] : NULL;
+  paints->of_coverage = FALSE;
 }
 
 void
@@ -85,4 +87,5 @@ gst_nn_paints_of_values (GstNnPaints *paints, const GstNnPalette *palette, gbool
 {
   for (guint i = 0; i < 256; i++)
     paints->of[i] = i > 0 || from_zero ? &palette->steps[i * GST_NN_PALETTE_STEPS / 256] : NULL;
+  paints->of_coverage = FALSE;
 }

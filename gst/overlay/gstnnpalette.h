@@ -18,6 +18,7 @@ typedef struct {
 /* Of the values of a mask; NULL: left as it is. */
 typedef struct {
   const GstNnPaint *of[256];
+  gboolean of_coverage; /* one for all from 128 on: what lies between values can be told */
 } GstNnPaints;
 
 typedef struct {

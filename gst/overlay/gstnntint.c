@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Masks are mostly areas: each of their rows is cut once into runs of one colour, which are blended
- * into all the rows of the frame that it lies on. */
+/* Runs of one colour are blended into the rows of the frame that they lie on. */
 #include "gstnncanvas.h"
-
-#include <math.h>
+#include "gstnnruns.h"
 
 /* Bytes that compilers take at once; holds whole groups of 1, 2, 3 and 4. */
 #define BLOCK 48
@@ -23,32 +21,14 @@ typedef struct {
   Mix mix;
 } Layer;
 
-/* Part of a row of a mask, in pixels of the frame. */
-typedef struct {
-  gdouble left, right;
-  const GstNnPaint *paint;
-} Run;
-
-static guint
-cut_row (Run *runs, const guint8 *values, guint columns, gdouble x, gdouble step,
-         const GstNnPaints *paints)
-{
-  guint n = 0;
-  for (guint c = 0, next; c < columns; c = next) {
-    const GstNnPaint *paint = paints->of[values[c]];
-    for (next = c + 1; next < columns && paints->of[values[next]] == paint;)
-      next++;
-    if (paint != NULL)
-      runs[n++] = (Run){ x + c * step, x + next * step, paint };
-  }
-  return n;
-}
-
 /* The first sample whose middle lies at @v or after it. */
 static gint
 sample_at (gdouble v, guint shift, gint limit)
 {
-  return (gint)fmin (fmax (ceil (v / (1 << shift) - .5), 0), limit);
+  gdouble middle = v / (1 << shift) - .5;
+  if (!(middle > 0))
+    return 0;
+  return middle >= limit ? limit : (gint)middle + ((gint)middle < middle);
 }
 
 static void
@@ -64,56 +44,70 @@ prepare (Layer *layer, const GstNnPaint *paint, guint opacity)
   }
 }
 
-/* By itself, so that compilers know that what is read is not what is written. */
+/* By itself, so that compilers know that what is read is not what is written. Rows of a mask are
+ * too short for processors to see what comes next: that is the part of the next row, @stride on. */
 static G_NO_INLINE void
-blend_bytes (guint8 *restrict d, gint n, const Mix *restrict mix)
+blend_bytes (guint8 *restrict d, gint n, gssize stride, const Mix *restrict mix)
 {
-  for (; n >= BLOCK; n -= BLOCK, d += BLOCK)
+  for (; n >= BLOCK; n -= BLOCK, d += BLOCK) {
+    __builtin_prefetch (d + stride, 1);
     for (guint i = 0; i < BLOCK; i++)
       d[i] = (guint8)((guint16)(d[i] * mix->stay[i] + mix->add[i]) >> 8);
+  }
+  __builtin_prefetch (d + stride, 1);
   for (gint i = 0; i < n; i++)
     d[i] = (guint8)((guint16)(d[i] * mix->stay[i] + mix->add[i]) >> 8);
 }
 
-/* The step of a constant lets compilers take several at once. */
-static inline void
-blend_words (guint8 *d, gint n, gint step, guint value, guint opacity)
+static inline guint16
+blend_word (guint16 v, guint16 stay, guint16 add)
 {
-  guint stay = 256 - opacity, add = value * opacity;
+  return (guint16)((((guint32)v * stay) >> 16) + add);
+}
+
+static G_NO_INLINE void
+blend_words (guint8 *d, gint n, gint step, gssize stride, guint16 stay, guint16 add)
+{
+  guint16 v[BLOCK / 2];
+  for (; n >= BLOCK / 2 && step == 2; n -= BLOCK / 2, d += BLOCK) {
+    __builtin_prefetch (d + stride, 1);
+    memcpy (v, d, BLOCK);
+    for (guint i = 0; i < BLOCK / 2; i++)
+      v[i] = blend_word (v[i], stay, add);
+    memcpy (d, v, BLOCK);
+  }
   for (gint i = 0; i < n; i++, d += step) {
-    guint16 v;
-    memcpy (&v, d, 2);
-    v = (guint16)((v * stay + add) >> 8);
-    memcpy (d, &v, 2);
+    memcpy (v, d, 2);
+    v[0] = blend_word (v[0], stay, add);
+    memcpy (d, v, 2);
   }
 }
 
+/* @opacity: 1 to 256 */
 static void
 blend_run (const Layer *layer, guint8 *d, gint n, const GstNnPaint *paint, guint opacity)
 {
-  guint value = layer->component < 0 ? 0 : paint->color.value[layer->component];
+  const GstNnPlane *p = &layer->plane;
   if (layer->component < 0)
-    blend_bytes (d, n * layer->plane.step, &layer->mix);
-  else if (layer->plane.step == 2)
-    blend_words (d, n, 2, value, opacity);
+    blend_bytes (d, n * p->step, p->stride, &layer->mix);
   else
-    blend_words (d, n, layer->plane.step, value, opacity);
+    blend_words (d, n, p->step, p->stride, (guint16)((256 - opacity) << 8),
+                 (guint16)((paint->color.value[layer->component] * opacity) >> 8));
 }
 
-/* @top and @bottom: of a row of the mask, in pixels of the frame */
+/* Into the rows of the layer from @first to before @last. */
 static void
-blend_runs (Layer *layer, const Run *runs, guint n, gdouble top, gdouble bottom, guint opacity)
+blend_runs (Layer *layer, const GstNnRuns *runs, gint first, gint last, guint opacity)
 {
   const GstNnPlane *p = &layer->plane;
-  gint first = sample_at (top, p->y_shift, p->height);
-  gint last = sample_at (bottom, p->y_shift, p->height);
-  for (guint i = 0; i < n && last > first; i++) {
-    gint from = sample_at (runs[i].left, p->x_shift, p->width);
-    gint width = sample_at (runs[i].right, p->x_shift, p->width) - from;
+  for (guint i = 0; i < runs->n && last > first; i++) {
+    const GstNnRun *run = &runs->of[i];
+    gint from = sample_at (run->left, p->x_shift, p->width);
+    gint width = sample_at (run->right, p->x_shift, p->width) - from;
     if (layer->component < 0)
-      prepare (layer, runs[i].paint, opacity);
+      prepare (layer, run->paint, opacity);
     for (gint row = first; row < last && width > 0; row++)
-      blend_run (layer, gst_nn_plane_at (p, from, row), width, runs[i].paint, opacity);
+      blend_run (layer, gst_nn_plane_at (p, from, row), width, run->paint, opacity);
   }
 }
 
@@ -152,24 +146,42 @@ get_layers (const GstVideoFrame *frame, Layer *layers)
   return n;
 }
 
+/* Between the middles of two rows of the mask each row of the frame has an outline of its own. */
+static void
+blend_band (Layer *layer, GstNnRuns *runs, guint band, guint opacity)
+{
+  const GstNnPlane *p = &layer->plane;
+  gdouble top, bottom, size = 1 << p->y_shift;
+  gint first, last;
+  gst_nn_runs_get_band (runs, band, &top, &bottom);
+  first = sample_at (top, p->y_shift, p->height);
+  last = sample_at (bottom, p->y_shift, p->height);
+  if (!runs->smooth)
+    blend_runs (layer, runs, first, last, opacity);
+  for (gint row = first; row < last && runs->smooth; row++) {
+    gst_nn_runs_cut_between (runs, band, (row + .5) * size);
+    blend_runs (layer, runs, row, row + 1, opacity);
+  }
+}
+
 void
 gst_nn_canvas_tint (GstVideoFrame *frame, const GstNnPaints *paints, guint opacity,
                     const GstNnMask *mask)
 {
-  guint columns = gst_nn_mask_get_columns (mask), rows = gst_nn_mask_get_rows (mask);
-  const guint8 *values = g_bytes_get_data (gst_nn_mask_get_values (mask), NULL);
-  g_autofree Run *runs = g_new (Run, columns);
+  GstNnRuns runs;
   Layer layers[GST_VIDEO_MAX_COMPONENTS];
   guint n_layers = get_layers (frame, layers);
-  gdouble x, y, width, height;
-  gst_nn_mask_get_area (mask, &x, &y, &width, &height);
-  for (guint r = 0; r < rows; r++) {
-    gdouble top = y + r * height / rows, bottom = y + (r + 1) * height / rows;
-    guint n;
+  if (opacity == 0)
+    return;
+  gst_nn_runs_init (&runs, mask, paints);
+  for (guint band = 0; band < runs.n_bands; band++) {
+    gdouble top, bottom;
+    gst_nn_runs_get_band (&runs, band, &top, &bottom);
     if (!(bottom > 0 && top < GST_VIDEO_FRAME_HEIGHT (frame)))
       continue;
-    n = cut_row (runs, values + (gsize)r * columns, columns, x, width / columns, paints);
+    gst_nn_runs_enter (&runs, band);
     for (guint i = 0; i < n_layers; i++)
-      blend_runs (&layers[i], runs, n, top, bottom, opacity);
+      blend_band (&layers[i], &runs, band, opacity);
   }
+  gst_nn_runs_clear (&runs);
 }

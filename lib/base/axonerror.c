@@ -2,6 +2,9 @@
 /* The error domain, and near-miss suggestions for messages. */
 #include <axon/axonerror.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 typedef struct {
   AxonErrorReason reason;
 } AxonErrorPrivate;
@@ -108,5 +111,5 @@ axon_nearest_name (const gchar *name, const gchar *const *names)
       best = *names;
     }
   }
-  return best ? g_strdup_printf (" (did you mean \"%s\"?)", best) : g_strdup ("");
+  return best ? g_strdup_printf (_ (" (did you mean \"%s\"?)"), best) : g_strdup ("");
 }

@@ -3,6 +3,9 @@
 #include <axon/axonshape.h>
 #include <axon/axonerror.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 G_DEFINE_BOXED_TYPE (AxonShape, axon_shape, axon_shape_copy, axon_shape_free)
 
 /**
@@ -170,8 +173,8 @@ axon_shape_from_string (const gchar *text, AxonShape *shape, GError **error)
         (!g_str_equal (p, "?") && !g_str_equal (p, "-1") &&
          !g_ascii_string_to_signed (p, 10, 0, G_MAXINT32, &dim, NULL))) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                   "shape \"%s\": \"%s\" is no dimension (expected up to %d numbers or \"?\", "
-                   "such as 1,3,224,224)",
+                   _ ("shape \"%s\": \"%s\" is no dimension (expected up to %d numbers or \"?\", "
+                      "such as 1,3,224,224)"),
                    text, p, AXON_MAX_RANK);
       return FALSE;
     }

@@ -2,6 +2,9 @@
 /* Shape inference: one node, then the graph in order. Model bytes never reach an assert here. */
 #include <axon/plugin/axongraph.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static gboolean
 check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
 {
@@ -10,15 +13,16 @@ check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
   if (first == AXON_DTYPE_UNDEFINED)
     return TRUE;
   if (op->types != 0 && !(op->types & AXON_DTYPE_BIT (first))) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "input 0 of type %s is not supported",
-                 axon_dtype_get_name (first));
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 _ ("input 0 of type %s is not supported"), axon_dtype_get_name (first));
     axon_error_set_reason (error, AXON_REASON_DTYPE);
     return FALSE;
   }
   for (guint i = 1; i < MIN (op->same_type_inputs, node->n_inputs); i++)
     if (in[i].dtype != AXON_DTYPE_UNDEFINED && in[i].dtype != first) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input %u: expected %s as input 0, got %s",
-                   i, axon_dtype_get_name (first), axon_dtype_get_name (in[i].dtype));
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                   _ ("input %u: expected %s as input 0, got %s"), i, axon_dtype_get_name (first),
+                   axon_dtype_get_name (in[i].dtype));
       return FALSE;
     }
   return TRUE;
@@ -33,7 +37,7 @@ axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
   ok = check_types (node, in, error) && node->op->infer (node, in, out, error);
   for (guint i = 0; ok && i < node->n_outputs; i++)
     if (axon_shape_is_static (&out[i].shape) && axon_shape_get_numel (&out[i].shape) < 0) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "output %u is too large", i);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("output %u is too large"), i);
       ok = FALSE;
     }
   if (!ok) {
@@ -115,7 +119,7 @@ axon_model_reshape (AxonModel *model, guint input, const AxonShape *shape, GErro
     g_autofree gchar *expected = axon_shape_to_string (&value->type.shape);
     g_autofree gchar *got = axon_shape_to_string (shape);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "input \"%s\": expected a shape of rank %d like %s, got %s", value->name,
+                 _ ("input \"%s\": expected a shape of rank %d like %s, got %s"), value->name,
                  value->type.shape.rank, expected, got);
     return FALSE;
   }
@@ -134,12 +138,13 @@ check_fixed (const AxonValue *value, const AxonTensor *tensor, GError **error)
   for (gint i = 0; fits && i < value->type.shape.rank; i++)
     fits = value->type.shape.dims[i] < 0 || value->type.shape.dims[i] == shape->dims[i];
   if (!fits)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\": expected %s%s, got %s%s",
-                 value->name, axon_dtype_get_name (value->type.dtype), expected,
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 _ ("input \"%s\": expected %s%s, got %s%s"), value->name,
+                 axon_dtype_get_name (value->type.dtype), expected,
                  axon_dtype_get_name (axon_tensor_get_dtype (tensor)), got);
   else if (value->is_output)
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "input \"%s\" is an output, too: it cannot become a constant", value->name);
+                 _ ("input \"%s\" is an output, too: it cannot become a constant"), value->name);
   return fits && !value->is_output;
 }
 

@@ -4,6 +4,9 @@
  * nested deeper than 64. */
 #include "axonreader-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -20,15 +23,15 @@ axon_onnx_load_file (const gchar *path, GError **error)
     int saved = errno;
     if (fd >= 0)
       close (fd);
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: cannot be opened: %s", path,
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s: cannot be opened: %s"), path,
                  g_strerror (saved));
     return NULL;
   }
   if (!S_ISREG (st.st_mode) || st.st_size == 0 || st.st_size > AXON_ONNX_MAX_FILE) {
     close (fd);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: %s", path,
-                 !S_ISREG (st.st_mode) ? "not a regular file"
-                 : st.st_size == 0     ? "the file is empty"
+                 !S_ISREG (st.st_mode) ? _ ("not a regular file")
+                 : st.st_size == 0     ? _ ("the file is empty")
                                        : "the file is larger than 4 GiB");
     return NULL;
   }
@@ -36,7 +39,7 @@ axon_onnx_load_file (const gchar *path, GError **error)
   data = g_try_malloc ((gsize)st.st_size);
   if (data == NULL) {
     close (fd);
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, "%s: out of memory", path);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("%s: out of memory"), path);
     return NULL;
   }
   for (gsize at = 0; at < (gsize)st.st_size;) {
@@ -44,7 +47,7 @@ axon_onnx_load_file (const gchar *path, GError **error)
     if (got <= 0) {
       close (fd);
       g_free (data);
-      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: cannot be read whole", path);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s: cannot be read whole"), path);
       return NULL;
     }
     at += (gsize)got;
@@ -97,9 +100,13 @@ check_operators (Reader *r, GError **error)
     return TRUE;
   qsort (names, n, sizeof *names, compare_names);
   list = g_strjoinv (", ", names);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               "%u unsupported operator%s: %s (axon-inspect --operators lists what is there)", n,
-               n > 1 ? "s" : "", list);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+      g_dngettext (GETTEXT_PACKAGE,
+                   "%u unsupported operator: %s (axon-inspect --operators lists what is there)",
+                   "%u unsupported operators: %s (axon-inspect --operators lists what is there)",
+                   n),
+      n, list);
   axon_error_set_reason (error, AXON_REASON_OPERATOR);
   return FALSE;
 }
@@ -110,8 +117,8 @@ read_header (Reader *r, GError **error)
   Onnx__Model *proto = r->proto;
   if (proto->graph == NULL || proto->n_opset_import == 0) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "not an ONNX model: it has %s (another kind of protobuf file?)",
-                 proto->graph == NULL ? "no graph" : "no opset_import");
+                 _ ("not an ONNX model: it has %s (another kind of protobuf file?)"),
+                 proto->graph == NULL ? _ ("no graph") : _ ("no opset_import"));
     return FALSE;
   }
   if (proto->ir_version < AXON_MODEL_MIN_IR_VERSION ||
@@ -157,7 +164,7 @@ axon_onnx_read_bytes (GBytes *bytes, const gchar *directory, AxonOpSet *opset,
   r.proto = onnx__model__unpack (&r.allocator.allocator, n, data);
   if (r.proto == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "not a valid ONNX file, or it unpacks to more than %" G_GSIZE_FORMAT " bytes",
+                 _ ("not a valid ONNX file, or it unpacks to more than %zu bytes"),
                  r.allocator.cap);
     axon_error_set_reason (error, AXON_REASON_ENCODING);
     return NULL;

@@ -4,6 +4,9 @@
 #include "axononnx-private.h"
 #include "../base/axonfile-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,15 +19,14 @@ read_dims (const Onnx__Tensor *proto, AxonShape *shape, GError **error)
   *shape = (AxonShape){ 0 };
   if (proto->n_dims > AXON_MAX_RANK) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "rank %" G_GSIZE_FORMAT " (at most %d is supported)", proto->n_dims,
-                 AXON_MAX_RANK);
+                 _ ("rank %zu (at most %d is supported)"), proto->n_dims, AXON_MAX_RANK);
     return FALSE;
   }
   shape->rank = (gint)proto->n_dims;
   for (gint i = 0; i < shape->rank; i++)
     shape->dims[i] = proto->dims[i];
   if (axon_shape_get_numel (shape) < 0) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "negative or too large dimensions");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("negative or too large dimensions"));
     return FALSE;
   }
   return TRUE;
@@ -60,7 +62,7 @@ external_fields (const Onnx__Tensor *proto, const gchar **location, guint64 *off
     else if (g_strcmp0 (key, "length") == 0)
       ok = value && g_ascii_string_to_unsigned (value, 10, 0, G_MAXINT64, length, NULL);
     if (!ok) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "external data: bad %s", key);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("external data: bad %s"), key);
       return FALSE;
     }
   }
@@ -106,8 +108,7 @@ static gboolean
 string_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
 {
   if (p->n_string_data != axon_tensor_get_numel (tensor)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "expected %" G_GSIZE_FORMAT " strings, got %" G_GSIZE_FORMAT,
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("expected %zu strings, got %zu"),
                  axon_tensor_get_numel (tensor), p->n_string_data);
     return FALSE;
   }
@@ -131,8 +132,7 @@ packed_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
   guint8 *y = axon_tensor_get_data (tensor);
   if (have != needed) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "expected %" G_GSIZE_FORMAT " bytes of packed elements, got %" G_GSIZE_FORMAT,
-                 needed, have);
+                 _ ("expected %zu bytes of packed elements, got %zu"), needed, have);
     return FALSE;
   }
   for (gsize i = 0; i < n; i++) {
@@ -178,8 +178,8 @@ typed_data (const Onnx__Tensor *p, AxonTensor *tensor, GError **error)
   if (axon_dtype_is_packed (dtype))
     return packed_data (p, tensor, error);
   if (have != n) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "expected %" G_GSIZE_FORMAT " elements, got %" G_GSIZE_FORMAT, n, have);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("expected %zu elements, got %zu"), n,
+                 have);
     return FALSE;
   }
   for (gsize i = 0; i < n; i++) {
@@ -206,8 +206,8 @@ check_elements (const Onnx__Tensor *p, AxonDType dtype, const AxonShape *shape, 
   for (guint i = 0; i < G_N_ELEMENTS (have); i++)
     most = MAX (most, have[i]);
   if (n > most)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "expected %" G_GSIZE_FORMAT " elements, got %" G_GSIZE_FORMAT, n, most);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("expected %zu elements, got %zu"), n,
+                 most);
   return n <= most;
 }
 
@@ -250,7 +250,7 @@ axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar
   AxonShape shape;
   gboolean ok = read_dims (proto, &shape, error);
   if (ok && external && (axon_dtype_is_packed (dtype) || axon_dtype_is_boxed (dtype))) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "external data of type %s",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("external data of type %s"),
                  axon_dtype_get_name (dtype));
     ok = FALSE;
   }
@@ -266,7 +266,7 @@ axon_onnx_tensor (Onnx__Tensor *proto, AxonWireAllocator *allocator, const gchar
                    : axon_tensor_get_numel (tensor) == 0 || typed_data (proto, tensor, error));
   }
   if (!ok || tensor == NULL) {
-    g_prefix_error (error, "tensor \"%s\": ", proto->name ? proto->name : "");
+    g_prefix_error (error, _ ("tensor \"%s\": "), proto->name ? proto->name : "");
     return NULL;
   }
   return g_steal_pointer (&tensor);

@@ -3,12 +3,15 @@
  * without another look. */
 #include "axononnx-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static gboolean
 check_string (const ProtobufCFieldDescriptor *field, const gchar *text, GError **error)
 {
   if (text == NULL || g_utf8_validate (text, -1, NULL))
     return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "not a valid ONNX file: a %s is not UTF-8",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("not a valid ONNX file: a %s is not UTF-8"),
                field->name);
   axon_error_set_reason (error, AXON_REASON_ENCODING);
   return FALSE;

@@ -4,6 +4,9 @@
 #include "axonwire-private.h"
 #include <axon/plugin/axonwork.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <stdlib.h>
 
 #define MAX_DEPTH 64
@@ -90,8 +93,7 @@ static gboolean
 scan_error (GError **error, gsize at, const gchar *what)
 {
   g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-               "not a valid ONNX file: %s at byte %" G_GSIZE_FORMAT
-               " (truncated download, or another format?)",
+               _ ("not a valid ONNX file: %s at byte %zu (truncated download, or another format?)"),
                what, at);
   return FALSE;
 }

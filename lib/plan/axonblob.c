@@ -2,6 +2,9 @@
 /* The container: sizes, digest, data items. What a model looks like inside: axonblobmodel.c. */
 #include "axonblob-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 #include <xxhash.h>
 
@@ -208,7 +211,7 @@ static AxonBlob *
 refuse (GError **error, const gchar *why)
 {
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "not a compiled model of this version: %s; compile the model again", why);
+               _ ("not a compiled model of this version: %s; compile the model again"), why);
   return NULL;
 }
 

@@ -2,12 +2,16 @@
 /* A graph read from a blob, which nobody is believed to have written well. */
 #include "axonblobmodel-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 static gboolean
 fail (GError **error, const gchar *what)
 {
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the compiled model is damaged: %s", what);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("the compiled model is damaged: %s"),
+               what);
   return FALSE;
 }
 
@@ -212,8 +216,8 @@ find_op (AxonBlob *blob, const gchar *domain, const gchar *name, gint opset, GEr
   if (op == NULL)
     g_set_error (
         error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-        "the compiled model uses operator %s%s%s (opset %d), which is not known here: load "
-        "the extension that defines it",
+        _ ("the compiled model uses operator %s%s%s (opset %d), which is not known here: load "
+           "the extension that defines it"),
         domain, *domain ? "." : "", name, opset);
   return op;
 }

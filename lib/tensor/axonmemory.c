@@ -4,6 +4,9 @@
 #include <axon/plugin/axonwork.h>
 #include "axontensor-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 typedef struct {
   AxonMemory parent;
   gpointer data;
@@ -54,6 +57,19 @@ axon_memory_new_wrapped (gpointer data, gsize n_bytes, GDestroyNotify notify, gp
   return &host->parent;
 }
 
+/* TRUE: memory of somebody who is not told when it is no longer needed. */
+static gboolean
+is_borrowed (const AxonMemory *memory)
+{
+  return memory->klass == &host_class && ((const HostMemory *)memory)->notify == NULL;
+}
+
+gboolean
+axon_tensor_is_borrowed (const AxonTensor *tensor)
+{
+  return is_borrowed (tensor->memory);
+}
+
 AxonMemory *
 axon_memory_ref (AxonMemory *memory)
 {
@@ -88,6 +104,6 @@ axon_memory_check_range (const AxonMemory *memory, gsize offset, gsize n_bytes, 
 {
   if (offset <= memory->n_bytes && n_bytes <= memory->n_bytes - offset)
     return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the copy reaches beyond the buffer");
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("the copy reaches beyond the buffer"));
   return FALSE;
 }

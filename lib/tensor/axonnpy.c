@@ -2,6 +2,9 @@
 /* NumPy's .npy file format, versions 1.0 to 3.0 (numpy/lib/format): little endian, C order. */
 #include <axon/axontensor.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <gio/gio.h>
 #include <string.h>
 
@@ -29,8 +32,8 @@ axon_tensor_save_npy (const AxonTensor *tensor, const gchar *path, GError **erro
   if (host == NULL)
     return FALSE;
   if (descr == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "%s: .npy has no element type %s", path,
-                 axon_dtype_get_name (axon_tensor_get_dtype (tensor)));
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("%s: .npy has no element type %s"),
+                 path, axon_dtype_get_name (axon_tensor_get_dtype (tensor)));
     return FALSE;
   }
   g_string_append_printf (out, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
@@ -116,7 +119,7 @@ axon_tensor_load_npy (const gchar *path, GError **error)
     header = g_strndup (data + at, length);
   if (!parse_header (header, &dtype, &shape)) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "%s: not a .npy file in C order with a numeric little-endian type", path);
+                 _ ("%s: not a .npy file in C order with a numeric little-endian type"), path);
     return NULL;
   }
   all = g_bytes_new_take (g_steal_pointer (&data), n);

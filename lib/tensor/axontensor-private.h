@@ -21,4 +21,6 @@ gboolean axon_tensor_checked_size (AxonDType dtype, const AxonShape *shape, gsiz
 /* NULL with AXON_ERROR_MEMORY, which says the sum. */
 AxonMemory *axon_memory_new_host_full (gsize n_bytes, GError **error);
 AxonMemory *axon_memory_new_boxed (gsize n_bytes, AxonDType dtype, GError **error);
+/* TRUE: its memory is somebody's who is not told when it is no longer needed. */
+gboolean axon_tensor_is_borrowed (const AxonTensor *tensor);
 void axon_shape_dense_strides (AxonDType dtype, const AxonShape *shape, gint64 *strides);

@@ -4,6 +4,9 @@
 #include "axontensor-private.h"
 #include "../base/axondtype-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 G_DEFINE_BOXED_TYPE (AxonTensor, axon_tensor, axon_tensor_ref, axon_tensor_unref)
@@ -19,11 +22,11 @@ axon_tensor_checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_byte
   }
   g_autofree gchar *text = axon_shape_to_string (shape);
   if (size == 0)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "tensors of type %s cannot be stored",
-                 axon_dtype_get_name (dtype));
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 _ ("tensors of type %s cannot be stored"), axon_dtype_get_name (dtype));
   else
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "tensor shape %s is not static or too large", text);
+                 _ ("tensor shape %s is not static or too large"), text);
   return FALSE;
 }
 
@@ -105,8 +108,7 @@ axon_tensor_new_wrapped (AxonDType dtype, const AxonShape *shape, gpointer data,
     return NULL;
   if (needed != n_bytes) {
     g_autofree gchar *text = axon_shape_to_string (shape);
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "tensor %s%s needs %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT,
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("tensor %s%s needs %zu bytes, got %zu"),
                  axon_dtype_get_name (dtype), text, needed, n_bytes);
     return NULL;
   }

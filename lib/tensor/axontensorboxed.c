@@ -5,6 +5,9 @@
 #include "axontensorview-private.h"
 #include <axon/plugin/axonwork.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 typedef struct {
@@ -72,7 +75,7 @@ axon_tensor_new_borrowing (AxonDType dtype, const AxonShape *shape, GError **err
     return NULL;
   elements = calloc (MAX (n_bytes, 1), 1);
   if (elements == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, "out of memory");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("out of memory"));
     return NULL;
   }
   return axon_tensor_new_wrapped (dtype, shape, elements, n_bytes, free, elements, error);
@@ -105,9 +108,8 @@ axon_tensor_new_strings (const AxonShape *shape, const gchar *const *strings, gs
 {
   AxonTensor *tensor = axon_tensor_new (AXON_DTYPE_STRING, shape, error);
   if (tensor != NULL && tensor->numel != n_strings) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "expected %" G_GSIZE_FORMAT " strings, got %" G_GSIZE_FORMAT, tensor->numel,
-                 n_strings);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("expected %zu strings, got %zu"),
+                 tensor->numel, n_strings);
     g_clear_pointer (&tensor, axon_tensor_unref);
   }
   for (gsize i = 0; tensor != NULL && i < n_strings; i++)

@@ -3,6 +3,9 @@
 #include "axontensor-private.h"
 #include "axontensorview-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 static gboolean
@@ -78,8 +81,8 @@ axon_tensor_new_strided (AxonDType dtype, const AxonShape *shape, const gint64 *
   if (!extent (dtype, shape, strides, &needed) || needed > n_bytes) {
     g_autofree gchar *text = axon_shape_to_string (shape);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "tensor %s%s: the strides reach beyond %" G_GSIZE_FORMAT " bytes",
-                 axon_dtype_get_name (dtype), text, n_bytes);
+                 _ ("tensor %s%s: the strides reach beyond %zu bytes"), axon_dtype_get_name (dtype),
+                 text, n_bytes);
     return NULL;
   }
   return view_new (dtype, shape, strides,
@@ -99,7 +102,7 @@ check_region (const AxonTensor *tensor, const AxonShape *begin, const AxonShape 
     g_autofree gchar *s = axon_shape_to_string (size);
     g_autofree gchar *t = axon_shape_to_string (&tensor->shape);
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "a region of size %s at %s does not lie in a tensor of shape %s", s, b, t);
+                 _ ("a region of size %s at %s does not lie in a tensor of shape %s"), s, b, t);
   }
   return ok;
 }
@@ -251,13 +254,14 @@ axon_tensor_copy_to (AxonTensor *tensor, AxonTensor *destination, GError **error
       !axon_shape_equal (&tensor->shape, &destination->shape)) {
     g_autofree gchar *a = axon_shape_to_string (&tensor->shape);
     g_autofree gchar *b = axon_shape_to_string (&destination->shape);
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "cannot copy %s%s to %s%s",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("cannot copy %s%s to %s%s"),
                  axon_dtype_get_name (tensor->dtype), a, axon_dtype_get_name (destination->dtype),
                  b);
     return FALSE;
   }
   if (axon_dtype_is_boxed (tensor->dtype) && (!tensor->dense || !destination->dense)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "regions of strings cannot be copied");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 _ ("regions of strings cannot be copied"));
     return FALSE;
   }
   if (axon_dtype_is_boxed (tensor->dtype)) {

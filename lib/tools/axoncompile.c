@@ -2,10 +2,12 @@
 /* axon-compile: ahead-of-time compilation. */
 #include "toolcommon.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 static struct {
   gchar *device, *output, **config, **shapes, **files;
+  gboolean json;
 } opt;
 
 static const GOptionEntry entries[] = {
@@ -16,6 +18,7 @@ static const GOptionEntry entries[] = {
     N_ ("File to write (default: the model's name with .axon)"), "FILE.axon" },
   { "shape", 's', 0, G_OPTION_ARG_STRING_ARRAY, &opt.shapes,
     N_ ("New shape of the next input, -1 for free dimensions"), "N,C,H,W" },
+  TOOL_JSON_ENTRY (&opt.json),
   TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "MODEL.onnx" },
   G_OPTION_ENTRY_NULL
@@ -61,15 +64,32 @@ make (AxonCore *core, const gchar *path, const gchar *device, GVariant *config, 
              : NULL;
 }
 
+static void
+show (const gchar *output, const gchar *device, gint64 begin)
+{
+  g_autoptr (JsonBuilder) json = opt.json ? tool_json_new () : NULL;
+  GStatBuf status = { 0 };
+  if (json == NULL) {
+    g_print (_ ("%s: compiled for %s\n"), output, device);
+    return;
+  }
+  tool_json_text (json, "file", output);
+  tool_json_text (json, "device", device);
+  tool_json_number (json, "compile_ms", (gdouble)(g_get_monotonic_time () - begin) / 1000);
+  tool_json_whole (json, "bytes", g_stat (output, &status) == 0 ? status.st_size : 0);
+  tool_json_finish (json);
+}
+
 static gboolean
 compile (const gchar *path, const gchar *output, GVariant *config, GError **error)
 {
   const gchar *device = opt.device ? opt.device : "CPU";
+  gint64 begin = g_get_monotonic_time ();
   g_autoptr (AxonCompiledModel) compiled =
       make (axon_core_get_default (), path, device, config, error);
   if (compiled == NULL || !axon_compiled_model_export_to_file (compiled, output, error))
     return FALSE;
-  g_print (_ ("%s: compiled for %s\n"), output, device);
+  show (output, device, begin);
   return TRUE;
 }
 
@@ -86,16 +106,14 @@ main (int argc, char **argv)
       context, _ ("Compiles an ONNX model into a file that this machine runs without compiling."));
   g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
   if (!g_option_context_parse (context, &argc, &argv, &error))
-    return tool_fail (error);
-  if (opt.files ? opt.files[1] != NULL : opt.output == NULL || opt.device == NULL) {
-    g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
-    g_printerr ("%s", help);
-    return 1;
-  }
+    return tool_misused (error);
+  if (opt.files ? opt.files[1] != NULL : opt.output == NULL || opt.device == NULL)
+    return tool_show_usage (context);
   config = tool_parse_config (opt.config, &error);
   if (config == NULL)
-    return tool_fail (error);
+    return tool_misused (error);
   g_variant_ref_sink (config);
   output = opt.output ? g_strdup (opt.output) : default_output (opt.files[0]);
-  return compile (opt.files ? opt.files[0] : NULL, output, config, &error) ? 0 : tool_fail (error);
+  return compile (opt.files ? opt.files[0] : NULL, output, config, &error) ? TOOL_DONE
+                                                                           : tool_fail (error);
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* axon-inspect: devices, properties, operators, models. */
 #include "inspect-private.h"
-#include <axon/axon-plugin.h>
 
 #include <string.h>
 
 static struct {
   gchar *device, **files;
-  gboolean operators, markdown, dot, nodes, presets;
+  gboolean operators, markdown, dot, nodes, presets, json;
 } opt;
 
 static const GOptionEntry entries[] = {
@@ -20,21 +19,25 @@ static const GOptionEntry entries[] = {
   { "dot", 0, 0, G_OPTION_ARG_NONE, &opt.dot, N_ ("Print the model as a Graphviz graph"), NULL },
   { "presets", 0, 0, G_OPTION_ARG_NONE, &opt.presets,
     N_ ("List the well-known models that are recognised"), NULL },
+  TOOL_JSON_ENTRY (&opt.json),
   TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "[MODEL.onnx]" },
   G_OPTION_ENTRY_NULL
 };
 
-/* Values that a writable row takes, where its name does not say it. */
-static gchar *
-accepted_values (const AxonPropertySpec *spec)
+gboolean
+inspect_is_shown (const AxonPropertySpec *spec)
+{
+  return !(spec->flags & (AXON_PROPERTY_MODEL_ONLY | AXON_PROPERTY_HIDDEN));
+}
+
+gchar *
+inspect_accepted_values (const AxonPropertySpec *spec)
 {
   gboolean free_text = spec->type == AXON_PROPERTY_STRING || spec->type == AXON_PROPERTY_MAP;
-  g_autofree gchar *accepted = NULL;
-  if (!(spec->flags & AXON_PROPERTY_READ_WRITE) || free_text || spec->max == G_MAXINT)
-    return g_strdup ("");
-  accepted = axon_property_describe_accepted (spec, NULL);
-  return g_strdup_printf (" (%s)", accepted);
+  return !(spec->flags & AXON_PROPERTY_READ_WRITE) || free_text || spec->max == G_MAXINT
+             ? g_strdup ("")
+             : axon_property_describe_accepted (spec, NULL);
 }
 
 static gboolean
@@ -48,26 +51,43 @@ show_properties (const gchar *device, GError **error)
   g_print ("%s\n", device);
   for (guint i = 0; i < n; i++) {
     g_autoptr (GVariant) value = NULL;
-    if (specs[i].flags & (AXON_PROPERTY_MODEL_ONLY | AXON_PROPERTY_HIDDEN))
+    if (!inspect_is_shown (&specs[i]))
       continue;
     value = axon_core_get_property (core, device, specs[i].key, NULL);
     g_autofree gchar *text = value ? axon_property_value_to_text (&specs[i], value) : g_strdup ("");
-    g_autofree gchar *accepted = accepted_values (&specs[i]);
-    g_print ("  %-37s %s  %-28s %s%s\n", specs[i].key,
+    g_autofree gchar *accepted = inspect_accepted_values (&specs[i]);
+    g_print ("  %-37s %s  %-28s %s%s%s%s\n", specs[i].key,
              specs[i].flags & AXON_PROPERTY_READ_WRITE ? "RW" : "RO",
-             specs[i].type == AXON_PROPERTY_LIST ? "..." : text, _ (specs[i].blurb), accepted);
+             specs[i].type == AXON_PROPERTY_LIST ? "..." : text, _ (specs[i].blurb),
+             *accepted ? " (" : "", accepted, *accepted ? ")" : "");
   }
   return TRUE;
+}
+
+static int
+show_device (gchar *device)
+{
+  GError *error = NULL;
+  gchar *const alone[] = { device, NULL }, *const none[] = { NULL };
+  guint n;
+  if (!opt.json)
+    return show_properties (device, &error) ? TOOL_DONE : tool_fail (error);
+  if (axon_core_get_property_specs (axon_core_get_default (), device, &n, &error) == NULL)
+    return tool_fail (error);
+  inspect_devices_json ((gchar **)alone, (gchar **)none);
+  return TOOL_DONE;
 }
 
 static int
 show_devices (void)
 {
   g_auto (GStrv) devices = axon_core_list_all_devices (axon_core_get_default ());
-  g_auto (GStrv) unusable = NULL;
+  g_auto (GStrv) unusable = axon_core_list_unusable_devices (axon_core_get_default ());
   GError *error = NULL;
-  if (opt.device != NULL)
-    return show_properties (opt.device, &error) ? 0 : tool_fail (error);
+  if (opt.json) {
+    inspect_devices_json (devices, unusable);
+    return TOOL_DONE;
+  }
   for (guint i = 0; devices[i] != NULL; i++)
     if (!show_properties (devices[i], &error)) {
       g_printerr ("%s\n", error->message);
@@ -75,7 +95,6 @@ show_devices (void)
     }
   if (devices[0] == NULL)
     g_print ("%s\n", _ ("No device was found; AXON_PLUGIN_PATH names directories to search."));
-  unusable = axon_core_list_unusable_devices (axon_core_get_default ());
   for (guint i = 0; unusable[i] != NULL; i++)
     g_printerr ("%s\n", unusable[i]);
   return 0;
@@ -102,20 +121,27 @@ compare_keys (gconstpointer a, gconstpointer b)
   return strcmp (*(const gchar *const *)a, *(const gchar *const *)b);
 }
 
-/* Operators with their number, and who takes them. */
-static void
-show_counts (AxonModel *model)
+GHashTable *
+inspect_count_operators (AxonModel *model, GPtrArray **names)
 {
-  g_autoptr (GHashTable) counts = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  GHashTable *counts = g_hash_table_new (g_str_hash, g_str_equal);
+  *names = g_ptr_array_new ();
   for (guint i = 0; i < model->nodes->len; i++) {
     const AxonNode *node = g_ptr_array_index (model->nodes, i);
     guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, node->op->name));
     if (n == 0)
-      g_ptr_array_add (names, (gpointer)node->op->name);
+      g_ptr_array_add (*names, (gpointer)node->op->name);
     g_hash_table_insert (counts, (gpointer)node->op->name, GUINT_TO_POINTER (n + 1));
   }
-  g_ptr_array_sort (names, compare_keys);
+  g_ptr_array_sort (*names, compare_keys);
+  return counts;
+}
+
+static void
+show_counts (AxonModel *model)
+{
+  g_autoptr (GPtrArray) names = NULL;
+  g_autoptr (GHashTable) counts = inspect_count_operators (model, &names);
   for (guint i = 0; i < names->len; i++)
     g_print ("  %5u %s\n", GPOINTER_TO_UINT (g_hash_table_lookup (counts, names->pdata[i])),
              (gchar *)names->pdata[i]);
@@ -165,6 +191,8 @@ show_export (const gchar *path)
   GVariant *value;
   if (header == NULL)
     return tool_fail (error);
+  if (opt.json)
+    return inspect_export_json (header);
   show_stored_ports (header, "inputs", _ ("input"));
   show_stored_ports (header, "outputs", _ ("output"));
   g_variant_iter_init (&iter, header);
@@ -190,6 +218,9 @@ show_model (const gchar *path)
     g_print ("%s", dot);
     return 0;
   }
+  devices = opt.device ? g_strsplit (opt.device, "\n", 1) : axon_core_get_available_devices (core);
+  if (opt.json)
+    return inspect_model_json (model, path, devices, &error) ? TOOL_DONE : tool_fail (error);
   g_print (_ ("%s: %u nodes, %llu parameters%s\n"), axon_model_get_name (model),
            axon_model_get_n_nodes (model), (unsigned long long)axon_model_get_n_parameters (model),
            axon_model_is_quantized (model) ? _ (", quantised") : "");
@@ -197,7 +228,6 @@ show_model (const gchar *path)
   show_counts (model);
   if (!inspect_description (model, path, &error))
     return tool_fail (error);
-  devices = opt.device ? g_strsplit (opt.device, "\n", 1) : axon_core_get_available_devices (core);
   for (guint i = 0; devices[i] != NULL; i++)
     if (!show_support (model, devices[i], &error))
       return tool_fail (error);
@@ -215,12 +245,18 @@ main (int argc, char **argv)
       context, _ ("Shows devices with their properties, the operator table, or a model."));
   g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
   if (!g_option_context_parse (context, &argc, &argv, &error))
-    return tool_fail (error);
+    return tool_misused (error);
+  if (opt.files != NULL && opt.files[1] != NULL)
+    return tool_show_usage (context);
   if (opt.operators)
-    return inspect_operators (opt.markdown);
+    return inspect_operators (opt.markdown ? INSPECT_MARKDOWN
+                              : opt.json   ? INSPECT_JSON
+                                           : INSPECT_TEXT);
   if (opt.presets)
-    return inspect_presets ();
+    return inspect_presets (opt.json);
   if (opt.files != NULL && g_str_has_suffix (opt.files[0], ".axon"))
     return show_export (opt.files[0]);
-  return opt.files != NULL ? show_model (opt.files[0]) : show_devices ();
+  if (opt.files != NULL)
+    return show_model (opt.files[0]);
+  return opt.device != NULL ? show_device (opt.device) : show_devices ();
 }

@@ -8,7 +8,7 @@ static struct {
   gchar *device, *expect, *suite, *save, *color, *fit, *mean, *scale, *size;
   gchar **config, **inputs, **files;
   gdouble rtol, atol, pad, crop_fraction;
-  gboolean print;
+  gboolean print, json;
 } opt = { .rtol = -1, .atol = -1 };
 
 static const GOptionEntry entries[] = {
@@ -39,6 +39,7 @@ static const GOptionEntry entries[] = {
     "X[,X,X]" },
   { "scale", 0, 0, G_OPTION_ARG_STRING, &opt.scale, N_ ("Picture: divisor, one or per channel"),
     "X[,X,X]" },
+  TOOL_JSON_ENTRY (&opt.json),
   TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "MODEL.onnx" },
   G_OPTION_ENTRY_NULL
@@ -112,6 +113,20 @@ run_model (AxonModel *model, GPtrArray *inputs, const RunOptions *options, GErro
   return g_steal_pointer (&outputs);
 }
 
+static void
+show_comparison (const RunOptions *options, const gchar *name, gboolean same, const gchar *report)
+{
+  if (options->json != NULL) {
+    json_builder_begin_object (options->json);
+    tool_json_text (options->json, "name", name);
+    tool_json_truth (options->json, "agrees", same);
+    tool_json_text (options->json, "report", report);
+    json_builder_end_object (options->json);
+  } else if (!options->quiet) {
+    g_print ("%s %s: %s\n", same ? "agrees " : "DIFFERS", name, report);
+  }
+}
+
 gboolean
 run_expect (AxonModel *model, const gchar *dir, const RunOptions *options, GError **error)
 {
@@ -127,19 +142,19 @@ run_expect (AxonModel *model, const gchar *dir, const RunOptions *options, GErro
                  outputs->len);
     return FALSE;
   }
+  tool_json_begin_list (options->json, "outputs");
   for (guint i = 0; i < outputs->len; i++) {
     g_autoptr (GString) report = g_string_new (NULL);
     g_autoptr (AxonTensor) want =
         as_bf16 (g_ptr_array_index (expected, i), axon_model_get_output_dtype (model, i));
     gboolean same = run_compare (want, g_ptr_array_index (outputs, i), &options->tolerance, report);
-    if (!options->quiet)
-      g_print ("%s %s: %s\n", same ? "agrees " : "DIFFERS", axon_model_get_output_name (model, i),
-               report->str);
+    show_comparison (options, axon_model_get_output_name (model, i), same, report->str);
     if (!same && ok)
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("output \"%s\" differs: %s"),
                    axon_model_get_output_name (model, i), report->str);
     ok = ok && same;
   }
+  tool_json_end_list (options->json);
   return ok;
 }
 
@@ -231,66 +246,57 @@ load_inputs (AxonModel *model, GError **error)
 }
 
 static gboolean
-show_outputs (AxonModel *model, GPtrArray *outputs, GError **error)
-{
-  for (guint i = 0; i < outputs->len; i++) {
-    AxonTensor *tensor = g_ptr_array_index (outputs, i);
-    g_autofree gchar *text = axon_tensor_to_string (tensor, opt.print ? 100000 : 8);
-    g_print ("%s %s\n", axon_model_get_output_name (model, i), text);
-    if (opt.save != NULL) {
-      g_autofree gchar *base = g_strdup_printf ("output_%u.npy", i);
-      g_autofree gchar *path = g_build_filename (opt.save, base, NULL);
-      g_mkdir_with_parents (opt.save, 0777);
-      if (!axon_tensor_save_npy (tensor, path, error))
-        return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
 run_inputs (AxonModel *model, const RunOptions *options, GError **error)
 {
   g_autoptr (GPtrArray) inputs = load_inputs (model, error);
   g_autoptr (GPtrArray) outputs = inputs ? run_model (model, inputs, options, error) : NULL;
-  return outputs != NULL && show_outputs (model, outputs, error);
+  return outputs != NULL &&
+         run_show_outputs (model, outputs, opt.print, opt.save, options->json, error);
+}
+
+/* 0 where the model ran, and gave what was expected. */
+static int
+run_file (const gchar *path, RunOptions *options)
+{
+  AxonCore *core = axon_core_get_default ();
+  GError *error = NULL;
+  g_autoptr (AxonModel) model = g_str_has_suffix (path, ".axon")
+                                    ? axon_core_read_exported_model (core, path, &error)
+                                    : axon_core_read_model (core, path, NULL, &error);
+  gboolean ok;
+  if (model == NULL)
+    return tool_fail (error);
+  options->tolerance.quantized = axon_model_is_quantized (model);
+  ok = opt.expect ? run_expect (model, opt.expect, options, &error)
+                  : run_inputs (model, options, &error);
+  return ok ? TOOL_DONE : tool_fail (error);
 }
 
 int
 main (int argc, char **argv)
 {
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
-  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (JsonBuilder) json = NULL;
+  g_autoptr (GVariant) config = NULL;
   RunOptions options = { 0 };
   GError *error = NULL;
-  gboolean ok;
+  int status;
   tool_init ();
   g_option_context_set_translation_domain (context, GETTEXT_PACKAGE);
   g_option_context_set_summary (context, _ ("Runs an ONNX model on given inputs."));
   g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
   if (!g_option_context_parse (context, &argc, &argv, &error))
-    return tool_fail (error);
+    return tool_misused (error);
+  config = tool_parse_config (opt.config, &error);
+  if (config == NULL)
+    return tool_misused (error);
+  if (opt.suite ? opt.files != NULL : opt.files == NULL || opt.files[1] != NULL)
+    return tool_show_usage (context);
+  options.config = g_variant_ref_sink (config);
   options.device = opt.device ? opt.device : (gchar *)"CPU";
   options.tolerance = (RunTolerance){ opt.rtol, opt.atol, FALSE, FALSE };
-  options.config = tool_parse_config (opt.config, &error);
-  if (options.config == NULL)
-    return tool_fail (error);
-  g_variant_ref_sink (options.config);
-  if (opt.suite != NULL)
-    return run_suite (opt.suite, &options);
-  if (opt.files == NULL || opt.files[1] != NULL) {
-    g_autofree gchar *help = g_option_context_get_help (context, TRUE, NULL);
-    g_printerr ("%s", help);
-    return 1;
-  }
-  model = g_str_has_suffix (opt.files[0], ".axon")
-              ? axon_core_read_exported_model (axon_core_get_default (), opt.files[0], &error)
-              : axon_core_read_model (axon_core_get_default (), opt.files[0], NULL, &error);
-  if (model == NULL)
-    return tool_fail (error);
-  options.tolerance.quantized = axon_model_is_quantized (model);
-  ok = opt.expect ? run_expect (model, opt.expect, &options, &error)
-                  : run_inputs (model, &options, &error);
-  g_variant_unref (options.config);
-  return ok ? 0 : tool_fail (error);
+  options.json = json = opt.json ? tool_json_new () : NULL;
+  status = opt.suite ? run_suite (opt.suite, &options) : run_file (opt.files[0], &options);
+  tool_json_finish (json);
+  return status;
 }

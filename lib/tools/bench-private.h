@@ -60,9 +60,73 @@ gdouble bench_step_operations (const BenchStep *step);
 gdouble bench_step_bytes (const BenchStep *step);
 
 void bench_profile_print (const BenchProfile *profile);
+/* What the machine can do, as a line. NULL: unknown */
+gchar *bench_peaks_describe (const BenchPeaks *peaks);
 /* The graph that runs, with each step's figures. */
 gboolean bench_profile_draw_graph (const BenchProfile *profile, AxonCompiledModel *compiled,
                                    const gchar *file, GError **error);
 /* The time of each step, and where they lie below the roofline. @file: .svg or .png */
 gboolean bench_profile_draw_chart (const BenchProfile *profile, const gchar *title,
                                    const gchar *file, GError **error);
+
+/* What one run of the program measured, or a file of an earlier one tells. */
+typedef enum {
+  BENCH_LOAD,
+  BENCH_COMPILE,
+  BENCH_FIRST,
+  BENCH_MEDIAN,
+  BENCH_P95,
+  BENCH_P99,
+  BENCH_MIN,
+  BENCH_MAX,
+  BENCH_FPS,
+  BENCH_RUNS,
+  BENCH_CPU,
+  BENCH_PEAK_MEMORY,
+  BENCH_BASE_MEMORY,
+  BENCH_N_FIGURES,
+} BenchFigure;
+
+typedef struct {
+  const gchar *key;   /* of JSON */
+  const gchar *title; /* for people, not translated yet */
+  const gchar *unit;
+  gint decimals;
+  gint better; /* 1: more is better, -1: less; 0: neither */
+} BenchFigureRow;
+extern const BenchFigureRow bench_figures[BENCH_N_FIGURES];
+
+typedef struct {
+  gchar *name, *device;
+  gdouble figures[BENCH_N_FIGURES];
+  GArray *latencies; /* gdouble, milliseconds; ascending once measured; of a file, at most 1001 */
+  JsonArray *inputs; /* as written, (nullable) */
+  BenchProfile *profile; /* (nullable) */
+} BenchRun;
+
+BenchRun *bench_run_new (const gchar *name, const gchar *device);
+void bench_run_free (BenchRun *run);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (BenchRun, bench_run_free)
+
+/* Sorts the latencies, and takes from them what is known of them. */
+void bench_run_sum_up (BenchRun *run, gdouble seconds);
+void bench_run_set_inputs (BenchRun *run, AxonCompiledModel *compiled, const BenchInputs *inputs);
+/* "; x f32[1,4] random", and so on */
+gchar *bench_run_describe_inputs (const BenchRun *run);
+void bench_run_print_json (const BenchRun *run);
+/* What bench_run_print_json () printed into @file. */
+BenchRun *bench_run_load (const gchar *file, GError **error);
+
+/* A page of HTML that needs nothing else: of one run, or of two beside each other. */
+gboolean bench_report_write (BenchRun *const *runs, guint n, const gchar *file, GError **error);
+/* Its charts, as SVG. */
+void bench_plot_latency (GString *page, BenchRun *const *runs, guint n);
+void bench_plot_steps (GString *page, BenchRun *const *runs, guint n);
+void bench_plot_roofline (GString *page, BenchRun *const *runs, guint n);
+void bench_plot_memory (GString *page, BenchRun *const *runs, guint n);
+
+BenchProfile *bench_profile_new_empty (void);
+BenchStep *bench_profile_add_step (BenchProfile *profile, const gchar *name, const gchar *type,
+                                   const gchar *impl);
+/* Shares, and parts of the roofline, once times and costs of all steps are known. */
+void bench_profile_finish (BenchProfile *profile);

@@ -40,6 +40,27 @@ bench_step_bytes (const BenchStep *step)
   return step->us > 0 ? step->bytes / step->us / 1000 : 0;
 }
 
+BenchProfile *
+bench_profile_new_empty (void)
+{
+  BenchProfile *profile = g_new0 (BenchProfile, 1);
+  profile->steps = g_ptr_array_new_with_free_func (step_free);
+  return profile;
+}
+
+BenchStep *
+bench_profile_add_step (BenchProfile *profile, const gchar *name, const gchar *type,
+                        const gchar *impl)
+{
+  BenchStep *step = g_new0 (BenchStep, 1);
+  step->name = g_strdup (name);
+  step->type = g_strdup (type);
+  step->impl = g_strdup (impl);
+  step->times = g_array_new (FALSE, FALSE, sizeof (gdouble));
+  g_ptr_array_add (profile->steps, step);
+  return step;
+}
+
 /* Adds one run. Steps of one name, such as a kernel and the change of layout before it, are one. */
 static void
 add_run (BenchProfile *profile, GHashTable *by_name, AxonInferRequest *request)
@@ -50,12 +71,7 @@ add_run (BenchProfile *profile, GHashTable *by_name, AxonInferRequest *request)
     if (row->status != AXON_PROFILING_EXECUTED)
       continue;
     if (step == NULL) {
-      step = g_new0 (BenchStep, 1);
-      step->name = g_strdup (row->node_name);
-      step->type = g_strdup (row->node_type);
-      step->impl = g_strdup (row->exec_type);
-      step->times = g_array_new (FALSE, FALSE, sizeof (gdouble));
-      g_ptr_array_add (profile->steps, step);
+      step = bench_profile_add_step (profile, row->node_name, row->node_type, row->exec_type);
       g_hash_table_insert (by_name, step->name, step);
     }
     step->us += row->real_time_us;
@@ -151,14 +167,24 @@ finish_step (BenchProfile *profile, BenchStep *step)
                step->fraction < FRACTION_THAT_IS_SLOW;
 }
 
+void
+bench_profile_finish (BenchProfile *profile)
+{
+  profile->us = 0;
+  for (guint i = 0; i < profile->steps->len; i++)
+    profile->us += ((const BenchStep *)g_ptr_array_index (profile->steps, i))->us;
+  for (guint i = 0; i < profile->steps->len; i++)
+    finish_step (profile, g_ptr_array_index (profile->steps, i));
+}
+
 BenchProfile *
 bench_profile_new (AxonCompiledModel *compiled, AxonInferRequest *request, GError **error)
 {
-  g_autoptr (BenchProfile) profile = g_new0 (BenchProfile, 1);
+  g_autoptr (BenchProfile) profile = bench_profile_new_empty ();
   g_autoptr (GHashTable) by_name = g_hash_table_new (g_str_hash, g_str_equal);
   gint64 begin = g_get_monotonic_time ();
-  profile->steps = g_ptr_array_new_with_free_func (step_free);
   for (guint i = 0; i < RUNS && (i < 2 || g_get_monotonic_time () - begin < LONGEST); i++) {
+    tool_progress ((gdouble)i / RUNS, _ ("measuring each step"), NULL);
     if (!axon_infer_request_infer (request, error))
       return NULL;
     add_run (profile, by_name, request);
@@ -169,16 +195,14 @@ bench_profile_new (AxonCompiledModel *compiled, AxonInferRequest *request, GErro
     BenchStep *step = g_ptr_array_index (profile->steps, i);
     g_array_sort (step->times, compare_times);
     step->us = g_array_index (step->times, gdouble, step->times->len / 2);
-    profile->us += step->us;
   }
-  for (guint i = 0; i < profile->steps->len; i++)
-    finish_step (profile, g_ptr_array_index (profile->steps, i));
+  bench_profile_finish (profile);
+  tool_progress_clear ();
   return g_steal_pointer (&profile);
 }
 
-/* What the machine can do, as a line. NULL: unknown */
-static gchar *
-describe_peaks (const BenchPeaks *peaks)
+gchar *
+bench_peaks_describe (const BenchPeaks *peaks)
 {
   return peaks->f32 > 0
              ? g_strdup_printf (_ ("peaks (threads: %u): %.0f GFLOP/s, %.0f GOP/s of bytes, "
@@ -196,7 +220,7 @@ figure (gdouble value, const gchar *form)
 void
 bench_profile_print (const BenchProfile *profile)
 {
-  g_autofree gchar *peaks = describe_peaks (&profile->peaks);
+  g_autofree gchar *peaks = bench_peaks_describe (&profile->peaks);
   guint n_slow = 0;
   g_print ("%9s  %6s %8s %8s %9s    %-20s %-28s %s\n", _ ("us"), _ ("share"), "GOP/s", "GB/s",
            _ ("roofline"), _ ("operator"), _ ("implementation"), _ ("node"));
@@ -223,7 +247,7 @@ bench_profile_draw_graph (const BenchProfile *profile, AxonCompiledModel *compil
                           const gchar *file, GError **error)
 {
   g_autoptr (AxonModel) model = axon_compiled_model_get_runtime_model (compiled, error);
-  g_autofree gchar *peaks = describe_peaks (&profile->peaks);
+  g_autofree gchar *peaks = bench_peaks_describe (&profile->peaks);
   g_autofree gchar *dot = NULL;
   g_autofree gchar *labelled = NULL;
   const gchar *body;

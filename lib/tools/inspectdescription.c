@@ -33,8 +33,8 @@ show_keys (const AxonModelDescription *d)
   }
 }
 
-static gboolean
-takes_pictures (const AxonModelDescription *d, AxonModel *model)
+gboolean
+inspect_takes_pictures (const AxonModelDescription *d, AxonModel *model)
 {
   AxonPictureShape picture;
   return axon_model_get_n_inputs (model) > 0 &&
@@ -67,7 +67,7 @@ inspect_description (AxonModel *model, const gchar *path, GError **error)
   g_autofree gchar *doubts = NULL;
   if (!axon_model_description_load (d, path, model, error))
     return FALSE;
-  if (!takes_pictures (d, model))
+  if (!inspect_takes_pictures (d, model))
     return TRUE;
   g_print ("%s\n", _ ("What its pictures must be like, and what its outputs mean:"));
   show_keys (d);
@@ -81,10 +81,13 @@ inspect_description (AxonModel *model, const gchar *path, GError **error)
 }
 
 int
-inspect_presets (void)
+inspect_presets (gboolean json)
 {
   g_auto (GStrv) names = axon_model_description_list_presets ();
-  for (guint i = 0; names[i] != NULL; i++)
+  g_autoptr (JsonBuilder) b = json ? tool_json_new () : NULL;
+  tool_json_strings (b, "presets", names);
+  tool_json_finish (b);
+  for (guint i = 0; !json && names[i] != NULL; i++)
     g_print ("%s\n", names[i]);
   return 0;
 }

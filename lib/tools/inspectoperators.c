@@ -86,13 +86,45 @@ print_markdown (gchar **lines)
     print_row (g_ptr_array_index (rows, i), kernels, gpu);
 }
 
-int
-inspect_operators (gboolean markdown)
+static void
+print_json (gchar **lines)
 {
-  g_auto (GStrv) lines = axon_core_list_operators (axon_core_get_default ());
-  for (guint i = 0; !markdown && lines[i] != NULL; i++)
+  g_autoptr (JsonBuilder) b = tool_json_new ();
+  tool_json_begin_list (b, "operators");
+  for (guint i = 0; lines[i] != NULL; i++) {
+    g_auto (GStrv) row = split_line (lines[i]);
+    g_auto (GStrv) ends = g_strsplit (row[2], "-", 2);
+    json_builder_begin_object (b);
+    tool_json_text (b, "domain", row[0]);
+    tool_json_text (b, "name", row[1]);
+    tool_json_whole (b, "since", g_ascii_strtoll (ends[0], NULL, 10));
+    if (*ends[1])
+      tool_json_whole (b, "until", g_ascii_strtoll (ends[1], NULL, 10));
+    else
+      tool_json_text (b, "until", NULL);
+    tool_json_text (b, "types", row[3]);
+    json_builder_end_object (b);
+  }
+  tool_json_end_list (b);
+  tool_json_finish (b);
+}
+
+static void
+print_text (gchar **lines)
+{
+  for (guint i = 0; lines[i] != NULL; i++)
     g_print ("%s\n", lines[i]);
-  if (markdown)
-    print_markdown (lines);
-  return 0;
+}
+
+int
+inspect_operators (InspectForm form)
+{
+  static void (*const printers[]) (gchar **) = {
+    [INSPECT_TEXT] = print_text,
+    [INSPECT_MARKDOWN] = print_markdown,
+    [INSPECT_JSON] = print_json,
+  };
+  g_auto (GStrv) lines = axon_core_list_operators (axon_core_get_default ());
+  printers[form](lines);
+  return TOOL_DONE;
 }

@@ -16,6 +16,8 @@ typedef struct {
   GVariant *config; /* (nullable) */
   RunTolerance tolerance;
   gboolean quiet;
+  JsonBuilder
+      *json; /* an open object, which what is found goes to instead of being printed; or NULL */
 } RunOptions;
 
 /* Compares and describes what it found in @report. */
@@ -28,6 +30,11 @@ GPtrArray *run_load_tensors (AxonModel *model, const gchar *dir, gboolean input,
 /* Runs @model once on @inputs; returns the outputs. */
 GPtrArray *run_model (AxonModel *model, GPtrArray *inputs, const RunOptions *options,
                       GError **error);
+
+/* @all: every value, else the first. @folder: where to save them, or NULL. @json: as in RunOptions
+ */
+gboolean run_show_outputs (AxonModel *model, GPtrArray *outputs, gboolean all, const gchar *folder,
+                           JsonBuilder *json, GError **error);
 
 /* Runs and compares with the folder; prints figures. */
 gboolean run_expect (AxonModel *model, const gchar *dir, const RunOptions *options, GError **error);

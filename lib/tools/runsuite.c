@@ -6,6 +6,7 @@
 #include <string.h>
 
 typedef enum { PASSED, FAILED, SKIPPED } Outcome;
+static const gchar *const totals[] = { "passed", "failed", "skipped" }; /* of JSON */
 
 static int
 compare_names (const void *a, const void *b)
@@ -56,18 +57,35 @@ run_case (const gchar *dir, const RunOptions *options, GError **error)
   if (model == NULL)
     return g_error_matches (*error, AXON_ERROR, AXON_ERROR_UNSUPPORTED) ? SKIPPED : FAILED;
   own.quiet = TRUE;
+  own.json = NULL;
   own.tolerance.quantized = axon_model_is_quantized (model);
   return run_sets (model, dir, &own, error);
+}
+
+static void
+show_case (JsonBuilder *json, const gchar *path, Outcome outcome, const GError *error)
+{
+  static const gchar *const names[] = { "pass", "FAIL", "skip" };
+  if (json == NULL) {
+    tool_progress_clear ();
+    g_print ("%s %s%s%s\n", names[outcome], path, error ? ": " : "", error ? error->message : "");
+    return;
+  }
+  json_builder_begin_object (json);
+  tool_json_text (json, "folder", path);
+  tool_json_text (json, "outcome", totals[outcome]);
+  tool_json_text (json, "message", error ? error->message : NULL);
+  json_builder_end_object (json);
 }
 
 int
 run_suite (const gchar *dir, const RunOptions *options)
 {
-  static const gchar *const names[] = { "pass", "FAIL", "skip" };
   g_autoptr (GPtrArray) cases = g_ptr_array_new_with_free_func (g_free);
-  guint counts[3] = { 0 };
+  guint counts[G_N_ELEMENTS (totals)] = { 0 };
   find_cases (dir, cases, 0);
   qsort (cases->pdata, cases->len, sizeof (gpointer), compare_names);
+  tool_json_begin_list (options->json, "cases");
   for (guint i = 0; i < cases->len; i++) {
     const gchar *path = g_ptr_array_index (cases, i);
     g_autoptr (GError) error = NULL;
@@ -75,8 +93,13 @@ run_suite (const gchar *dir, const RunOptions *options)
     tool_progress ((gdouble)i / cases->len, path, NULL);
     outcome = run_case (path, options, &error);
     counts[outcome]++;
-    g_print ("%s %s%s%s\n", names[outcome], path, error ? ": " : "", error ? error->message : "");
+    show_case (options->json, path, outcome, error);
   }
-  g_print ("%u passed, %u failed, %u skipped\n", counts[PASSED], counts[FAILED], counts[SKIPPED]);
-  return counts[FAILED] > 0 || counts[PASSED] == 0;
+  tool_progress_clear ();
+  tool_json_end_list (options->json);
+  for (guint i = 0; options->json != NULL && i < G_N_ELEMENTS (totals); i++)
+    tool_json_whole (options->json, totals[i], counts[i]);
+  if (options->json == NULL)
+    g_print ("%u passed, %u failed, %u skipped\n", counts[PASSED], counts[FAILED], counts[SKIPPED]);
+  return counts[FAILED] > 0 || counts[PASSED] == 0 ? TOOL_FAILED : TOOL_DONE;
 }

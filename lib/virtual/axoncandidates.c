@@ -3,6 +3,9 @@
 #include <axon/plugin/axoncandidates.h>
 #include "../runtime/core/axoncore-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +94,7 @@ check_nesting (AxonCore *core, const gchar *self, const AxonDeviceRef *ref, GErr
 {
   if (!axon_core_is_spreading (core, ref->name))
     return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s cannot stand before %s", self,
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s cannot stand before %s"), self,
                ref->name);
   return FALSE;
 }
@@ -102,8 +105,9 @@ set_none_left (AxonPlugin *plugin, AxonCore *core, const gchar *text, gboolean n
 {
   g_auto (GStrv) unusable = named ? NULL : axon_core_list_unusable_candidates (core);
   g_autofree gchar *why = unusable ? g_strjoinv ("; ", unusable) : g_strdup ("");
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s%s%s: no device is left to choose from%s%s",
-               axon_plugin_get_name (plugin), *text ? ":" : "", text, *why ? ": " : "", why);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+               _ ("%s%s%s: no device is left to choose from%s%s"), axon_plugin_get_name (plugin),
+               *text ? ":" : "", text, *why ? ": " : "", why);
 }
 
 GPtrArray *
@@ -243,7 +247,7 @@ axon_candidates_compile_all (AxonPlugin *plugin, AxonCore *core, AxonScheduler *
     return FALSE;
   if (axon_scheduler_get_n_devices (scheduler) > 0)
     return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s: no device compiled the model: %s",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("%s: no device compiled the model: %s"),
                axon_plugin_get_name (plugin), messages->str);
   return FALSE;
 }
@@ -307,6 +311,6 @@ axon_candidates_get_metric (AxonPlugin *plugin, const gchar *key, GError **error
     return axon_property_list ("", NULL);
   if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
     return candidates_capabilities (plugin);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("property \"%s\" has no value"), key);
   return NULL;
 }

@@ -4,6 +4,9 @@
 #include <axon/plugin/axoncandidates.h>
 #include "axonscheduler-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 static void
@@ -381,7 +384,7 @@ check_place (AxonScheduler *s, AxonInferRequest *outer, GError **error)
     any = suits (g_ptr_array_index (s->devices, i), outer);
   if (!any)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "an input lies in memory of a device that does not run this model");
+                 _ ("an input lies in memory of a device that does not run this model"));
   return any;
 }
 
@@ -393,7 +396,7 @@ axon_scheduler_start (AxonScheduler *s, AxonInferRequest *request, GError **erro
   g_mutex_lock (&s->lock);
   ok = check_place (s, request, error);
   if (ok && s->devices->len == 0 && s->empty == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "no device is left that runs the model");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("no device is left that runs the model"));
     ok = FALSE;
   }
   if (ok) {

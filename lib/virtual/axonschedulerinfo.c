@@ -2,6 +2,9 @@
 /* What a scheduler tells of its devices. */
 #include "axonscheduler-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 guint
 axon_scheduler_get_n_devices (AxonScheduler *s)
 {
@@ -79,6 +82,6 @@ axon_scheduler_get_runtime_model (AxonScheduler *s, GError **error)
   g_mutex_unlock (&s->lock);
   if (compiled != NULL)
     return axon_compiled_model_get_runtime_model (compiled, error);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "no device is left that runs the model");
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("no device is left that runs the model"));
   return NULL;
 }

@@ -36,6 +36,7 @@ static const struct {
   { CPU_FEATURE_AVX512DQ, "avx512dq", 7, 0, EBX, 17, AVX512_STATE },
   { CPU_FEATURE_AVX512VL, "avx512vl", 7, 0, EBX, 31, AVX512_STATE },
   { CPU_FEATURE_AVX512_VNNI, "avx512_vnni", 7, 0, ECX, 11, AVX512_STATE },
+  { CPU_FEATURE_AVX512_FP16, "avx512_fp16", 7, 0, EDX, 23, AVX512_STATE },
 };
 
 #define OSXSAVE_BIT 27 /* of leaf 1, ECX: xgetbv may be used */
@@ -74,6 +75,7 @@ static const struct {
 } rows[] = {
   { CPU_FEATURE_ASIMD, "asimd", 1 },
   { CPU_FEATURE_ASIMDDP, "asimddp", 20 },
+  { CPU_FEATURE_ASIMDHP, "asimdhp", 10 },
 };
 
 static CpuFeatures

@@ -16,8 +16,10 @@ typedef enum {
   CPU_FEATURE_AVX512DQ = 1 << 8,
   CPU_FEATURE_AVX512VL = 1 << 9,
   CPU_FEATURE_AVX512_VNNI = 1 << 10,
-  CPU_FEATURE_ASIMD = 1 << 11,
-  CPU_FEATURE_ASIMDDP = 1 << 12,
+  CPU_FEATURE_AVX512_FP16 = 1 << 11,
+  CPU_FEATURE_ASIMD = 1 << 12,
+  CPU_FEATURE_ASIMDDP = 1 << 13,
+  CPU_FEATURE_ASIMDHP = 1 << 14,
 } CpuFeatures;
 
 /* All bits that the processor has. */

@@ -30,6 +30,10 @@ static const CpuIsa levels[] = {
 #ifdef CPU_HAS_AVX512_VNNI
   { "AVX512_VNNI", AVX512 | CPU_FEATURE_AVX512_VNNI, "AVX512_VNNI", &cpu_vector_avx512_vnni },
 #endif
+#ifdef CPU_HAS_AVX512_FP16
+  { "AVX512_FP16", AVX512 | CPU_FEATURE_AVX512_VNNI | CPU_FEATURE_AVX512_FP16, NULL,
+    &cpu_vector_avx512_fp16 },
+#endif
 };
 
 #elif defined(__aarch64__)
@@ -40,6 +44,10 @@ static const CpuIsa levels[] = {
 #endif
 #ifdef CPU_HAS_NEON_DOTPROD
   { "NEON_DOTPROD", CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP, NULL, &cpu_vector_neon_dotprod },
+#endif
+#ifdef CPU_HAS_NEON_FP16
+  { "NEON_FP16", CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP | CPU_FEATURE_ASIMDHP, NULL,
+    &cpu_vector_neon_fp16 },
 #endif
 };
 

@@ -8,7 +8,7 @@
 AxonCompiledModel *cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                                   GPtrArray *extensions, const AxonConfig *config,
                                   AxonExecutor *executor, const CpuThreads *threads,
-                                  const CpuWinogradLimits *winograd, const CpuCompile *call,
+                                  const CpuPlanOptions *options, const CpuCompile *call,
                                   GError **error);
 
 /* A clone with the CPU's passes applied. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <axon/axon-cpu.h>
+#include <glib/gi18n.h>
 #include <string.h>
 
 /* Rows with one choice are keys of OpenVINO that nothing here depends on: only the value that is
@@ -30,20 +31,22 @@ const AxonPropertySpec cpu_properties[] = {
     .flags = AXON_RW,
     .default_text = "f32",
     .choices = "f32 f16 bf16 dynamic",
-    .blurb = "Type that floats may be computed in; CPU computes them in f32 whatever is allowed" },
+    .blurb = N_ ("Type that products may be computed in: f16 and bf16 where the processor has "
+                 "faster instructions for them, else f32") },
   { .key = "PERFORMANCE_HINT",
     .flags = AXON_RW,
     .default_text = "LATENCY",
-    .blurb = "LATENCY: one stream on all processors; THROUGHPUT: one processor per stream" },
+    .blurb = N_ ("LATENCY: one stream on all processors; THROUGHPUT: one processor per stream") },
   { .key = "EXECUTION_MODE_HINT",
     .flags = AXON_RW,
     .default_text = "PERFORMANCE",
-    .blurb = "ACCURACY: no convolution after Winograd by tiles of 4x4" },
+    .blurb = N_ ("ACCURACY: no convolution after Winograd by tiles of 4x4") },
   { .key = "PERFORMANCE_HINT_NUM_REQUESTS", .flags = AXON_RW, .default_text = "0" },
   { .key = "ENABLE_CPU_PINNING",
     .flags = AXON_RW,
     .default_text = "NO",
-    .blurb = "Keep every worker of a stream on one processor; NO where other work shares them" },
+    .blurb =
+        N_ ("Keep every worker of a stream on one processor; NO where other work shares them") },
   { .key = "SCHEDULING_CORE_TYPE", .flags = AXON_RW, .default_text = "ANY_CORE" },
   { .key = "MODEL_DISTRIBUTION_POLICY",
     .flags = AXON_RW,
@@ -53,9 +56,10 @@ const AxonPropertySpec cpu_properties[] = {
   { .key = "DEVICE_ID", .flags = AXON_RW, .default_text = "", .choices = "" },
   { .key = "CPU_DENORMALS_OPTIMIZATION", .flags = AXON_RW, .default_text = "YES" },
   { AXON_CPU_WINOGRAD, AXON_PROPERTY_CHOICE, AXON_RW, "AUTO", 0, 0, "AUTO 2x2 ALL_2x2 ALL_4x4 NO",
-    "Tiles of 3x3 convolutions after Winograd, where they are faster; ALL: wherever they can be" },
+    N_ ("Tiles of 3x3 convolutions after Winograd, where they are faster; ALL: wherever they can "
+        "be") },
   { AXON_CPU_WINOGRAD_MEMORY, AXON_PROPERTY_INT, AXON_RW, "512", 0, 1 << 20, NULL,
-    "Mebibytes that the transformed weights of a plan may take; the others are as they were" },
+    N_ ("Mebibytes that the transformed weights of a plan may take; the others are as they were") },
   { .key = "LOG_LEVEL", .flags = AXON_RW, .default_text = "LOG_NONE" },
   { .key = "CPU_SPARSE_WEIGHTS_DECOMPRESSION_RATE",
     .flags = AXON_RW,
@@ -81,16 +85,17 @@ const AxonPropertySpec cpu_properties[] = {
   { .key = "COMPILED_MODEL_RUNTIME_PROPERTIES", .flags = AXON_RO_HIDDEN },
   { .key = AXON_CPU_ISA, .flags = AXON_RW_PROCESS },
   { AXON_CPU_ISA_AVAILABLE, AXON_PROPERTY_STRINGS, AXON_RO, NULL, 0, 0, NULL,
-    "Levels of instructions that the processor has" },
+    N_ ("Levels of instructions that the processor has") },
   { AXON_CPU_ISA_IN_USE, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
-    "Level of the device's own kernels" },
+    N_ ("Level of the device's own kernels") },
   { AXON_CPU_ONEDNN_ISA, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
-    "Instructions that oneDNN uses; asking settles them" },
-  { AXON_CPU_ONEDNN_VERSION, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL, "Version of oneDNN" },
+    N_ ("Instructions that oneDNN uses; asking settles them") },
+  { AXON_CPU_ONEDNN_VERSION, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
+    N_ ("Version of oneDNN") },
   { AXON_CPU_OPERATOR_KERNELS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
-    "Operators with kernels of this device, as domain:name=implementation" },
+    N_ ("Operators with kernels of this device, as domain:name=implementation") },
   { AXON_CPU_PEAKS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
-    "What the processors can do at most, as kind:threads=number; asking measures it" },
+    N_ ("What the processors can do at most, as kind:threads=number; asking measures it") },
   { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
   { .key = "CPU_RUNTIME_CACHE_CAPACITY", .flags = AXON_RW_HIDDEN, .default_text = "8" },
   { .key = "THREADS_PER_STREAM", .flags = AXON_RW_HIDDEN, .default_text = "0" },
@@ -131,7 +136,9 @@ tell_type (G_GNUC_UNUSED GError **error)
 static GVariant *
 tell_capabilities (G_GNUC_UNUSED GError **error)
 {
-  return axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
+  if (cpu_isa_get ()->vector->halves == NULL)
+    return axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
+  return axon_property_list ("FP32", "FP16", "INT8", "EXPORT_IMPORT", NULL);
 }
 
 static GVariant *

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Device GPU: devices, properties, contexts, compile and query. */
 #include "gpucontext.h"
+#include "gpudrivers.h"
 #include "gpumodel.h"
 
 #include <axon/axon-gpu.h>
+#include <glib/gi18n.h>
 
 typedef struct {
   AxonPlugin parent_instance;
@@ -28,36 +30,37 @@ static const AxonPropertySpec properties[] = {
   { .key = "DEVICE_UUID",
     .type = AXON_PROPERTY_STRING,
     .flags = AXON_RO,
-    .blurb = "Identity of the device, hexadecimal; empty: the driver does not say" },
+    .blurb = N_ ("Identity of the device, hexadecimal; empty: the driver does not say") },
   { .key = "OPTIMIZATION_CAPABILITIES", .flags = AXON_RO },
   { AXON_GPU_DEVICE_TOTAL_MEM_SIZE, AXON_PROPERTY_INT, AXON_RO, NULL, 0, 0, NULL,
-    "Bytes of device memory" },
-  { AXON_GPU_EXECUTION_UNITS_COUNT, AXON_PROPERTY_INT, AXON_RO, NULL, 0, 0, NULL, "Compute units" },
+    N_ ("Bytes of device memory") },
+  { AXON_GPU_EXECUTION_UNITS_COUNT, AXON_PROPERTY_INT, AXON_RO, NULL, 0, 0, NULL,
+    N_ ("Compute units") },
   { AXON_GPU_DRIVER_VERSION, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
-    "OpenCL version and version of the driver" },
+    N_ ("OpenCL version and version of the driver") },
   { .key = "DEVICE_ID", .flags = AXON_RW, .default_text = "0", .choices = MOST_DEVICES },
   { .key = "PERF_COUNT", .flags = AXON_RW, .default_text = "NO" },
   { .key = "PERFORMANCE_HINT",
     .flags = AXON_RW,
     .default_text = "LATENCY",
-    .blurb = "LATENCY: one queue; THROUGHPUT: two, so that the device has work at any time" },
+    .blurb = N_ ("LATENCY: one queue; THROUGHPUT: two, so that the device has work at any time") },
   { .key = "PERFORMANCE_HINT_NUM_REQUESTS", .flags = AXON_RW, .default_text = "0" },
   { .key = "EXECUTION_MODE_HINT", .flags = AXON_RW, .default_text = "PERFORMANCE" },
   { .key = "INFERENCE_PRECISION_HINT",
     .flags = AXON_RW,
     .default_text = "f32",
     .choices = "f32 f16 dynamic",
-    .blurb =
-        "f16: numbers are stored in half precision and computed in f32, where the device has it" },
+    .blurb = N_ (
+        "f16: numbers are stored in half precision and computed in f32, where the device has it") },
   { AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,
-    "Compute convolutions of 3x3 as they are defined" },
+    N_ ("Compute convolutions of 3x3 as they are defined") },
   { AXON_GPU_TUNE_KERNELS, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,
-    "Measure variants of kernels when compiling; the cache keeps which was fastest" },
+    N_ ("Measure variants of kernels when compiling; the cache keeps which was fastest") },
   { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "AUTO" },
   { .key = "MODEL_PRIORITY",
     .flags = AXON_RW,
     .default_text = "MEDIUM",
-    .blurb = "AUTO reads it; queues of OpenCL 1.2 have no priorities" },
+    .blurb = N_ ("AUTO reads it; queues of OpenCL 1.2 have no priorities") },
   { .key = "LOG_LEVEL", .flags = AXON_RW, .default_text = "LOG_NONE" },
   { .key = "NETWORK_NAME", .flags = AXON_MODEL },
   { .key = "OPTIMAL_NUMBER_OF_INFER_REQUESTS", .flags = AXON_MODEL },
@@ -69,11 +72,11 @@ static const AxonPropertySpec properties[] = {
   { .key = "DEVICE_MEMORY_TYPES", .flags = AXON_RO_HIDDEN },
   { .key = "COMPILED_MODEL_RUNTIME_PROPERTIES", .flags = AXON_RO_HIDDEN },
   { AXON_GPU_OPERATOR_KERNELS, AXON_PROPERTY_STRINGS, AXON_RO_HIDDEN, NULL, 0, 0, NULL,
-    "Operators with kernels of this device, as domain:name=implementation" },
+    N_ ("Operators with kernels of this device, as domain:name=implementation") },
   { AXON_GPU_EMULATE_HALF, AXON_PROPERTY_BOOL, AXON_RW_HIDDEN, "NO", 0, 0, NULL,
-    "Store in half precision where the device has none, too" },
+    N_ ("Store in half precision where the device has none, too") },
   { AXON_GPU_EMULATE_LOCAL_MEMORY, AXON_PROPERTY_BOOL, AXON_RW_HIDDEN, "NO", 0, 0, NULL,
-    "Use tiles in local memory where it is ordinary memory, too" },
+    N_ ("Use tiles in local memory where it is ordinary memory, too") },
   { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
   { .key = "QUERY_MODEL_RATIO", .flags = AXON_RW_HIDDEN, .default_text = "1" },
 };
@@ -317,7 +320,8 @@ axon_gpu_plugin_init (AxonGpuPlugin *self)
 static AxonPlugin *
 create (const gchar *name, GError **error)
 {
-  GPtrArray *devices = gpu_cl_load (error) ? gpu_devices_find (error) : NULL;
+  GPtrArray *devices =
+      gpu_drivers_allowed (error) && gpu_cl_load (error) ? gpu_devices_find (error) : NULL;
   AxonGpuPlugin *self;
   if (devices == NULL)
     return NULL;

@@ -61,10 +61,11 @@ static OnnxifiLibrary *
 load (const gchar *path, GString *problems)
 {
   OnnxifiLibrary *library;
-  GModule *module = g_module_open (path, G_MODULE_BIND_LOCAL);
-  gboolean ok = TRUE;
+  g_autoptr (GError) error = NULL;
+  gboolean allowed = axon_probe_allows (path, NULL, &error), ok = TRUE;
+  GModule *module = allowed ? g_module_open (path, G_MODULE_BIND_LOCAL) : NULL;
   if (module == NULL) {
-    g_string_append_printf (problems, "; %s", g_module_error ());
+    g_string_append_printf (problems, "; %s", allowed ? g_module_error () : error->message);
     return NULL;
   }
   g_module_make_resident (module); /* it may have threads */

@@ -3,6 +3,7 @@
 #include "onnxifimodel.h"
 
 #include <axon/axon-onnxifi.h>
+#include <glib/gi18n.h>
 
 typedef struct {
   AxonPlugin parent_instance;
@@ -26,20 +27,20 @@ static const AxonPropertySpec properties[] = {
   { .key = "DEVICE_TYPE", .flags = AXON_RO },
   { .key = "OPTIMIZATION_CAPABILITIES", .flags = AXON_RO },
   { AXON_ONNXIFI_VENDOR, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
-    "Who made the backend, and its version" },
+    N_ ("Who made the backend, and its version") },
   { AXON_ONNXIFI_LIBRARY, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
-    "File of the vendor library" },
+    N_ ("File of the vendor library") },
   { AXON_ONNXIFI_OPSETS, AXON_PROPERTY_STRING, AXON_RO, NULL, 0, 0, NULL,
-    "Newest operator sets that the backend takes, as domain:version" },
+    N_ ("Newest operator sets that the backend takes, as domain:version") },
   { AXON_ONNXIFI_CAPABILITIES, AXON_PROPERTY_STRINGS, AXON_RO, NULL, 0, 0, NULL,
-    "Capabilities that the backend says it has" },
+    N_ ("Capabilities that the backend says it has") },
   { AXON_ONNXIFI_MEMORY_SIZE, AXON_PROPERTY_INT, AXON_RO, NULL, 0, 0, NULL,
-    "Bytes of memory of the backend; 0: it does not say" },
+    N_ ("Bytes of memory of the backend; 0: it does not say") },
   { .key = "DEVICE_ID", .flags = AXON_RW, .default_text = "0", .choices = MOST_DEVICES },
   { .key = "PERF_COUNT",
     .flags = AXON_RW,
     .default_text = "NO",
-    .blurb = "Measure every run; the graph's time is told as that of its last node" },
+    .blurb = N_ ("Measure every run; the graph's time is told as that of its last node") },
   { .key = "PERFORMANCE_HINT", .flags = AXON_RW, .default_text = "LATENCY" },
   { .key = "PERFORMANCE_HINT_NUM_REQUESTS", .flags = AXON_RW, .default_text = "0" },
   { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "AUTO" },

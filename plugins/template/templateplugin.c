@@ -4,6 +4,7 @@
 #include <axon/axon.h>
 #include <axon/axon-plugin.h>
 #include <axon/axon-template.h>
+#include <glib/gi18n.h>
 
 #include "templatecontext.h"
 
@@ -135,7 +136,7 @@ static const AxonPropertySpec properties[] = {
   { .key = "EXECUTION_MODE_HINT", .flags = AXON_RW_PLUGIN, .default_text = "PERFORMANCE" },
   { .key = "NUM_STREAMS", .flags = AXON_RW_PLUGIN, .default_text = "AUTO" },
   { AXON_TEMPLATE_DISABLE_TRANSFORMATIONS, AXON_PROPERTY_BOOL, AXON_RW_PLUGIN, "NO", 0, 0, NULL,
-    "Run the model as it was read" },
+    N_ ("Run the model as it was read") },
   { .key = "LOG_LEVEL", .flags = AXON_RW_PLUGIN, .default_text = "LOG_NONE" },
   { .key = "MODEL_PRIORITY", .flags = AXON_RW_PLUGIN, .default_text = "MEDIUM" },
   { .key = "WEIGHTS_PATH", .flags = AXON_RW_PLUGIN, .default_text = "" },

@@ -13,7 +13,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 # What a level of ours is called by oneDNN, which OpenVINO contains.
 ONEDNN_ISA = {"SSE41": "SSE41", "AVX2": "AVX2", "AVX2_VNNI": "AVX2_VNNI", "AVX512": "AVX512_CORE",
-              "AVX512_VNNI": "AVX512_CORE_VNNI"}
+              "AVX512_VNNI": "AVX512_CORE_VNNI", "AVX512_FP16": "AVX512_CORE_FP16"}
 TITLES = {"axon": "Axon", "onnxruntime": "ONNX Runtime", "onnxruntime exact": "ONNX Runtime, exact",
           "onnxruntime passive": "ONNX Runtime, no spinning", "openvino": "OpenVINO"}
 PACKAGES = ["numpy", "onnx", "onnxruntime", "openvino", "opencv-python-headless"]

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What nnoverlay costs on frames of 1920 x 1080: processor time of a frame, in ms, by scene and
  * format, as the table of docs/performance.md. The least of three rounds: others run, too.
- * usage: meson devenv -C BUILD tests/bench-overlay */
+ * usage: meson devenv -C BUILD tests/bench-overlay [SCENE FORMAT], for a profile of one: its number
+ * from 0 */
 #include <gst/check/gstharness.h>
 #include <gst/nn/nn.h>
 #include <gst/video/video.h>
@@ -166,6 +167,11 @@ int
 main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
+  if (argc == 3) {
+    guint64 s = g_ascii_strtoull (argv[1], NULL, 10) % G_N_ELEMENTS (scenes);
+    g_print ("%.2f\n", measure (scenes[s].launch, argv[2], "video/x-raw", scenes[s].fill));
+    return 0;
+  }
   g_print ("| scene |");
   for (guint f = 0; f < G_N_ELEMENTS (formats); f++)
     g_print (" %s |", formats[f]);

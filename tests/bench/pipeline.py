@@ -70,5 +70,5 @@ class Chain(Pipeline):
     def behind(self, a):
         classifier = os.path.join(a.data, CLASSIFIER)
         return ("nndecode threshold=0.3 iou-threshold=0.45 ! nntrack ! "
-                f"nninfer model={classifier} inference-region=roi-list mean=123.675,116.28,103.53 scale=58.395,57.12,57.375 "
+                f"nninfer model={classifier} inference-region=roi-list mean=<123.675,116.28,103.53> scale=<58.395,57.12,57.375> "
                 "resize=stretch color=rgb ! nndecode threshold=0"), [classifier]

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Numbers alone can hide a wrong network: decoded results of the shared models, against the results
-that their README gives. usage: decoded.py AXON_RUN DEVICE DATA"""
+that their README gives. usage: decoded.py AXON_RUN DEVICE DATA [KEY=VALUE]"""
 import json
 import os
 import subprocess
@@ -15,6 +15,7 @@ except ImportError:
     sys.exit(77)
 
 run, device, data = sys.argv[1:4]
+config = [f"--config={sys.argv[4]}"] if len(sys.argv) > 4 else []
 data = os.environ.get("AXON_TEST_DATA", data)
 if not os.path.isdir(os.path.join(data, "models")):
     print(f"no models in {data} (set AXON_TEST_DATA)")
@@ -32,7 +33,7 @@ def folder_of(name):
 def outputs(name, data_set):
     folder = folder_of(name)
     with tempfile.TemporaryDirectory() as tmp:
-        subprocess.run([run, "--device", device, os.path.join(folder, "model.onnx"), "--input",
+        subprocess.run([run, "--device", device, *config, os.path.join(folder, "model.onnx"), "--input",
                         os.path.join(folder, data_set, "input_0.pb"), "--save", tmp], check=True,
                        stdout=subprocess.DEVNULL)
         n = len(os.listdir(tmp))

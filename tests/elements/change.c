@@ -238,6 +238,73 @@ a_change_on_the_way_does_not_hold_up_new_caps_flushes_or_the_way_down (void)
   stop (h, bus);
 }
 
+typedef struct {
+  GstElement *element;
+  const gchar *model;
+  gint ends;
+} Setter;
+
+static gpointer
+set_and_read (gpointer data)
+{
+  Setter *s = data;
+  for (guint i = 0; !g_atomic_int_get (&s->ends); i++) {
+    g_autofree gchar *device = NULL;
+    GstStructure *config = gst_structure_new ("config", "MOCK_COMPILE_MS", G_TYPE_INT, i % 3, NULL);
+    g_object_set (s->element, "model", s->model, "device", "MOCK", "config", config, "labels",
+                  i % 2 ? "sun" : "moon", NULL);
+    g_object_get (s->element, "device", &device, NULL);
+    g_assert_cmpstr (device, ==, "MOCK");
+    gst_structure_free (config);
+    g_usleep (500);
+  }
+  return NULL;
+}
+
+/* What a compile reads is what was set when it began: under ThreadSanitizer, too. */
+static void
+properties_are_set_by_others_while_a_model_is_compiled (void)
+{
+  g_autofree gchar *ball = test_ball_model ();
+  GstBus *bus;
+  GstHarness *h = start (ball, CAPS, &bus);
+  Setter setter = { .element = h->element, .model = ball };
+  GThread *thread = g_thread_new ("setter", set_and_read, &setter);
+  guint next = 0;
+  for (guint i = 0; i < 5; i++) {
+    next = push_until (h, next, "sun");
+    next = push_until (h, next, "moon");
+  }
+  g_atomic_int_set (&setter.ends, TRUE);
+  g_thread_join (thread);
+  g_assert_null (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR));
+  stop (h, bus);
+}
+
+/* Requests end in their own time; nobody lets go of what they write to. */
+static void
+frames_that_are_inferred_outlive_a_downstream_that_fails (void)
+{
+  g_autofree gchar *ball = test_ball_model ();
+  g_autofree gchar *launch = g_strdup_printf (
+      "videotestsrc ! " CAPS " ! nninfer model=%s device=MOCK nireq=4 "
+      "config=\"config,NUM_STREAMS=4,MOCK_LATENCY=20,MOCK_JITTER=20\" ! identity error-after=2 ! "
+      "fakesink",
+      ball);
+  for (guint i = 0; i < 5; i++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (GstElement) pipeline = gst_parse_launch (launch, &error);
+    g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+    GstMessage *message;
+    g_assert_no_error (error);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
+    g_assert_nonnull (message);
+    gst_message_unref (message);
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -250,5 +317,7 @@ main (int argc, char **argv)
   ADD (a_model_with_other_tensors_is_refused);
   ADD (sizes_that_a_model_leaves_free_are_those_of_the_tensors);
   ADD (a_change_on_the_way_does_not_hold_up_new_caps_flushes_or_the_way_down);
+  ADD (properties_are_set_by_others_while_a_model_is_compiled);
+  ADD (frames_that_are_inferred_outlive_a_downstream_that_fails);
   return g_test_run ();
 }

@@ -149,6 +149,26 @@ one_hostile_stream_takes_nothing_from_fifteen_others (void)
   }
 }
 
+/* Symptom: fonts belonged to the thread that had made the overlays, and text drawn by others ended
+ * the process. */
+static void
+overlays_made_in_one_thread_draw_in_several (void)
+{
+  GstElement *pipelines[4];
+  for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++)
+    pipelines[i] =
+        launch ("videotestsrc pattern=ball num-buffers=30 ! video/x-raw,width=128,height=96 "
+                "! nninfer model=%s device=CPU ! nndecode ! nnoverlay ! fakesink sync=false");
+  for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++)
+    gst_element_set_state (pipelines[i], GST_STATE_PLAYING);
+  for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++)
+    wait_for_end (pipelines[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++) {
+    gst_element_set_state (pipelines[i], GST_STATE_NULL);
+    gst_object_unref (pipelines[i]);
+  }
+}
+
 static void
 memory_descriptors_and_threads_stay_as_they_are (void)
 {
@@ -184,6 +204,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/endure/" #name, name)
   ADD (states_up_and_down_leave_no_thread_and_no_descriptor);
   ADD (one_hostile_stream_takes_nothing_from_fifteen_others);
+  ADD (overlays_made_in_one_thread_draw_in_several);
   ADD (memory_descriptors_and_threads_stay_as_they_are);
   return g_test_run ();
 }

@@ -113,6 +113,47 @@ a_model_that_needs_more_than_max_memory_is_refused (void)
   g_assert_null (limited (model, "0")); /* what the process may */
 }
 
+/* A frame is with a driver that asks nobody and does not return; its device is dead from then on.
+ */
+static GstHarness *
+hanging_new (const gchar *device, const gchar *timeout, GstBus *bus)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_autofree gchar *properties = g_strdup_printf (
+      "device=%s config=config,MOCK_HANG_AT=0 inference-timeout=%s", device, timeout);
+  GstHarness *h = harness_without_caps (model, properties, bus);
+  gst_harness_set_src_caps_str (h, CAPS);
+  g_assert_cmpint (gst_harness_push (h, frame (h, 0)), ==, GST_FLOW_OK);
+  return h;
+}
+
+static void
+a_device_that_hangs_is_an_error_on_the_bus (void)
+{
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  GstHarness *h = hanging_new ("MOCK.0", "100", bus);
+  g_autoptr (GstMessage) message =
+      gst_bus_timed_pop_filtered (bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_ERROR);
+  g_autoptr (GError) error = NULL;
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, "INFERENCE_TIMEOUT"));
+  gst_element_set_bus (h->element, NULL);
+  gst_harness_teardown (h);
+}
+
+/* It would not return for ten minutes. */
+static void
+null_does_not_wait_for_a_device_that_hangs (void)
+{
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  GstHarness *h = hanging_new ("MOCK.1", "1000000", bus);
+  g_usleep (20000);
+  gst_element_set_bus (h->element, NULL);
+  g_assert_cmpint (gst_element_set_state (h->element, GST_STATE_NULL), ==,
+                   GST_STATE_CHANGE_SUCCESS);
+  gst_harness_teardown (h);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -124,5 +165,9 @@ main (int argc, char **argv)
                    a_change_without_a_thread_leaves_the_model_that_runs);
   g_test_add_func ("/limits/a_model_that_needs_more_than_max_memory_is_refused",
                    a_model_that_needs_more_than_max_memory_is_refused);
+  g_test_add_func ("/limits/a_device_that_hangs_is_an_error_on_the_bus",
+                   a_device_that_hangs_is_an_error_on_the_bus);
+  g_test_add_func ("/limits/null_does_not_wait_for_a_device_that_hangs",
+                   null_does_not_wait_for_a_device_that_hangs);
   return g_test_run ();
 }

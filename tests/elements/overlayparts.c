@@ -342,6 +342,48 @@ new_harness_that_blends (const gchar *launch)
   return h;
 }
 
+#define COLUMNS 12 /* more than are looked at at once */
+#define ROWS 5
+
+/* How much the mask says to cover at a place of it, blended from its four neighbours. */
+static gdouble
+covered_at (const guint8 *values, gdouble x, gdouble y)
+{
+  gdouble u = CLAMP (x - .5, 0, COLUMNS - 1), v = CLAMP (y - .5, 0, ROWS - 1);
+  guint c = MIN ((guint)u, COLUMNS - 2), r = MIN ((guint)v, ROWS - 2);
+  const guint8 *a = values + r * COLUMNS + c, *b = a + COLUMNS;
+  return (1 - (v - r)) * ((1 - (u - c)) * a[0] + (u - c) * a[1]) +
+         (v - r) * ((1 - (u - c)) * b[0] + (u - c) * b[1]);
+}
+
+/* Golden: the middle of each pixel, but those on the outline. */
+static void
+a_mask_has_an_outline_between_its_values (void)
+{
+  for (guint round = 0; round < 20; round++) {
+    GstBuffer *buffer = new_frame (FALSE);
+    GstNnObject *o = add_object (buffer, 10, 10, 130, 90, 1, NULL);
+    guint8 values[COLUMNS * ROWS];
+    g_autoptr (GBytes) bytes = NULL;
+    g_autoptr (GstNnMask) mask = NULL;
+    for (guint i = 0; i < COLUMNS * ROWS; i++) /* areas, and noise */
+      values[i] = (guint8)(i % COLUMNS < 7 && round % 2 ? 0 : g_test_rand_int_range (0, 256));
+    bytes = g_bytes_new_static (values, sizeof values);
+    mask = gst_nn_mask_new (GST_NN_MASK_COVERAGE, COLUMNS, ROWS, bytes, 10, 10, 130, 90);
+    gst_nn_object_set_mask (o, mask);
+    buffer = draw ("nnoverlay boxes=false labels=false scores=false", buffer);
+    for (gint y = 0; y < HEIGHT; y++)
+      for (gint x = 0; x < WIDTH; x++) {
+        gdouble u = (x + .5 - 10) / 130 * COLUMNS, v = (y + .5 - 10) / 90 * ROWS;
+        gboolean is_in = u > 0 && u < COLUMNS && v > 0 && v < ROWS;
+        gdouble covered = is_in ? covered_at (values, u, v) : 0;
+        if (fabs (covered - 127.5) > 1e-6)
+          g_assert_cmpuint (count_drawn (buffer, x, y, 1, 1), ==, covered > 127.5);
+      }
+    gst_buffer_unref (buffer);
+  }
+}
+
 /* What GStreamer blends is what is drawn in place, but for its scaling of masks. */
 static void
 a_composition_shows_what_is_drawn_in_place (void)
@@ -539,6 +581,7 @@ main (int argc, char **argv)
   ADD (frames_without_results_are_hidden_only_where_asked_for);
   ADD (every_part_is_switched_while_playing);
   ADD (a_composition_shows_what_is_drawn_in_place);
+  ADD (a_mask_has_an_outline_between_its_values);
   ADD (masks_are_attached_with_as_many_pixels_as_they_have);
   ADD (who_takes_anything_gets_frames_that_are_drawn_into);
   ADD (what_is_hidden_is_hidden_in_the_frame_where_the_rest_is_attached);

@@ -469,6 +469,35 @@ a_thumbnail_is_the_picture_of_its_object (void)
 #endif
 }
 
+static void
+thumbnails_are_in_one_record_for_each_time_that_they_are_requested (void)
+{
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "out.jsonl", NULL);
+  g_autofree gchar *launch = g_strdup_printf ("nnpublish on-change=true location=%s", path);
+  g_autofree gchar *text = NULL;
+  GstHarness *h = gst_harness_new_parse (launch);
+  g_autoptr (GstElement) element = gst_harness_find_element (h, "nnpublish");
+  gst_harness_set_src_caps_str (h, CAPS);
+  for (guint i = 0; i < 6; i++) {
+    GstBuffer *in = frame (h, i);
+    if (i == 2 || i == 3) /* twice before the record, on a frame without objects, too */
+      g_signal_emit_by_name (element, "request-thumbnails", i == 2 ? 4000 : 0);
+    if (i != 2)
+      white_cup (in, i);
+    gst_buffer_unref (gst_harness_push_and_pull (h, in));
+  }
+  gst_harness_teardown (h);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  g_assert_cmpuint (count (text, "\n"), ==, 2); /* what is new, and what was asked for */
+#ifdef HAVE_PIXBUF
+  g_assert_cmpuint (count (text, "\"thumbnail\""), ==, 1);
+  g_assert_cmpuint (count (strchr (text, '\n'), "\"thumbnail\""), ==, 1);
+#endif
+  g_unlink (path);
+  g_rmdir (dir);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -483,6 +512,7 @@ main (int argc, char **argv)
   ADD (a_reader_that_does_not_read_keeps_nobody);
   ADD (only_what_is_other_what_is_asked_for_and_not_too_often_is_told);
   ADD (a_thumbnail_is_the_picture_of_its_object);
+  ADD (thumbnails_are_in_one_record_for_each_time_that_they_are_requested);
   ADD (results_have_the_form_of_coco);
   ADD (metadata_have_the_form_of_onvif);
   return g_test_run ();

@@ -479,7 +479,7 @@ the_ball_is_found_in_every_format_on_every_path (void)
                                           "format=BGR",  "format=RGBx", "format=RGBA",
                                           "format=BGRx", "format=BGRA", "format=GRAY8" };
   static const gchar *const chains[] = { "nninfer model=%s",
-                                         "nnpreproc scale=255 ! nninfer model=%s" };
+                                         "nnpreproc scale=<255> ! nninfer model=%s" };
   for (guint c = 0; c < G_N_ELEMENTS (chains); c++)
     for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
       Found f = run_ball (formats[i], chains[c]);

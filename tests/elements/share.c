@@ -223,7 +223,7 @@ static void
 regions_and_tiles_of_several_streams_are_one_batch (void)
 {
   GstHarness *objects = batched_stream_new ("inference-region=roi-list");
-  GstHarness *tiles = batched_stream_new ("tiles=2x1");
+  GstHarness *tiles = batched_stream_new ("tiles=<2,1>");
   for (guint i = 0; i < 3; i++) {
     GstBuffer *buffer = frame (objects, i);
     GstNnResultMeta *result = gst_buffer_add_nn_result_meta (buffer, 64, 48);

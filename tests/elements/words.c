@@ -176,10 +176,10 @@ assumed_preprocessing_is_said_once_where_pictures_come (void)
   static const struct {
     const gchar *properties, *doubts[4];
   } settings[] = {
-    { "", { "color=rgb", "resize=stretch", "mean=0", "scale=1" } },
-    { "labels=a,b", { "color=rgb", "resize=stretch", "mean=0", "scale=1" } },
-    { "mean=127", { NULL } },
-    { "color=bgr", { "resize=stretch", "mean=0", "scale=1" } },
+    { "", { "color=rgb", "resize=stretch", "mean=\"<0>\"", "scale=\"<1>\"" } },
+    { "labels=a,b", { "color=rgb", "resize=stretch", "mean=\"<0>\"", "scale=\"<1>\"" } },
+    { "mean=<127>", { NULL } },
+    { "color=bgr", { "resize=stretch", "mean=\"<0>\"", "scale=\"<1>\"" } },
   };
   axon_core_write_model (axon_core_get_default (), model, path, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {

@@ -4,10 +4,12 @@
 model: the right result or an error in words, never a signal, a hang, a wrong result or a cache that is
 wrong afterwards. Also SIGKILL at every write, sync and rename of the cache, then at --kills random
 moments, and limits of memory, files and threads.
-usage: faults.py WORKLOAD INTERPOSER MODEL DEVICE... [--every N] [--kills N]"""
+With --opencl FOLDER, of opencl/loader.c, each call of OpenCL fails instead, alone and with all after it.
+usage: faults.py WORKLOAD INTERPOSER MODEL DEVICE... [--every N] [--kills N] [--opencl FOLDER]"""
 import argparse, os, random, resource, shutil, subprocess, sys, tempfile
 
 FAULTS = ["memory", "open", "read", "write", "sync", "rename", "map", "thread"]
+OPENCL_FAULTS = ["call", "lost"]
 KILLS = ["write", "sync", "rename"]
 PATIENCE = 120
 LIMITS = [("RLIMIT_AS", [128 << 20, 256 << 20, 512 << 20, 1 << 30]), ("RLIMIT_NOFILE", [4, 5, 6, 8, 12, 16]),
@@ -20,7 +22,9 @@ def run(arguments, cache, kind="", at=0, action="fail", limit=None, preload=True
     """Exit status, negative for a signal; its output; how many calls there were."""
     count = cache + ".count"
     env = dict(os.environ, FAULT_KIND=kind, FAULT_AT=str(at), FAULT_ACTION=action, FAULT_COUNT=count, G_SLICE="always-malloc")
-    if preload:
+    if arguments.opencl:
+        env["LD_LIBRARY_PATH"] = arguments.opencl + ":" + env.get("LD_LIBRARY_PATH", "")
+    elif preload:
         env["LD_PRELOAD"] = arguments.interposer
 
     def before():
@@ -110,6 +114,7 @@ def main():
     parser.add_argument("devices", nargs="+")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--opencl")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for arguments.device in arguments.devices:
@@ -119,6 +124,9 @@ def main():
             if status != 0:
                 sys.exit(f"the workload fails without a fault: {status}: {said}")
             right = said
+            if arguments.opencl:
+                every_call(arguments, inner, right, OPENCL_FAULTS, "fail")
+                continue
             every_call(arguments, inner, right, FAULTS, "fail")
             every_call(arguments, inner, right, KILLS, "kill")
             random_kills(arguments, inner, right)

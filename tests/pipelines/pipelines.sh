@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Pipelines on real pictures and videos, with the results that they must give.
 . "$(dirname "$0")/support.sh"
-ultraface="nninfer model=$models/ultraface-rfb-320/model.onnx mean=127 scale=128 labels=background,face"
+ultraface="nninfer model=$models/ultraface-rfb-320/model.onnx mean=<127> scale=<128> labels=background,face"
 yolox="nninfer model=$models/yolox-nano-416/model.onnx color=bgr resize=top-left pad-value=114 labels-file=$models/labels/coco80.txt"
 
 play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! $ultraface ! nndecode threshold=0.7 ! $publish ! fakesink
 check "eight faces are found" 'len(records) == 1 and labels(records[0]) == ["face"] * 8'
-play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! nnpreproc mean=127 scale=128 ! \
+play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! nnpreproc mean='<127>' scale='<128>' ! \
   nninfer model="$models/ultraface-rfb-320/model.onnx" labels=background,face ! nndecode threshold=0.7 ! $publish ! fakesink
 check "eight faces are found through tensors" 'len(records) == 1 and labels(records[0]) == ["face"] * 8'
 play filesrc location="$data/media/street-people-dog.jpg" ! jpegdec ! $yolox ! nndecode threshold=0.5 ! $publish ! fakesink
 check "the street has a dog, people and cars" \
   '{"dog", "person", "car"} <= set(labels(records[0])) and labels(records[0]).count("person") == 3'
 play filesrc location="$data/media/goldfish.jpg" ! jpegdec ! nninfer model="$models/mobilenetv2-1.0-224-fp32/model.onnx" \
-  labels-file="$models/labels/imagenet1000.txt" resize=crop mean=123.675,116.28,103.53 scale=58.395,57.12,57.375 ! \
+  labels-file="$models/labels/imagenet1000.txt" resize=crop mean='<123.675,116.28,103.53>' scale='<58.395,57.12,57.375>' ! \
   nndecode threshold=0.3 ! $publish ! fakesink
 check "the goldfish is a goldfish" \
   'records[0]["objects"][0]["classification/model"]["label"].startswith("goldfish")'

@@ -122,6 +122,15 @@ def face_blur():
     compare_picture("face-blur", "face-blur-picture")
 
 
+def face_landmarks():
+    """Eight faces from left to right: a mesh each, of which the corners of the eyes, the nose, a lip and the chin."""
+    run(["bash", scripts / "face-landmarks.sh"], "")
+    meshes = [o["keypoints"] for o in records("face-landmarks")[0]["objects"]]
+    named = [{"points": len(mesh), "named": [{k: mesh[i][k] for k in "xy"} for i in (33, 263, 1, 13, 152)]} for mesh in meshes]
+    compare("face-landmarks", sorted(named, key=lambda mesh: mesh["named"][2]["x"]), {"named": 6, "points": 0})
+    compare_picture("face-landmarks", "face-landmarks-picture")
+
+
 def background():
     if subprocess.run(["gst-inspect-1.0", "--exists", "alphacombine"]).returncode:
         return "skipped: alphacombine is not there"
@@ -188,7 +197,7 @@ def rtsp_relay():
 
 
 chosen = os.environ.get("READY", "")  # only this one
-for test in (people_counter, reading_text, recorder, rule_in_c, rule_in_python, face_blur, background, wall, rtsp_relay):
+for test in (people_counter, reading_text, recorder, rule_in_c, rule_in_python, face_blur, face_landmarks, background, wall, rtsp_relay):
     if chosen not in ("", test.__name__):
         continue
     try:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A server of the Open Inference Protocol for tests: HTTP written by hand over sockets, so that it
- * can be wrong in every way. Runs a model on TEMPLATE; a thread for each connection. */
+ * can be wrong in every way. A thread for each connection. */
 #pragma once
 
 #include <axon/axon.h>
@@ -33,11 +33,14 @@ typedef struct {
   const gchar *token;           /* NULL: nobody has to say one */
   GTlsCertificate *certificate; /* NULL: plain */
   gboolean wants_certificate;   /* of the client */
+  const gchar *device;          /* that runs the model; NULL: TEMPLATE */
   gboolean lists_no_ports;      /* as MLServer does */
+  const gchar *recording;       /* path of what a server said, instead of a model; NULL: none */
 } InferenceServerOptions;
 
 typedef struct _InferenceServer InferenceServer;
 
+/* @model: NULL where a recording answers. */
 InferenceServer *inference_server_new (AxonModel *model, const InferenceServerOptions *options);
 void inference_server_free (InferenceServer *server); /* connections are cut */
 gchar *inference_server_url (InferenceServer *server);

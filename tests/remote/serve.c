@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The tests' server for other processes: serves a model as "m" until its input ends.
- * usage: remote-serve MODEL.onnx [EXTENSIONS]   prints the URL */
+ * usage: remote-serve MODEL.onnx [EXTENSIONS [DEVICE]]   prints the URL */
 #include "inferenceserver.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@ main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonModel) model = NULL;
-  InferenceServerOptions options = { .extensions = argc > 2 ? argv[2] : NULL };
+  InferenceServerOptions options = { .extensions = argc > 2 ? argv[2] : NULL,
+                                     .device = argc > 3 ? argv[3] : NULL };
   InferenceServer *server;
   g_autofree gchar *url = NULL;
   if (argc < 2)

@@ -70,6 +70,7 @@ def pytriton():
 
 def kserve():
     from kserve import InferOutput, InferResponse, Model, ModelServer
+    from kserve.utils.utils import generate_uuid
     s = session()
 
     class Onnx(Model):
@@ -88,9 +89,10 @@ def kserve():
             outputs = []
             for o, v in zip(s.get_outputs(), values):
                 out = InferOutput(o.name, list(v.shape), TYPES[o.type][0])
-                out.set_data_from_numpy(v, binary_data=bool(payload.use_binary_outputs))
+                out.set_data_from_numpy(v, binary_data=payload.use_binary_outputs)
                 outputs.append(out)
-            return InferResponse(payload.id, "m", outputs)
+            return InferResponse(payload.id or generate_uuid(), "m", outputs, use_binary_outputs=payload.use_binary_outputs,
+                                 requested_outputs=payload.request_outputs)
 
     model = Onnx("m")
     model.load()

@@ -7,7 +7,7 @@ cd "$source" || exit 1
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 grep -v '^#' po/POTFILES > "$tmp/files"
-xgettext -f "$tmp/files" --from-code=UTF-8 -k_ -kN_ -o "$tmp/axon.pot" 2> "$tmp/log" || { cat "$tmp/log"; exit 1; }
+xgettext -f "$tmp/files" --from-code=UTF-8 -k_ -kN_ -kg_dngettext:2,3 -o "$tmp/axon.pot" 2> "$tmp/log" || { cat "$tmp/log"; exit 1; }
 for language in $(grep -v '^#' po/LINGUAS); do
   mkdir -p "$tmp/$language/LC_MESSAGES"
   msgfmt --check -o "$tmp/$language/LC_MESSAGES/axon-1.0.mo" "po/$language.po" || fail=1

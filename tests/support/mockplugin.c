@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Device MOCK, for tests: outputs are zeros or computed, after a latency; every second run may take
- * longer, so that runs end out of order; some may fail, or never end until they are cancelled; it
- * may refuse to compile, and operators. */
+ * longer, so that runs end out of order; some may fail, or never end until they are cancelled, or
+ * hang as a driver that asks nobody; it may refuse to compile, and operators. */
 #include <axon/axon.h>
 #include <axon/axon-plugin.h>
 
@@ -9,7 +9,8 @@ typedef struct {
   AxonCompiledModel parent_instance;
   AxonModel *model; /* NULL: zeros */
   guint latency_ms, jitter_ms;
-  gint fail_at, fail_from, stall_at;
+  gint fail_at, fail_from, stall_at, hang_at;
+  guint hang_ms;
   gint runs; /* atomic */
 } MockModel;
 
@@ -24,6 +25,22 @@ pause_run (AxonInferRequest *request, guint ms)
   while (g_get_monotonic_time () < end && !axon_infer_request_is_cancelled (request))
     g_usleep (500);
   return !axon_infer_request_is_cancelled (request);
+}
+
+/* Reads its input all the while, as a device does that writes late. */
+static void
+hang (AxonInferRequest *request, guint ms)
+{
+  gint64 end = g_get_monotonic_time () + (gint64)ms * 1000;
+  AxonTensor *in = axon_infer_request_peek_input (request, 0);
+  const guint8 *data = axon_tensor_get_data (in);
+  guint sum = 0;
+  while (g_get_monotonic_time () < end) {
+    for (gsize i = 0; data != NULL && i < axon_tensor_get_n_bytes (in); i++)
+      sum += data[i];
+    g_usleep (1000);
+  }
+  g_debug ("hung: %u", sum);
 }
 
 static gboolean
@@ -50,6 +67,8 @@ mock_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request,
   guint ms = self->latency_ms + (run % 2 == 0 ? self->jitter_ms : 0);
   if (run == self->stall_at)
     ms = G_MAXUINT / 2000;
+  if (run == self->hang_at)
+    hang (request, self->hang_ms);
   if (!pause_run (request, ms)) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "cancelled");
     return FALSE;
@@ -115,7 +134,10 @@ static const AxonPropertySpec properties[] = {
   { "MOCK_FAIL_AT", AXON_PROPERTY_INT, RW, "-1", -1, 1000000, NULL, "Run that fails" },
   { "MOCK_FAIL_FROM", AXON_PROPERTY_INT, RW, "-1", -1, 1000000, NULL, "First of runs that fail" },
   { "MOCK_STALL_AT", AXON_PROPERTY_INT, RW, "-1", -1, 1000000, NULL, "Run that never ends" },
+  { "MOCK_HANG_AT", AXON_PROPERTY_INT, RW, "-1", -1, 1000000, NULL, "Run that hangs" },
+  { "MOCK_HANG_MS", AXON_PROPERTY_INT, RW, "600000", 0, 600000, NULL, "For how long" },
   { "MOCK_COMPILE_MS", AXON_PROPERTY_INT, RW, "0", 0, 600000, NULL, "Milliseconds of a compile" },
+  { "MOCK_HANG_COMPILE", AXON_PROPERTY_BOOL, RW, "NO", 0, 0, NULL, "It asks nobody meanwhile" },
   { "MOCK_FAIL_COMPILE", AXON_PROPERTY_BOOL, RW, "NO", 0, 0, NULL, "No compile succeeds" },
   { "MOCK_COMPUTE", AXON_PROPERTY_BOOL, RW, "NO", 0, 0, NULL, "Outputs are right, not zeros" },
   { "MOCK_REFUSE", AXON_PROPERTY_STRING, RW, "", 0, 0, NULL, "Operators that are not taken" },
@@ -149,6 +171,8 @@ mock_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
                  axon_plugin_get_name (plugin));
     return NULL;
   }
+  if (axon_config_get_bool (config, "MOCK_HANG_COMPILE"))
+    g_usleep ((gulong)(end - g_get_monotonic_time ()));
   while (g_get_monotonic_time () < end) {
     if (g_cancellable_set_error_if_cancelled (cancellable, error))
       return NULL;
@@ -166,6 +190,8 @@ mock_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
     for (guint i = 0; i < self->model->values->len; i++)
       ((AxonValue *)g_ptr_array_index (self->model->values, i))->index = i;
   }
+  self->hang_at = axon_config_get_int (config, "MOCK_HANG_AT");
+  self->hang_ms = (guint)axon_config_get_int (config, "MOCK_HANG_MS");
   self->stall_at = axon_config_get_int (config, "MOCK_STALL_AT");
   if (progress != NULL)
     progress (1, "compiled", user_data);

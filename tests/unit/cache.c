@@ -2,9 +2,12 @@
 /* The cache of compiled models. */
 #include "axontest.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <utime.h>
 
 /* The cache, with a file. */
@@ -210,6 +213,98 @@ entries_are_private (void)
   cache_free (&c);
 }
 
+/* Symptom: temporaries of processes that were killed stayed for ever, and did not count. */
+static void
+what_a_killed_process_left_goes_and_what_another_writes_counts (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *left = g_build_filename (c.folder, "0000.axon.Ab12Cd", NULL);
+  g_autofree gchar *written = g_build_filename (c.folder, "1111.axon.Ef34Gh", NULL);
+  g_autofree gchar *old = g_build_filename (c.folder, "2222.axon", NULL);
+  g_autofree gchar *zeros = g_malloc0 (1 << 20);
+  struct utimbuf long_ago = { 1, 1 };
+  int fd;
+  g_file_set_contents (left, zeros, 1 << 20, NULL);
+  g_file_set_contents (written, zeros, 1 << 20, NULL);
+  g_file_set_contents (old, "", 0, NULL);
+  utime (old, &long_ago);
+  fd = open (written, O_RDWR | O_CLOEXEC);
+  g_assert_cmpint (flock (fd, LOCK_EX), ==, 0); /* as its writer does */
+  g_assert_false (compile_file (&c, c.model, "CPU", ", 'CACHE_MAX_SIZE': <'1'>"));
+  g_assert_false (g_file_test (left, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (written, G_FILE_TEST_EXISTS));
+  g_assert_false (g_file_test (old, G_FILE_TEST_EXISTS));
+  close (fd);
+  cache_free (&c);
+}
+
+/* Symptom: a link was followed wherever it led, whoever could exchange it. */
+static void
+a_folder_that_others_can_exchange_for_a_link_is_not_used (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *open_to_all = g_build_filename (c.folder, "all", NULL);
+  g_autofree gchar *target = g_build_filename (c.folder, "private", NULL);
+  g_autofree gchar *link_path = g_build_filename (open_to_all, "cache", NULL);
+  Cache linked = { link_path, c.model }, behind = { target, c.model };
+  g_mkdir (open_to_all, 0700);
+  g_mkdir (target, 0700);
+  g_assert_cmpint (symlink (target, link_path), ==, 0);
+  g_assert_cmpint (g_chmod (open_to_all, 0777), ==, 0);
+  g_assert_false (compile_file (&linked, c.model, "CPU", NULL));
+  g_assert_cmpuint (count_entries (&behind), ==, 0);
+  g_assert_cmpint (g_chmod (open_to_all, 0700), ==, 0);
+  if (geteuid () == 0 && lchown (link_path, 65534, 65534) == 0) {
+    g_assert_false (compile_file (&linked, c.model, "CPU", NULL));
+    g_assert_cmpuint (count_entries (&behind), ==, 0);
+  }
+  g_unlink (link_path);
+  g_rmdir (open_to_all);
+  g_rmdir (target);
+  cache_free (&c);
+}
+
+/* Symptom: an entry of mode 0666 in a private folder was taken, and stayed so. */
+static void
+an_entry_that_others_can_write_to_is_compiled_again (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *entry = NULL;
+  struct stat st;
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  entry = only_entry (&c);
+  g_assert_cmpint (g_chmod (entry, 0666), ==, 0);
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_cmpint (g_stat (entry, &st), ==, 0);
+  g_assert_cmpint (st.st_mode & 0777, ==, 0600);
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  cache_free (&c);
+}
+
+/* The wall clock was set back, or forward: times of entries are of the future, or of 1970. */
+static void
+entries_of_another_time_are_used_and_go_in_their_order (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *entry = NULL;
+  g_autofree gchar *future = g_build_filename (c.folder, "0000.axon", NULL);
+  g_autofree gchar *zeros = g_malloc0 (1 << 20);
+  struct utimbuf first = { 0, 0 }, later = { G_MAXINT32, G_MAXINT32 };
+  g_assert_false (compile_file (&c, c.model, "CPU", NULL));
+  entry = only_entry (&c);
+  g_assert_cmpint (utime (entry, &later), ==, 0);
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  g_assert_cmpint (utime (entry, &first), ==, 0);
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  g_unlink (entry);
+  g_file_set_contents (future, zeros, 1 << 20, NULL);
+  utime (future, &later);
+  g_assert_false (compile_file (&c, c.model, "CPU", ", 'CACHE_MAX_SIZE': <'1'>"));
+  g_assert_false (g_file_test (future, G_FILE_TEST_EXISTS)); /* what was just stored stays */
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  cache_free (&c);
+}
+
 static void
 the_entry_used_longest_ago_goes_when_the_folder_is_full (void)
 {
@@ -307,6 +402,10 @@ main (int argc, char **argv)
   ADD (a_folder_that_cannot_be_used_makes_nothing_fail);
   ADD (what_cannot_be_read_is_refused_with_a_cache_as_without);
   ADD (entries_are_private);
+  ADD (what_a_killed_process_left_goes_and_what_another_writes_counts);
+  ADD (a_folder_that_others_can_exchange_for_a_link_is_not_used);
+  ADD (an_entry_that_others_can_write_to_is_compiled_again);
+  ADD (entries_of_another_time_are_used_and_go_in_their_order);
   ADD (the_entry_used_longest_ago_goes_when_the_folder_is_full);
   ADD (eight_threads_compile_one_file_once);
   ADD (entries_can_be_encrypted);

@@ -65,7 +65,7 @@ check_processors (const Processor *rows, guint n)
   (HASWELL | CPU_FEATURE_AVX512F | CPU_FEATURE_AVX512BW | CPU_FEATURE_AVX512DQ |                   \
    CPU_FEATURE_AVX512VL)
 #define ICE_LAKE (SKYLAKE_X | CPU_FEATURE_AVX512_VNNI)
-#define SAPPHIRE_RAPIDS (ICE_LAKE | CPU_FEATURE_AVX_VNNI)
+#define SAPPHIRE_RAPIDS (ICE_LAKE | CPU_FEATURE_AVX_VNNI | CPU_FEATURE_AVX512_FP16)
 #define KNIGHTS_LANDING (HASWELL | CPU_FEATURE_AVX512F)
 #define VIA_NANO (HASWELL & ~CPU_FEATURE_FMA)
 
@@ -80,7 +80,7 @@ every_processor_has_its_levels_and_uses_the_best (void)
     { ALDER_LAKE, "SSE41 AVX2 AVX2_VNNI", "AVX2_VNNI" },
     { SKYLAKE_X, "SSE41 AVX2 AVX512", "AVX512" },
     { ICE_LAKE, "SSE41 AVX2 AVX512 AVX512_VNNI", "AVX512_VNNI" },
-    { SAPPHIRE_RAPIDS, "SSE41 AVX2 AVX2_VNNI AVX512 AVX512_VNNI", "AVX512_VNNI" },
+    { SAPPHIRE_RAPIDS, "SSE41 AVX2 AVX2_VNNI AVX512 AVX512_VNNI AVX512_FP16", "AVX512_FP16" },
   };
   check_processors (rows, G_N_ELEMENTS (rows));
 }
@@ -131,7 +131,8 @@ an_unknown_level_is_an_error_that_lists_what_there_is (void)
 static void
 what_is_asked_for_limits_onednn_too (void)
 {
-  static const gchar *const names[] = { "SSE41", "AVX2", "AVX2_VNNI", "AVX512", "AVX512_VNNI" };
+  static const gchar *const names[] = { "SSE41",  "AVX2",        "AVX2_VNNI",
+                                        "AVX512", "AVX512_VNNI", "AVX512_FP16" };
   if (!in_own_process ())
     return;
   processor = SAPPHIRE_RAPIDS;
@@ -156,7 +157,7 @@ where_nothing_is_asked_for_onednn_has_no_limit (void)
   g_setenv ("AXON_CPU_ISA", "", TRUE);
   g_assert_true (cpu_isa_init (NULL) && cpu_isa_use (NULL));
   g_assert_cmpstr (dnn_isa, ==, "unset");
-  g_assert_true (cpu_isa_get ()->vector == &cpu_vector_avx512_vnni);
+  g_assert_true (cpu_isa_get ()->vector == &cpu_vector_avx512_fp16);
 }
 
 static void
@@ -185,6 +186,8 @@ an_arm_has_dot_products_where_the_system_tells_of_them (void)
   static const Processor rows[] = {
     { CPU_FEATURE_ASIMD, "NEON", "NEON" },
     { CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP, "NEON NEON_DOTPROD", "NEON_DOTPROD" },
+    { CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP | CPU_FEATURE_ASIMDHP, "NEON NEON_DOTPROD NEON_FP16",
+      "NEON_FP16" },
   };
   check_processors (rows, G_N_ELEMENTS (rows));
 }

@@ -205,6 +205,7 @@ typedef struct {
   CpuConv set, wide;
   gint pixels;
   gfloat *weights[2], *bias[2], *slopes[2]; /* of set, of wide */
+  gfloat *factors;                          /* halves */
   guint8 *scratch;
 } Packed;
 
@@ -250,9 +251,21 @@ pack (Packed *p, const Case *c, const CpuFloatConvKernels *k)
   p->scratch = g_aligned_alloc0 (p->set.scratch + 64, 1, 64);
 }
 
+/* What pack () made, as kernels of halves read it. */
+static void
+pack_halves (Packed *p, const CpuFloatConvKernels *k, const CpuHalf *half)
+{
+  gfloat *packed = p->weights[0];
+  p->weights[0] = g_aligned_alloc0 (cpu_float_weights_size (&p->set), 1, 64);
+  p->factors = g_aligned_alloc0 ((gsize)(p->set.groups * p->set.padded), sizeof (gfloat), 64);
+  cpu_half_weights_pack (&p->set, packed, k, half, (guint16 *)(gpointer)p->weights[0], p->factors);
+  g_aligned_free (packed);
+}
+
 static void
 packed_clear (Packed *p)
 {
+  g_aligned_free (p->factors);
   for (guint i = 0; i < 2; i++) {
     g_aligned_free (p->weights[i]);
     g_aligned_free (p->bias[i]);
@@ -262,13 +275,16 @@ packed_clear (Packed *p)
 }
 
 static void
-run_case (Case *c, const CpuFloatConvKernels *k)
+run_case (Case *c, const CpuFloatConvKernels *k, const CpuHalf *half)
 {
   g_autofree gfloat *before = g_memdup2 (c->y, c->n_y * sizeof *c->y);
   Packed p = { 0 };
   CpuFloatConvRun run = run_of (c);
   pack (&p, c, k);
+  if (k->is_half)
+    pack_halves (&p, k, half);
   run.weights = p.weights[0];
+  run.factors = p.factors;
   run.bias = p.bias[0];
   run.slopes = p.slopes[0];
   if (p.pixels > 0)
@@ -319,7 +335,24 @@ convolutions_are_exact_sums_with_all_that_follows_them (gconstpointer data)
   }
   for (guint i = 0; i < 300; i++) {
     Case *c = case_new (rand, i % 3 == 0 ? DEPTHWISE : i % 30 == 1 ? MANY_CHANNELS : DENSE);
-    run_case (c, &tables[table].vector->floats);
+    run_case (c, &tables[table].vector->floats, NULL);
+    case_free (c);
+  }
+}
+
+/* Halves hold these numbers and the sums of short runs of their products. */
+static void
+convolutions_in_half_precision_are_exact_where_halves_are (gconstpointer data)
+{
+  gsize table = GPOINTER_TO_SIZE (data);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (9);
+  if ((tables[table].needs & ~(guint)cpu_features_get ()) != 0) {
+    g_test_skip ("this processor has no such instructions");
+    return;
+  }
+  for (guint i = 0; i < 200; i++) {
+    Case *c = case_new (rand, i % 20 == 1 ? MANY_CHANNELS : DENSE);
+    run_case (c, tables[table].vector->halves, tables[table].vector->half);
     case_free (c);
   }
 }
@@ -357,6 +390,14 @@ main (int argc, char **argv)
                                               tables[i].name);
     g_test_add_data_func (path, GSIZE_TO_POINTER (i),
                           convolutions_after_winograd_are_those_sums_but_for_rounding);
+  }
+  for (gsize i = 0; i < G_N_ELEMENTS (tables); i++) {
+    g_autofree gchar *path = g_strdup_printf (
+        "/float-kernels/convolutions_in_half_precision_are_exact_where_halves_are/%s",
+        tables[i].name);
+    if (tables[i].vector->halves != NULL)
+      g_test_add_data_func (path, GSIZE_TO_POINTER (i),
+                            convolutions_in_half_precision_are_exact_where_halves_are);
   }
   return g_test_run ();
 }

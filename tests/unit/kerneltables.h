@@ -21,9 +21,13 @@ static const struct {
   { "AVX2_VNNI", &cpu_vector_avx2_vnni, AVX2 | CPU_FEATURE_AVX_VNNI },
   { "AVX512", &cpu_vector_avx512, AVX512 },
   { "AVX512_VNNI", &cpu_vector_avx512_vnni, AVX512 | CPU_FEATURE_AVX512_VNNI },
+  { "AVX512_FP16", &cpu_vector_avx512_fp16,
+    AVX512 | CPU_FEATURE_AVX512_VNNI | CPU_FEATURE_AVX512_FP16 },
 #elif defined(__aarch64__)
   { "NEON", &cpu_vector_neon, CPU_FEATURE_ASIMD },
   { "NEON_DOTPROD", &cpu_vector_neon_dotprod, CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP },
+  { "NEON_FP16", &cpu_vector_neon_fp16,
+    CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP | CPU_FEATURE_ASIMDHP },
 #else
   { "PORTABLE", &cpu_vector_portable, 0 },
 #endif

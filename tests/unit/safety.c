@@ -6,6 +6,7 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -143,6 +144,23 @@ an_empty_shape_whose_strides_overflow_is_refused (void)
   g_assert_cmpint (axon_shape_get_numel (&shape), ==, 0);
 }
 
+/* Symptom: four times the hidden size overflowed while shapes were compared. */
+static void
+a_hidden_size_of_2_to_the_62_is_refused (void)
+{
+  TestModel t = test_model_new (14);
+  AxonShape x = AXON_SHAPE (5, 1, 3), w = AXON_SHAPE (1, 8, 3);
+  AxonShape r = AXON_SHAPE (1, 8, G_GINT64_CONSTANT (1) << 62);
+  g_autoptr (GError) error = NULL;
+  test_model_node (&t, "LSTM", 3, test_model_input (&t, "x", AXON_DTYPE_F32, &x),
+                   test_model_input (&t, "w", AXON_DTYPE_F32, &w),
+                   test_model_input (&t, "r", AXON_DTYPE_F32, &r));
+  g_assert_false (axon_model_infer_shapes (t.model, &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_MODEL);
+  g_assert_nonnull (strstr (error->message, "too large"));
+  g_object_unref (t.model);
+}
+
 /* Model { graph { node { op_type: "Relu" input: "x", ... } } }, with @n inputs of a node. */
 static GBytes *
 wide_model (guint n)
@@ -178,6 +196,41 @@ a_node_of_130000_inputs_is_refused (void)
   g_assert_null (axon_core_read_model_from_bytes (axon_core_get_default (), bytes, NULL, &error));
   g_assert_nonnull (error);
   g_assert_nonnull (strstr (error->message, "65536"));
+}
+
+/* Symptom: 2.77 GB were taken for 48 bytes before anybody looked whether they hold so much. */
+static void
+a_sequence_of_48_bytes_takes_no_gigabytes (void)
+{
+  static const guint8 found[] = { 0x6a, 0x0e, 0x70, 0xd2, 0x60, 0xb0, 0x8f, 0x75, 0x74, 0x90,
+                                  0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x10, 0x00, 0x00,
+                                  0x00, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0d, 0x0d, 0x0d,
+                                  0x0d, 0x0d, 0x10, 0x21, 0x68, 0x3d, 0x1a, 0x0a, 0x08, 0x11,
+                                  0x10, 0x01, 0x0a, 0x04, 0x28, 0x99, 0x8b, 0x3e };
+  /* SequenceProto { tensor_values { dims: 1 << 30; data_type: FLOAT } } */
+  static const guint8 plain[] = { 0x1a, 0x08, 0x08, 0x80, 0x80, 0x80, 0x80, 0x04, 0x10, 0x01 };
+  const struct {
+    const guint8 *bytes;
+    gsize n;
+  } files[] = { { found, sizeof found }, { plain, sizeof plain } };
+  g_autofree gchar *path = NULL;
+  gint fd = g_file_open_tmp ("axon-sequence-XXXXXX.pb", &path, NULL);
+  struct rusage before, after;
+  g_assert_cmpint (fd, >=, 0);
+  close (fd);
+  getrusage (RUSAGE_SELF, &before);
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_true (
+        g_file_set_contents (path, (const gchar *)files[i].bytes, (gssize)files[i].n, NULL));
+    g_assert_null (
+        axon_core_read_tensor (axon_core_get_default (), path, AXON_DTYPE_SEQUENCE, &error));
+    g_test_message ("%s", error->message);
+    g_assert_false (g_error_matches (error, AXON_ERROR, AXON_ERROR_MEMORY));
+  }
+  getrusage (RUSAGE_SELF, &after);
+  g_assert_cmpint (after.ru_maxrss, <, before.ru_maxrss + 64 * 1024);
+  g_unlink (path);
 }
 
 static void
@@ -216,7 +269,9 @@ main (int argc, char **argv)
   ADD (one_long_kernel_sees_that_it_is_cancelled);
   ADD (compiling_ends_after_max_compile_time);
   ADD (an_empty_shape_whose_strides_overflow_is_refused);
+  ADD (a_hidden_size_of_2_to_the_62_is_refused);
   ADD (a_node_of_130000_inputs_is_refused);
+  ADD (a_sequence_of_48_bytes_takes_no_gigabytes);
   ADD (a_plugin_that_everybody_can_write_to_is_not_loaded);
   return g_test_run ();
 }

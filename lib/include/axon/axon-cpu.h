@@ -43,7 +43,8 @@
  * ask; the property wins.
  *
  * On x86-64: `SSE41` (the least), `AVX2` (with FMA, F16C and BMI2), `AVX2_VNNI`, `AVX512` (F, BW,
- * DQ and VL), `AVX512_VNNI`. On aarch64: `NEON` (the least), `NEON_DOTPROD`. Elsewhere: `PORTABLE`.
+ * DQ and VL), `AVX512_VNNI`, `AVX512_FP16`. On aarch64: `NEON` (the least), `NEON_DOTPROD`,
+ * `NEON_FP16`. Elsewhere: `PORTABLE`.
  *
  * Since: 1.0
  */

@@ -25,6 +25,7 @@
 #include <axon/plugin/axonextension.h>
 #include <axon/plugin/axondevices.h>
 #include <axon/plugin/axonplugin.h>
+#include <axon/plugin/axonprobe.h>
 #include <axon/plugin/axoncompiledmodel.h>
 #include <axon/plugin/axoninferrequest.h>
 #include <axon/plugin/axonscheduler.h>

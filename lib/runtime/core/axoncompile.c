@@ -4,6 +4,9 @@
 #include "axonguard-private.h"
 #include "../../onnx/axononnx.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 void
@@ -21,9 +24,10 @@ insert_checked (GVariantDict *dict, const gchar *key, const gchar *value, const 
 {
   const gchar *given;
   if (g_variant_dict_lookup (dict, key, "&s", &given) && !g_str_equal (given, value)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "device \"%s\": %s is given twice, as \"%s\" and in the configuration as \"%s\"",
-                 device, key, value, given);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("device \"%s\": %s is given twice, as \"%s\" and in the configuration as \"%s\""),
+        device, key, value, given);
     return FALSE;
   }
   g_variant_dict_insert (dict, key, "s", value);
@@ -95,8 +99,8 @@ axon_core_find_target (AxonCore *core, const gchar *device, GVariant *config, Ax
   target->is_virtual = (info->flags & AXON_PLUGIN_VIRTUAL) != 0;
   if (expr->members != NULL && !target->is_virtual) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "illegal device \"%s\": %s computes itself, no devices stand behind it", device,
-                 expr->name);
+                 _ ("illegal device \"%s\": %s computes itself, no devices stand behind it"),
+                 device, expr->name);
     axon_target_clear (target);
     return FALSE;
   }
@@ -380,7 +384,7 @@ axon_core_read_exported_model (AxonCore *core, const gchar *path, GError **error
   if (payload != NULL && !axon_blob_is_model (payload)) {
     g_autofree gchar *device = exported_device (blob);
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "%s: what device %s stored is not one graph", path, device);
+                 _ ("%s: what device %s stored is not one graph"), path, device);
     return NULL;
   }
   return payload ? axon_blob_read_model (blob, payload, error) : NULL;

@@ -5,6 +5,9 @@
 #include <axon/plugin/axonextension.h>
 #include "../../onnx/axononnx.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+#include <stdlib.h>
 #include <string.h>
 
 /**
@@ -23,12 +26,25 @@ static const AxonPropertySpec core_properties[] = {
   { .key = "CACHE_MODE", .flags = AXON_RW, .default_text = "OPTIMIZE_SPEED" },
   { .key = "MAX_MEMORY", .flags = AXON_RW, .default_text = "0" },
   { .key = "MAX_COMPILE_TIME", .flags = AXON_RW, .default_text = "0" },
+  { .key = "INFERENCE_TIMEOUT", .flags = AXON_RW, .default_text = "0" },
+  { .key = "ISOLATE_PROBE", .flags = AXON_RW, .default_text = "YES" },
   { .key = "ENABLE_MMAP", .flags = AXON_RW, .default_text = "YES" },
   { .key = "FORCE_TBB_TERMINATE",
     .flags = AXON_RW,
     .default_text = "NO",
-    .blurb = "Accepted for compatibility: threads always end with the last model" },
+    .blurb = N_ ("Accepted for compatibility: threads always end with the last model") },
 };
+
+/* Before the application says otherwise. */
+static void
+apply_environment (AxonCore *core)
+{
+  const gchar *isolate = secure_getenv ("AXON_ISOLATE_PROBE");
+  g_autoptr (GVariant) value = g_variant_ref_sink (g_variant_new_string (isolate ? isolate : ""));
+  g_autoptr (GError) error = NULL;
+  if (isolate != NULL && !axon_config_set (core->config, "ISOLATE_PROBE", value, &error))
+    g_message ("AXON_ISOLATE_PROBE: %s", error->message);
+}
 
 static void
 axon_core_init (AxonCore *core)
@@ -36,6 +52,7 @@ axon_core_init (AxonCore *core)
   g_mutex_init (&core->lock);
   core->specs = axon_property_resolve (core_properties, G_N_ELEMENTS (core_properties));
   core->config = axon_config_new (core->specs, G_N_ELEMENTS (core_properties));
+  apply_environment (core);
   core->globals =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_variant_unref);
   core->op_sets = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_op_set_free);
@@ -63,6 +80,8 @@ static void
 axon_core_class_init (AxonCoreClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = axon_core_finalize;
+  bindtextdomain (GETTEXT_PACKAGE, LOCALEDIR);
+  bind_textdomain_codeset (GETTEXT_PACKAGE, "UTF-8");
 }
 
 /**

@@ -2,6 +2,9 @@
 /* Contexts through the core: which device of which plugin makes them. Any thread. */
 #include "axoncompile-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /* Which device of the plugin the expression names; NULL: none. */
 static const gchar *
 target_id (const AxonTarget *target)
@@ -14,7 +17,7 @@ target_id (const AxonTarget *target)
 static AxonRemoteContext *
 no_context (AxonPlugin *plugin, GError **error)
 {
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s shares no memory",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("device %s shares no memory"),
                axon_plugin_get_name (plugin));
   return NULL;
 }

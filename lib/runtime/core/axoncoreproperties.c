@@ -2,6 +2,9 @@
 /* Properties through the core: its own, those of one device, those of all. Any thread. */
 #include "axoncore-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /* Plugin behind a bare device name, its id checked. */
 static AxonPlugin *
 plain_plugin (AxonCore *core, const gchar *device, GError **error)
@@ -14,7 +17,7 @@ plain_plugin (AxonCore *core, const gchar *device, GError **error)
     return NULL;
   if (expr->members != NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "properties of \"%s\": name the device alone, %s, or one of those behind it",
+                 _ ("properties of \"%s\": name the device alone, %s, or one of those behind it"),
                  device, expr->name);
     return NULL;
   }

@@ -3,6 +3,9 @@
 #include "axonproperty-private.h"
 #include <axon/axonerror.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -11,10 +14,11 @@
 static gboolean
 illegal (const gchar *text, const gchar *why, GError **error)
 {
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "illegal device \"%s\": %s (examples: CPU, GPU.1, HETERO:GPU,CPU, MULTI:GPU(2),CPU, "
-               "AUTO:-GPU)",
-               text, why);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+      _ ("illegal device \"%s\": %s (examples: CPU, GPU.1, HETERO:GPU,CPU, MULTI:GPU(2),CPU, "
+         "AUTO:-GPU)"),
+      text, why);
   return FALSE;
 }
 

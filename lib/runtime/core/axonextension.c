@@ -2,6 +2,9 @@
 /* Loads extension libraries, which stay resident: their rows are used as long as models live. */
 #include <axon/plugin/axonextension.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <gmodule.h>
 #include <string.h>
 
@@ -18,13 +21,13 @@ axon_extension_open (const gchar *path, GError **error)
   AxonExtension *extension;
   GModule *module;
   if (!g_file_test (path, G_FILE_TEST_IS_REGULAR)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "extension %s: there is no such file",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("extension %s: there is no such file"),
                  path);
     return NULL;
   }
   module = g_module_open (path, G_MODULE_BIND_LOCAL);
   if (module == NULL || !g_module_symbol (module, "axon_extension_entry", (gpointer *)&entry)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "extension %s: %s", path,
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("extension %s: %s"), path,
                  g_module_error ());
     if (module != NULL)
       g_module_close (module);
@@ -34,7 +37,7 @@ axon_extension_open (const gchar *path, GError **error)
   info = entry ();
   if (info == NULL || info->abi != AXON_EXTENSION_ABI || info->struct_size < sizeof *info) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "extension %s: made for extension interface %u, not %u", path,
+                 _ ("extension %s: made for extension interface %u, not %u"), path,
                  info ? info->abi : 0, AXON_EXTENSION_ABI);
     return NULL;
   }

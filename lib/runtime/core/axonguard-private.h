@@ -12,9 +12,11 @@ typedef struct {
   GCancellable *cancellable; /* what the device is to ask */
   GCancellable *given;       /* nullable: the caller's */
   gulong handler;
-  gint64 deadline; /* monotonic, 0: none */
-  gint max_time;   /* ms */
-  GThread *timer;  /* nullable */
+  gint64 deadline;              /* monotonic, 0: none */
+  gint max_time;                /* ms */
+  guint timeout, outer_timeout; /* ms of a run; of the model that this one is a part of */
+  guint outer_max_time;
+  GThread *timer; /* nullable */
   GMutex lock;
   GCond changed;
   gboolean is_done, is_late; /* lock */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "axonguard-private.h"
+#include "axoncompilecall-private.h"
+#include "../infer/axoncompiledmodel-private.h"
+
+#include "config.h"
+#include <glib/gi18n-lib.h>
 
 static gboolean
 is_cancelled (gpointer user_data)
@@ -29,12 +34,21 @@ watch_clock (gpointer user_data)
   return NULL;
 }
 
+/* Parts of a model have the time of the whole. */
+static __thread guint inherited;
+
 void
 axon_guard_enter (AxonGuard *guard, const AxonTarget *target, GCancellable *cancellable)
 {
   gsize mib = (gsize)axon_config_get_int (target->core_config, "MAX_MEMORY");
   *guard = (AxonGuard){ .cancellable = g_cancellable_new (),
                         .given = cancellable ? g_object_ref (cancellable) : NULL };
+  guard->outer_timeout = inherited;
+  guard->outer_max_time = axon_compile_time_get ();
+  guard->timeout = (guint)axon_config_get_int (target->core_config, "INFERENCE_TIMEOUT");
+  if (guard->timeout == 0)
+    guard->timeout = inherited;
+  inherited = guard->timeout;
   g_mutex_init (&guard->lock);
   g_cond_init (&guard->changed);
   guard->work = (AxonWork){ is_cancelled, guard->cancellable,
@@ -44,6 +58,7 @@ axon_guard_enter (AxonGuard *guard, const AxonTarget *target, GCancellable *canc
     guard->handler = g_cancellable_connect (cancellable, G_CALLBACK (pass_on),
                                             g_object_ref (guard->cancellable), g_object_unref);
   guard->max_time = axon_config_get_int (target->core_config, "MAX_COMPILE_TIME");
+  axon_compile_time_set ((guint)MAX (guard->max_time, 0));
   if (guard->max_time <= 0)
     return;
   guard->deadline = g_get_monotonic_time () + guard->max_time * (gint64)1000;
@@ -56,6 +71,10 @@ AxonCompiledModel *
 axon_guard_leave (AxonGuard *guard, AxonCompiledModel *compiled, GError **error)
 {
   axon_work_enter (guard->before);
+  inherited = guard->outer_timeout;
+  axon_compile_time_set (guard->outer_max_time);
+  if (compiled != NULL)
+    axon_compiled_model_private (compiled)->timeout = guard->timeout;
   g_mutex_lock (&guard->lock);
   guard->is_done = TRUE;
   g_cond_signal (&guard->changed);
@@ -68,7 +87,7 @@ axon_guard_leave (AxonGuard *guard, AxonCompiledModel *compiled, GError **error)
     g_clear_error (error);
     if (guard->is_late)
       g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                   "compiling took longer than %d ms (MAX_COMPILE_TIME)", guard->max_time);
+                   _ ("compiling took longer than %d ms (MAX_COMPILE_TIME)"), guard->max_time);
     else
       g_cancellable_set_error_if_cancelled (guard->cancellable, error);
   }

@@ -10,8 +10,14 @@ gchar **axon_loader_get_path (void);
 /* Names of device plugins that lie there, sorted. */
 gchar **axon_loader_list (GPtrArray *misnamed);
 
-/* The entry of device @name, or NULL with what was searched and why each library failed. */
-const AxonPluginInfo *axon_loader_open (const gchar *name, GError **error);
+/* The entry of device @name, or NULL with what was searched and why each library failed. @isolate:
+ * libraries of others are tried in a helper process first. */
+const AxonPluginInfo *axon_loader_open (const gchar *name, gboolean isolate, GError **error);
 
-/* The entry of the plugin at @path. */
-const AxonPluginInfo *axon_loader_open_library (const gchar *path, GError **error);
+/* The entry of the plugin at @path. @tried_as (nullable): as the device of which name it is tried
+ * in a helper process first. */
+const AxonPluginInfo *axon_loader_open_library (const gchar *path, const gchar *tried_as,
+                                                GError **error);
+
+/* The library that @info lies in. */
+const gchar *axon_loader_get_file (const AxonPluginInfo *info);

@@ -2,15 +2,14 @@
 #include "axonloader-private.h"
 #include "axondevices-private.h"
 #include "axonplugin-private.h"
+#include "axonprobe-private.h"
 
 #include "config.h"
-#include <glib/gstdio.h>
+#include <dlfcn.h>
+#include <glib/gi18n-lib.h>
 #include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PREFIX "libaxon-"
 #define SUFFIX "." G_MODULE_SUFFIX
@@ -78,38 +77,28 @@ axon_loader_list (GPtrArray *misnamed)
   return (gchar **)g_ptr_array_free (g_steal_pointer (&list), FALSE);
 }
 
-/* A library runs with all rights of the process, so nobody else may have put it there: neither it
- * nor its folder is writable by all, and where the process is privileged, both are root's. */
+/* Ours need no trial. */
 static gboolean
-is_safe (const gchar *file, GString *report)
+is_own (const gchar *file)
 {
   g_autofree gchar *folder = g_path_get_dirname (file);
-  const gchar *const paths[] = { folder, file };
-  gboolean privileged = geteuid () == 0 || getauxval (AT_SECURE) != 0;
-  for (guint i = 0; i < G_N_ELEMENTS (paths); i++) {
-    struct stat st;
-    if (g_stat (paths[i], &st) != 0)
-      continue; /* dlopen() says why */
-    if ((st.st_mode & S_IWOTH) == 0 && (!privileged || st.st_uid == 0))
-      continue;
-    g_string_append_printf (report, "; %s: not loaded, for %s %s", file, paths[i],
-                            st.st_mode & S_IWOTH ? "can be written by everybody (chmod o-w)"
-                                                 : "does not belong to root (chown root)");
-    return FALSE;
-  }
-  return TRUE;
+  return g_str_equal (folder, AXON_PLUGIN_DIR);
 }
 
-/* @name NULL: whatever device the library is for */
+/* @name NULL: whatever device the library is for. @tried_as (nullable): a helper process loads it
+ * first, as the device of that name. */
 static const AxonPluginInfo *
-open_file (const gchar *file, const gchar *name, GString *report)
+open_file (const gchar *file, const gchar *name, const gchar *tried_as, GString *report)
 {
   const AxonPluginInfo *(*entry) (void);
   const AxonPluginInfo *info;
   g_autoptr (GError) mistake = NULL;
   GModule *module;
-  if (!is_safe (file, report))
+  if (!axon_probe_is_safe (file, &mistake) ||
+      (tried_as != NULL && !is_own (file) && !axon_probe_library (file, tried_as, &mistake))) {
+    g_string_append_printf (report, "; %s", mistake->message);
     return NULL;
+  }
   module = g_module_open (file, G_MODULE_BIND_LOCAL);
   if (module == NULL) {
     g_string_append_printf (report, "; %s", g_module_error ());
@@ -136,7 +125,7 @@ open_file (const gchar *file, const gchar *name, GString *report)
 }
 
 const AxonPluginInfo *
-axon_loader_open (const gchar *name, GError **error)
+axon_loader_open (const gchar *name, gboolean isolate, GError **error)
 {
   g_auto (GStrv) path = axon_loader_get_path ();
   g_auto (GStrv) known = axon_loader_list (NULL);
@@ -151,23 +140,29 @@ axon_loader_open (const gchar *name, GError **error)
     const AxonPluginInfo *info;
     if (!g_file_test (file, G_FILE_TEST_IS_REGULAR))
       continue;
-    info = open_file (file, name, report);
+    info = open_file (file, name, isolate ? name : NULL, report);
     if (info != NULL)
       return info;
   }
   g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-               "device \"%s\" is not available%s: available are %s; searched %s%s", name, near,
+               _ ("device \"%s\" is not available%s: available are %s; searched %s%s"), name, near,
                *names ? names : "none", dirs, report->str);
   return NULL;
 }
 
 const AxonPluginInfo *
-axon_loader_open_library (const gchar *path, GError **error)
+axon_loader_open_library (const gchar *path, const gchar *tried_as, GError **error)
 {
   g_autoptr (GString) report = g_string_new (NULL);
-  const AxonPluginInfo *info = open_file (path, NULL, report);
+  const AxonPluginInfo *info = open_file (path, NULL, tried_as, report);
   if (info == NULL)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "the device plugin cannot be loaded%s",
-                 report->str);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s", report->str + strlen ("; "));
   return info;
+}
+
+const gchar *
+axon_loader_get_file (const AxonPluginInfo *info)
+{
+  Dl_info found;
+  return dladdr (info, &found) != 0 ? found.dli_fname : "";
 }

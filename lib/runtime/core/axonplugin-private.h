@@ -13,6 +13,7 @@ typedef struct {
   GMutex lock;
   AxonConfig *config; /* lock; NULL: the table is missing or wrong */
   GHashTable *by_id;  /* lock: id of a device -> GHashTable, key -> GVariant, of that one alone */
+  GHashTable *abandoned; /* lock: id of a device -> calls that do not return; NULL: never any */
   GError *mistake;    /* what is wrong with the table, or NULL */
 } AxonPluginPrivate;
 
@@ -27,6 +28,11 @@ gboolean axon_plugin_check (AxonPlugin *plugin, GError **error);
 
 /* axonpluginconfig.c: FALSE where the plugin has no such device */
 gboolean axon_plugin_check_id (AxonPlugin *plugin, const gchar *id, GError **error);
+
+/* axonplugin.c: calls of the device that @id ("": the only one) names which were given up. FALSE
+ * while there is one. */
+void axon_plugin_count_abandoned (AxonPlugin *plugin, const gchar *id, gint change);
+gboolean axon_plugin_check_alive (AxonPlugin *plugin, const gchar *id, GError **error);
 
 /* axonexport.c; identity: what entries of the cache and exported files of a model compiled with
  * @config depend on, besides the model and the configuration */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Plugin base class: configuration, checks around compile and query. Any thread. */
 #include <axon/plugin/axonplugin.h>
+#include "axoncompilecall-private.h"
 #include "axonplugin-private.h"
 #include <axon/axoncompiledmodel.h>
 #include "../../base/axontrace-private.h"
+
+#include "config.h"
+#include <glib/gi18n-lib.h>
 
 #include <string.h>
 
@@ -49,6 +53,7 @@ axon_plugin_finalize (GObject *object)
   g_clear_pointer (&priv->config, axon_config_free);
   g_clear_error (&priv->mistake);
   g_hash_table_unref (priv->by_id);
+  g_clear_pointer (&priv->abandoned, g_hash_table_unref);
   g_weak_ref_clear (&priv->core);
   g_mutex_clear (&priv->lock);
   g_free (priv->specs);
@@ -84,7 +89,7 @@ axon_plugin_get_core (AxonPlugin *plugin, GError **error)
   AxonCore *core = g_weak_ref_get (&priv->core);
   if (core == NULL)
     g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "device %s: the core it belongs to is gone; keep it while models are compiled",
+                 _ ("device %s: the core it belongs to is gone; keep it while models are compiled"),
                  priv->name);
   return core;
 }
@@ -102,6 +107,45 @@ axon_plugin_get_name (AxonPlugin *plugin)
 {
   AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
   return priv->name;
+}
+
+void
+axon_plugin_count_abandoned (AxonPlugin *plugin, const gchar *id, gint change)
+{
+  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
+  gint n;
+  g_mutex_lock (&priv->lock);
+  if (priv->abandoned == NULL)
+    g_atomic_pointer_set (&priv->abandoned,
+                          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL));
+  n = GPOINTER_TO_INT (g_hash_table_lookup (priv->abandoned, id)) + change;
+  g_hash_table_insert (priv->abandoned, g_strdup (id), GINT_TO_POINTER (n));
+  g_mutex_unlock (&priv->lock);
+}
+
+gboolean
+axon_plugin_check_alive (AxonPlugin *plugin, const gchar *id, GError **error)
+{
+  AxonPluginPrivate *priv = axon_plugin_get_instance_private (plugin);
+  gint n;
+  if (g_atomic_pointer_get (&priv->abandoned) == NULL)
+    return TRUE;
+  g_mutex_lock (&priv->lock);
+  n = GPOINTER_TO_INT (g_hash_table_lookup (priv->abandoned, id));
+  g_mutex_unlock (&priv->lock);
+  if (n > 0)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+                 "device %s%s%s is not used: %d of its calls did not return in time "
+                 "(INFERENCE_TIMEOUT, MAX_COMPILE_TIME)",
+                 priv->name, *id ? "." : "", id, n);
+  return n == 0;
+}
+
+static gboolean
+check_alive (AxonPlugin *plugin, const AxonConfig *config, GError **error)
+{
+  const gchar *id = axon_config_get_device_id (config);
+  return axon_plugin_check_alive (plugin, id ? id : "", error);
 }
 
 /* TRUE if OPTIMIZATION_CAPABILITIES lists @capability. */
@@ -163,10 +207,10 @@ axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteConte
       axon_plugin_effective_config (plugin, config, AXON_UNKNOWN_KEYS_FAIL, error);
   AxonCompiledModel *compiled;
   AXON_TRACE_BEGIN (start);
-  if (effective == NULL)
+  if (effective == NULL || !check_alive (plugin, effective, error))
     return NULL;
-  compiled = AXON_PLUGIN_GET_CLASS (plugin)->compile_model (
-      plugin, model, context, effective, cancellable, progress, user_data, error);
+  compiled = axon_compile_call (plugin, model, context, effective, cancellable, progress, user_data,
+                                error);
   AXON_TRACE_END (start, "compile", model->name);
   return compiled;
 }

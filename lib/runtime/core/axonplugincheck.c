@@ -3,6 +3,9 @@
  * somebody's program later. */
 #include "axonplugin-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static gboolean
 mistake (GError **error, const gchar *format, ...)
 {
@@ -11,7 +14,7 @@ mistake (GError **error, const gchar *format, ...)
   va_start (args, format);
   text = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "mistake in the plugin: %s", text);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("mistake in the plugin: %s"), text);
   return FALSE;
 }
 

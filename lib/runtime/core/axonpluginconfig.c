@@ -3,6 +3,9 @@
  * id. What is said of one device wins; what is said later of all replaces it. Any thread. */
 #include "axonplugin-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 void
 axon_plugin_set_properties_table (AxonPlugin *plugin, const AxonPropertySpec *specs, guint n_specs)
 {
@@ -54,7 +57,7 @@ axon_plugin_check_id (AxonPlugin *plugin, const gchar *id, GError **error)
     return TRUE;
   list = g_strjoinv (", ", (gchar **)ids);
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "there is no device %s.%s: DEVICE_ID is one of %s here",
+               _ ("there is no device %s.%s: DEVICE_ID is one of %s here"),
                axon_plugin_get_name (plugin), id, list);
   return FALSE;
 }
@@ -128,13 +131,13 @@ axon_plugin_set_property_of (AxonPlugin *plugin, const gchar *id, const gchar *k
   gboolean ok = FALSE;
   if (id != NULL && g_str_equal (key, "DEVICE_ID"))
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "property \"DEVICE_ID\" is that of the name, %s.%s", priv->name, id);
+                 _ ("property \"DEVICE_ID\" is that of the name, %s.%s"), priv->name, id);
   else if (spec != NULL && (spec->flags & AXON_PROPERTY_PROCESS))
     ok = set_for_process (plugin, key, value, error);
   else
     ok = set_own (plugin, id, key, value, error);
   if (!ok)
-    g_prefix_error (error, "device %s: ", priv->name);
+    g_prefix_error (error, _ ("device %s: "), priv->name);
   return ok;
 }
 
@@ -181,10 +184,10 @@ set_no_such_property (AxonPluginPrivate *priv, const AxonPropertySpec *spec, con
 {
   if (spec != NULL)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "property \"%s\" belongs to a compiled model", key);
+                 _ ("property \"%s\" belongs to a compiled model"), key);
   else
     axon_config_set_unknown_key_error (priv->config, key, error);
-  g_prefix_error (error, "device %s: ", priv->name);
+  g_prefix_error (error, _ ("device %s: "), priv->name);
 }
 
 GVariant *
@@ -259,6 +262,6 @@ axon_plugin_effective_config (AxonPlugin *plugin, GVariant *overlay, AxonUnknown
   if (axon_config_overlay (config, overlay, unknown, error) &&
       axon_plugin_check_id (plugin, axon_config_get_string (config, "DEVICE_ID"), error))
     return g_steal_pointer (&config);
-  g_prefix_error (error, "device %s: ", priv->name);
+  g_prefix_error (error, _ ("device %s: "), priv->name);
   return NULL;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "axonproperty-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 static GVariant *
@@ -91,8 +94,8 @@ describe_choices (const AxonPropertySpec *spec, const gchar *got)
   g_auto (GStrv) choices = g_strsplit (spec->choices, " ", -1);
   g_autofree gchar *near = got ? axon_nearest_name (got, (const gchar *const *)choices) : NULL;
   g_autofree gchar *list = g_strjoinv (", ", choices);
-  return choices[0] ? g_strdup_printf ("one of %s%s", list, near ? near : "")
-                    : g_strdup ("an empty string");
+  return choices[0] ? g_strdup_printf (_ ("one of %s%s"), list, near ? near : "")
+                    : g_strdup (_ ("an empty string"));
 }
 
 gchar *
@@ -100,12 +103,12 @@ axon_property_describe_accepted (const AxonPropertySpec *spec, const gchar *got)
 {
   switch (spec->type) {
   case AXON_PROPERTY_BOOL:
-    return g_strdup ("YES or NO");
+    return g_strdup (_ ("YES or NO"));
   case AXON_PROPERTY_INT:
   case AXON_PROPERTY_FLOAT:
-    return g_strdup_printf ("a number from %d to %d", spec->min, spec->max);
+    return g_strdup_printf (_ ("a number from %d to %d"), spec->min, spec->max);
   case AXON_PROPERTY_STREAMS:
-    return g_strdup_printf ("AUTO, NUMA or a number from 0 to %d", spec->max);
+    return g_strdup_printf (_ ("AUTO, NUMA or a number from 0 to %d"), spec->max);
   case AXON_PROPERTY_CHOICE:
     return describe_choices (spec, got);
   case AXON_PROPERTY_MAP:
@@ -171,7 +174,7 @@ axon_config_set_unknown_key_error (const AxonConfig *config, const gchar *key, G
   for (guint i = 0; i < config->n_specs; i++)
     keys[i] = config->specs[i].key;
   near = axon_nearest_name (key, keys);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "unknown property \"%s\"%s", key, near);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("unknown property \"%s\"%s"), key, near);
 }
 
 /* @value in the type of the row (transfer full); NULL with an error: no such writable row, or it
@@ -188,14 +191,14 @@ axon_config_parse (const AxonConfig *config, const gchar *key, GVariant *value, 
     return NULL;
   }
   if (!(spec->flags & AXON_PROPERTY_READ_WRITE)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" is read-only", key);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("property \"%s\" is read-only"), key);
     return NULL;
   }
   parsed = axon_property_parse (spec, text);
   if (parsed == NULL) {
     accepted = axon_property_describe_accepted (spec, text);
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\": expected %s, got \"%s\"",
-                 key, accepted, text);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 _ ("property \"%s\": expected %s, got \"%s\""), key, accepted, text);
   }
   return parsed ? g_variant_ref_sink (parsed) : NULL;
 }
@@ -221,8 +224,8 @@ overlay_key (AxonConfig *config, const gchar *key, GVariant *value, GError **err
     return axon_config_set (config, key, value, error);
   g_set_error (
       error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-      "property \"%s\" holds for the whole process: set it with axon_core_set_property (), "
-      "not for one call",
+      _ ("property \"%s\" holds for the whole process: set it with axon_core_set_property (), "
+         "not for one call"),
       key);
   return FALSE;
 }

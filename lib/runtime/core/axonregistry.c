@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The core's registry: names of devices, plugins loaded at first use, extensions. */
 #include "axoncore-private.h"
+#include "axonprobe-private.h"
 #include <axon/plugin/axonextension.h>
+
+#include "config.h"
+#include <glib/gi18n-lib.h>
 
 #include <string.h>
 
@@ -110,15 +114,25 @@ extend_op_set (AxonCore *core, const AxonOp *ops, guint n_ops)
   g_mutex_unlock (&core->lock);
 }
 
+static gboolean
+isolates (AxonCore *core, const AxonRegistryEntry *entry)
+{
+  g_autoptr (AxonConfig) config = axon_core_dup_config (core, entry->name);
+  return axon_config_get_bool (config, "ISOLATE_PROBE");
+}
+
 /* entry->lock held. Operators of the device's own are known from now on, so that its exports can be
  * read. */
 static gboolean
 load_library (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 {
+  gboolean isolate;
   if (entry->info != NULL)
     return TRUE;
-  entry->info = entry->library ? axon_loader_open_library (entry->library, error)
-                               : axon_loader_open (entry->name, error);
+  isolate = isolates (core, entry);
+  entry->info = entry->library
+                    ? axon_loader_open_library (entry->library, isolate ? entry->name : NULL, error)
+                    : axon_loader_open (entry->name, isolate, error);
   if (entry->info != NULL)
     extend_op_set (core, entry->info->ops, entry->info->n_ops);
   return entry->info != NULL;
@@ -126,10 +140,13 @@ load_library (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 
 /* entry->lock held: what the plugin's own code makes, looked at before anybody else uses it */
 static AxonPlugin *
-create_plugin (const AxonRegistryEntry *entry, GError **error)
+create_plugin (AxonCore *core, const AxonRegistryEntry *entry, GError **error)
 {
   GError *cause = NULL;
+  AxonProbe probe = { axon_loader_get_file (entry->info), entry->name };
+  const AxonProbe *before = axon_probe_enter (isolates (core, entry) ? &probe : NULL);
   g_autoptr (AxonPlugin) plugin = entry->info->create (entry->name, &cause);
+  axon_probe_enter (before);
   if (plugin == NULL && cause == NULL)
     g_set_error (&cause, AXON_ERROR, AXON_ERROR_DEVICE,
                  "mistake in the plugin: create() returned neither a device nor an error");
@@ -144,7 +161,7 @@ static AxonPlugin *
 load_plugin (AxonCore *core, AxonRegistryEntry *entry, GError **error)
 {
   g_autoptr (AxonPlugin) plugin =
-      load_library (core, entry, error) ? create_plugin (entry, error) : NULL;
+      load_library (core, entry, error) ? create_plugin (core, entry, error) : NULL;
   if (plugin == NULL)
     return NULL;
   axon_plugin_attach (plugin, core, entry->info);
@@ -208,9 +225,10 @@ axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *na
   if (expr == NULL)
     return FALSE;
   if (expr->id != NULL || expr->members != NULL || !g_path_is_absolute (library)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "cannot register \"%s\" from %s: expected a name without dot and an absolute path",
-                 name, library);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("cannot register \"%s\" from %s: expected a name without dot and an absolute path"),
+        name, library);
     return FALSE;
   }
   entry = axon_core_get_entry (core, name, TRUE);
@@ -221,7 +239,7 @@ axon_core_register_plugin (AxonCore *core, const gchar *library, const gchar *na
     entry->library = g_strdup (library);
   g_mutex_unlock (&entry->lock);
   if (taken)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "device \"%s\" is registered already",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("device \"%s\" is registered already"),
                  name);
   return !taken;
 }
@@ -287,7 +305,8 @@ axon_core_register_plugins (AxonCore *core, const gchar *path, GError **error)
   for (guint i = 0; ok && groups[i] != NULL; i++)
     ok = register_group (core, file, groups[i], &cause);
   if (!ok)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "registry %s: %s", path, cause->message);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("registry %s: %s"), path,
+                 cause->message);
   return ok;
 }
 
@@ -315,7 +334,7 @@ axon_core_unload_plugin (AxonCore *core, const gchar *name, GError **error)
     g_mutex_unlock (&entry->lock);
   }
   if (plugin == NULL)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "device \"%s\" is not loaded", name);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("device \"%s\" is not loaded"), name);
   return plugin != NULL;
 }
 
@@ -328,7 +347,7 @@ extend_device (AxonCore *core, const gchar *device, AxonExtension *extension, GE
   if (klass == NULL)
     return FALSE;
   if (klass->add_extension == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s takes no extensions",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("device %s takes no extensions"),
                  device);
     return FALSE;
   }

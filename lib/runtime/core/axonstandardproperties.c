@@ -104,6 +104,10 @@ static const AxonPropertySpec standard[] = {
           "may")),
   ROW ("MAX_COMPILE_TIME", INT, 0, G_MAXINT, NULL,
        N_ ("Milliseconds after which compiling is given up; 0: never")),
+  ROW ("INFERENCE_TIMEOUT", INT, 0, G_MAXINT, NULL,
+       N_ ("Milliseconds after which a run whose device does not return is an error; 0: never")),
+  ROW ("ISOLATE_PROBE", BOOL, 0, 0, NULL,
+       N_ ("Try plugins, vendors' libraries and drivers of others in a helper process first")),
   ROW ("ENABLE_MMAP", BOOL, 0, 0, NULL, N_ ("Map entries of the cache instead of reading them")),
   ROW ("FORCE_TBB_TERMINATE", BOOL, 0, 0, NULL, N_ ("End idle threads when the core is disposed")),
 };

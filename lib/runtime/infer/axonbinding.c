@@ -2,7 +2,11 @@
 /* Bindings as a device sees them: always dense tensors that it can reach. Regions, batches and
  * memory of other kinds are copied at each run. */
 #include "../../tensor/axontensorview-private.h"
-#include "axoninferrequest-private.h"
+#include "../../tensor/axontensor-private.h"
+#include "axonwatchdog-private.h"
+
+#include "config.h"
+#include <glib/gi18n-lib.h>
 
 #include <string.h>
 
@@ -11,7 +15,7 @@ axon_infer_request_check_bound (AxonInferRequest *r, GError **error)
 {
   for (guint i = 0; i < r->n_inputs; i++)
     if (r->inputs[i].tensor == NULL && r->inputs[i].batch == NULL) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\" has no tensor",
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("input \"%s\" has no tensor"),
                    axon_compiled_model_get_input_name (r->compiled, i));
       return FALSE;
     }
@@ -22,6 +26,13 @@ static gboolean
 is_plain (const AxonTensor *tensor)
 {
   return axon_tensor_is_contiguous (tensor) && !axon_tensor_is_remote (tensor);
+}
+
+/* What the application may free is not shown to a device that may be left alone with it. */
+static gboolean
+can_show (const AxonInferRequest *r, const AxonTensor *tensor)
+{
+  return is_plain (tensor) && (axon_watchdog_timeout (r) == 0 || !axon_tensor_is_borrowed (tensor));
 }
 
 /* b->dense of @shape, kept from run to run. */
@@ -77,7 +88,7 @@ axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error)
   for (guint i = 0; i < r->n_inputs; i++) {
     AxonBinding *b = &r->inputs[i];
     if (b->batch != NULL ? !gather_batch (r, b, error)
-                         : !is_plain (b->tensor) && !reach_input (r, b, error))
+                         : !can_show (r, b->tensor) && !reach_input (r, b, error))
       return FALSE;
   }
   return TRUE;
@@ -135,9 +146,10 @@ axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const
                                      dtype, shape, b->tensor, error);
     return NULL;
   }
-  if (b->is_own && is_plain (b->tensor))
+  if (b->is_own && is_plain (b->tensor) && axon_watchdog_timeout (request) == 0)
     return b->tensor;
-  if (b->is_own && axon_compiled_model_accepts_remote (request->compiled) &&
+  if (b->is_own && axon_tensor_is_remote (b->tensor) &&
+      axon_compiled_model_accepts_remote (request->compiled) &&
       axon_tensor_is_contiguous (b->tensor)) {
     g_clear_pointer (&b->dense, axon_tensor_unref);
     return b->tensor;
@@ -183,6 +195,8 @@ axon_infer_request_unbind_inputs (AxonInferRequest *request)
 void
 axon_infer_request_unbind (AxonInferRequest *request)
 {
+  if (!axon_infer_request_check_idle (request, NULL))
+    return; /* a call that was abandoned reads it */
   axon_infer_request_unbind_inputs (request);
   for (guint i = 0; i < request->n_outputs; i++)
     if (request->outputs[i].is_own) {

@@ -30,6 +30,7 @@ typedef struct {
   AxonTensorPool *pool;            /* of those without a host context */
   GArray *inputs, *outputs;        /* AxonPort */
   AxonBudget *budget;              /* that it was compiled within: what its runs take, too */
+  guint timeout;                   /* ms that a run may take; 0: for ever */
   gboolean loaded_from_cache;
   gboolean runs_in_caller;
 

@@ -6,6 +6,9 @@
 #include <axon/axoninferrequest.h>
 #include "config.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /**
  * AxonCompiledModel:
  *
@@ -231,7 +234,7 @@ axon_compiled_model_get_context (AxonCompiledModel *compiled, GError **error)
   if (klass->get_default_context != NULL)
     return klass->get_default_context (priv->plugin, axon_config_get_device_id (priv->config),
                                        error);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s shares no memory",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("device %s shares no memory"),
                axon_plugin_get_name (priv->plugin));
   return NULL;
 }
@@ -316,10 +319,10 @@ find_row (AxonCompiledModel *compiled, const gchar *key, GError **error)
     return spec;
   if (spec != NULL)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "property \"%s\" belongs to the device, not to a compiled model", key);
+                 _ ("property \"%s\" belongs to the device, not to a compiled model"), key);
   else
     axon_config_set_unknown_key_error (priv->config, key, error);
-  g_prefix_error (error, "model compiled for %s: ", axon_plugin_get_name (priv->plugin));
+  g_prefix_error (error, _ ("model compiled for %s: "), axon_plugin_get_name (priv->plugin));
   return NULL;
 }
 
@@ -397,10 +400,11 @@ axon_compiled_model_set_property (AxonCompiledModel *compiled, const gchar *key,
   if (spec == NULL)
     return FALSE;
   if (!(spec->flags & AXON_PROPERTY_MODEL_WRITE) || klass->set_property == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "property \"%s\" was fixed when the model was compiled for %s: compile it again "
-                 "with the new value",
-                 key, axon_plugin_get_name (priv->plugin));
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("property \"%s\" was fixed when the model was compiled for %s: compile it again "
+           "with the new value"),
+        key, axon_plugin_get_name (priv->plugin));
     return FALSE;
   }
   checked = axon_config_copy (priv->config);

@@ -7,6 +7,9 @@
 #include "../../base/axontrace-private.h"
 #include "config.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 /* What must be the same where a compiled model is imported, besides what the device's
@@ -90,7 +93,7 @@ export_payload (AxonCompiledModel *compiled, AxonBlobWriter *writer, GError **er
   if (klass->export_model != NULL)
     return klass->export_model (compiled, writer, error);
   if (klass->export_bytes == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not export models",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("device %s does not export models"),
                  axon_compiled_model_get_device_name (compiled));
     return NULL;
   }
@@ -201,8 +204,8 @@ check_field (AxonPlugin *plugin, GVariant *here, GVariant *there, const gchar *k
   expected = g_variant_print (a, FALSE);
   got = b ? g_variant_print (b, FALSE) : g_strdup ("nothing");
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "the model was compiled elsewhere: %s of device %s is %s here, the file says %s; "
-               "compile it for this machine",
+               _ ("the model was compiled elsewhere: %s of device %s is %s here, the file says %s; "
+                  "compile it for this machine"),
                key, axon_plugin_get_name (plugin), expected, got);
   return FALSE;
 }
@@ -234,8 +237,9 @@ import_payload (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
     return klass->import_model (plugin, blob, payload, context, config, cancellable, progress,
                                 user_data, error);
   if (klass->import_bytes == NULL || !g_variant_is_of_type (payload, G_VARIANT_TYPE ("(tt)"))) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "device %s does not import models%s",
-                 axon_plugin_get_name (plugin), klass->import_bytes ? " of this form" : "");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                 _ ("device %s does not import models%s"), axon_plugin_get_name (plugin),
+                 klass->import_bytes ? " of this form" : "");
     return NULL;
   }
   g_variant_get (payload, "(tt)", &offset, &n);
@@ -260,7 +264,7 @@ axon_plugin_import_bytes (AxonPlugin *plugin, GBytes *bytes, AxonRemoteContext *
     return klass->import_bytes (plugin, bytes, context, effective, cancellable, progress, user_data,
                                 error);
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "this is no compiled model of Axon, and device %s has no format of its own",
+               _ ("this is no compiled model of Axon, and device %s has no format of its own"),
                axon_plugin_get_name (plugin));
   return NULL;
 }

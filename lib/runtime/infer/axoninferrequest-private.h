@@ -39,6 +39,13 @@ struct _AxonInferRequest {
   GDestroyNotify callback_notify; /* lock */
   gboolean direct;                /* lock: the callback runs in the device's thread */
   gboolean silent;                /* lock: a synchronous run calls nobody */
+
+  /* axonwatchdog.c */
+  gint64 deadline;    /* lock of the list */
+  gboolean entered;   /* lock: the device was called */
+  gboolean finishing; /* lock: it returned */
+  gboolean abandoned; /* lock: it did not; the request is its until it does */
+  gboolean counted;   /* lock: and the plugin knows of it */
 };
 
 void axon_binding_clear (AxonBinding *b);
@@ -48,6 +55,9 @@ gboolean axon_infer_request_check_tensor (const gchar *what, const gchar *name, 
 gboolean axon_infer_request_check_bound (AxonInferRequest *r, GError **error);
 gboolean axon_infer_request_prepare_inputs (AxonInferRequest *r, GError **error);
 gboolean axon_infer_request_check_idle (AxonInferRequest *r, GError **error);
+
+/* The end of a run: tells who waits, and lets go of the run's reference. */
+void axon_infer_request_end (AxonInferRequest *r, GError *error);
 
 AxonTensor *axon_infer_request_peek_own_output (AxonInferRequest *request, guint index);
 AxonTensor *axon_infer_request_steal_output (AxonInferRequest *request, guint index);

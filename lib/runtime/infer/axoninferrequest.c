@@ -5,6 +5,9 @@
  * Threads: one user at a time, except wait and cancel, which any thread may call. */
 #include "axoninferrequest-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #include <string.h>
 
 /**
@@ -90,10 +93,10 @@ axon_infer_request_check_idle (AxonInferRequest *r, GError **error)
 {
   gboolean busy;
   g_mutex_lock (&r->lock);
-  busy = r->busy;
+  busy = r->busy || r->abandoned;
   g_mutex_unlock (&r->lock);
   if (busy)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, "the request is running");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, _ ("the request is running"));
   return !busy;
 }
 
@@ -110,8 +113,8 @@ check_place (AxonInferRequest *r, const gchar *what, const gchar *name, const Ax
       (g_str_has_prefix (theirs, device) && (theirs[n] == '\0' || theirs[n] == '.')))
     return TRUE;
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "%s \"%s\": the tensor lies in memory of %s, the model runs on %s; copy it with "
-               "axon_tensor_copy_to()",
+               _ ("%s \"%s\": the tensor lies in memory of %s, the model runs on %s; copy it with "
+                  "axon_tensor_copy_to()"),
                what, name, theirs, device);
   return FALSE;
 }
@@ -127,8 +130,8 @@ axon_infer_request_check_tensor (const gchar *what, const gchar *name, AxonDType
     return TRUE;
   expected = axon_shape_to_string (shape);
   got = axon_shape_to_string (axon_tensor_get_shape (tensor));
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s \"%s\": expected %s%s, got %s%s", what,
-               name, axon_dtype_get_name (dtype), expected,
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s \"%s\": expected %s%s, got %s%s"),
+               what, name, axon_dtype_get_name (dtype), expected,
                axon_dtype_get_name (axon_tensor_get_dtype (tensor)), got);
   return FALSE;
 }
@@ -187,9 +190,10 @@ check_batch (AxonInferRequest *r, guint index, AxonTensor *const *tensors, guint
   AxonShape item = *axon_compiled_model_get_input_shape (r->compiled, index);
   const gchar *layout = axon_compiled_model_get_input_layout (r->compiled, index);
   if (item.rank < 1 || (layout != NULL && layout[0] != 'N')) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "input \"%s\": several tensors need a batch as first dimension, the layout is %s",
-                 name, layout ? layout : "[]");
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("input \"%s\": several tensors need a batch as first dimension, the layout is %s"), name,
+        layout ? layout : "[]");
     return FALSE;
   }
   if (n == 0 || (item.dims[0] >= 0 && item.dims[0] != n)) {
@@ -208,8 +212,8 @@ check_batch (AxonInferRequest *r, guint index, AxonTensor *const *tensors, guint
     if (!axon_shape_equal (axon_tensor_get_shape (tensors[i]),
                            axon_tensor_get_shape (tensors[0]))) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                   "input \"%s\": tensor %u of the batch has another shape than the first", name,
-                   i);
+                   _ ("input \"%s\": tensor %u of the batch has another shape than the first"),
+                   name, i);
       return FALSE;
     }
   }

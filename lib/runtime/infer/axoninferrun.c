@@ -7,8 +7,12 @@
  * direct one (requests behind requests) runs in the thread that ended the run. */
 #include "axoninferrequest-private.h"
 #include "axoncompiledmodel-private.h"
+#include "axonwatchdog-private.h"
 #include "../../base/axontrace-private.h"
 #include "../../base/axonwork-private.h"
+
+#include "config.h"
+#include <glib/gi18n-lib.h>
 
 typedef struct {
   AxonInferRequest *request;
@@ -38,7 +42,7 @@ call_back (G_GNUC_UNUSED guint stream, gpointer user_data)
 }
 
 void
-axon_infer_request_complete (AxonInferRequest *r, GError *error)
+axon_infer_request_end (AxonInferRequest *r, GError *error)
 {
   Ending ending = { .request = r };
   gboolean direct;
@@ -69,6 +73,15 @@ axon_infer_request_complete (AxonInferRequest *r, GError *error)
   }
 }
 
+void
+axon_infer_request_complete (AxonInferRequest *r, GError *error)
+{
+  if (axon_watchdog_remove (r))
+    return axon_infer_request_end (r, error);
+  g_clear_error (&error);
+  g_object_unref (r);
+}
+
 static void run_stage (guint stream, gpointer user_data);
 
 static gboolean
@@ -82,13 +95,17 @@ run_body (AxonInferRequest *r, AxonStageFunc func, guint stream, GError **error)
 {
   guint n_stages = axon_compiled_model_get_n_stages (r->compiled);
   if (g_atomic_int_get (&r->cancelled))
-    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled"), FALSE;
+    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("inference was cancelled")),
+           FALSE;
   if (r->stage == 0 && !axon_infer_request_prepare_inputs (r, error))
     return FALSE;
   if (!func (r->compiled, r, stream, error))
     return FALSE;
   if (is_cancelled (r)) /* a kernel may have seen it and stopped */
-    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled"), FALSE;
+    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("inference was cancelled")),
+           FALSE;
+  if (r->stage + 1 == n_stages && !axon_watchdog_finish (r))
+    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "too late"), FALSE;
   return r->stage + 1 < n_stages || axon_infer_request_finish_outputs (r, error);
 }
 
@@ -104,6 +121,8 @@ run_stage (guint stream, gpointer user_data)
   gboolean ok;
   AXON_TRACE_BEGIN (start);
   axon_compiled_model_get_stage (r->compiled, r->stage, &func);
+  if (r->stage == 0)
+    axon_watchdog_enter (r);
   before = axon_work_enter (&work);
   ok = run_body (r, func, stream, &error);
   axon_work_enter (before);
@@ -121,17 +140,20 @@ static gboolean
 begin_run (AxonInferRequest *r, gboolean silent, GError **error)
 {
   gboolean busy;
+  if (!axon_watchdog_check_alive (r, error))
+    return FALSE;
   g_mutex_lock (&r->lock);
-  busy = r->busy;
+  busy = r->busy || r->abandoned;
   if (!busy) {
     r->busy = TRUE;
+    r->finishing = FALSE;
     r->silent = silent;
     r->started++;
     g_atomic_int_set (&r->cancelled, FALSE);
   }
   g_mutex_unlock (&r->lock);
   if (busy)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, "the request is running");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_BUSY, _ ("the request is running"));
   return !busy;
 }
 
@@ -165,8 +187,9 @@ start_run (AxonInferRequest *r, gboolean here, GError **error)
   r->stage = 0;
   if (AXON_COMPILED_MODEL_GET_CLASS (r->compiled)->start != NULL)
     return start_by_plugin (r, error);
+  axon_watchdog_add (r);
   executor = axon_compiled_model_get_stage (r->compiled, 0, &func);
-  if (!here || !axon_compiled_model_runs_in_caller (r->compiled) ||
+  if (!here || axon_watchdog_timeout (r) > 0 || !axon_compiled_model_runs_in_caller (r->compiled) ||
       !axon_executor_try_run_here (executor, run_stage, r))
     axon_executor_run (executor, run_stage, r);
   return TRUE;
@@ -281,6 +304,8 @@ axon_infer_request_cancel (AxonInferRequest *request)
   if (running)
     g_atomic_int_set (&request->cancelled, TRUE);
   g_mutex_unlock (&request->lock);
+  if (running)
+    axon_watchdog_hurry (request);
   if (running && klass->cancel != NULL)
     klass->cancel (request->compiled, request);
 }

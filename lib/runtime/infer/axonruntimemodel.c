@@ -5,6 +5,9 @@
 #include "axoncompiledmodel-private.h"
 #include <axon/axoninferrequest.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /* The nodes as read; the first profiled run strikes out those that run. */
 void
 axon_compiled_model_init_profile (AxonCompiledModel *compiled, AxonModel *model)
@@ -97,7 +100,7 @@ axon_compiled_model_get_runtime_model (AxonCompiledModel *compiled, GError **err
   AxonModel *model;
   if (klass->get_runtime_model == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "device %s does not tell how it runs a model",
+                 _ ("device %s does not tell how it runs a model"),
                  axon_compiled_model_get_device_name (compiled));
     return NULL;
   }

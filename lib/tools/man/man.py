@@ -1,17 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A man page: the lines of PAGE with @OPTIONS@ replaced by what TOOL --help lists. usage: man.py TOOL VERSION PAGE OUT"""
-import os, re, subprocess, sys
+"""A man page: the lines of PAGE with @OPTIONS@ replaced by what HELP, a tool's --help, lists. usage: man.py VERSION HELP PAGE OUT"""
+import re, sys
 
 
 def escape(text):
     return text.replace("\\", "\\e").replace("-", "\\-")
 
 
-def options(tool):
-    listed = subprocess.run([tool, "--help"], capture_output=True, text=True, check=True,
-                            env=dict(os.environ, LC_ALL="C.UTF-8", LANGUAGE="")).stdout
-    for line in listed.splitlines():
+def options(lines):
+    for line in lines:
         found = re.match(r"  (?:(-\w), )?(--[\w-]+)(?:=(\S+))?  +(.*)", line)
         if found:
             short, name, value, blurb = found.groups()
@@ -21,9 +19,10 @@ def options(tool):
             yield escape(blurb)
 
 
-tool, version, page, out = sys.argv[1:]
-listed = list(options(tool))
+version, help_text, page, out = sys.argv[1:]
+with open(help_text, encoding="utf-8") as source:
+    listed = list(options(source))
 if not listed:
-    sys.exit(f"{page}: {tool} --help lists no options")
+    sys.exit(f"{page}: {help_text} lists no options")
 with open(page, encoding="utf-8") as source, open(out, "w", encoding="utf-8") as target:
     target.write(source.read().replace("@OPTIONS@", "\n".join(listed)).replace("@VERSION@", version))

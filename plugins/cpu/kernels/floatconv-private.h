@@ -4,6 +4,7 @@
 
 #include "../cpuplan.h"
 #include "../vector/floatconv.h"
+#include "../vector/half.h"
 
 /* Weights as the model holds them: element (output channel of all groups, input channel of its
  * group, tap) is at out * o + in * i + tap * t. */
@@ -18,9 +19,10 @@ typedef struct {
 
 typedef struct {
   CpuConv conv, wide;
-  gint pixels; /* of conv, of which one of wide is made; 0: there is no such */
-  gfloat *weights, *wide_weights;
-  gsize origin; /* element of the output where the result begins */
+  gint pixels;                    /* of conv, of which one of wide is made; 0: there is no such */
+  gfloat *weights, *wide_weights; /* weights: of kernels of halves, halves */
+  gfloat *factors;                /* nullable */
+  gsize origin;                   /* element of the output where the result begins */
 } CpuFloatLayer;
 
 /* How many pixels of a set up @conv are one of @wide: see CpuFloatWide; 0: it has full vectors, or
@@ -30,10 +32,23 @@ gint cpu_float_conv_widen (CpuConv *wide, const CpuConv *conv, const CpuFloatCon
 /* Fills what CpuConv leaves to it. */
 void cpu_float_conv_setup (CpuConv *conv, const CpuFloatConvKernels *kernels, guint threads);
 
+/* Makes one group of as many as fill a vector, where @conv, not set up yet, has groups of so few
+ * channels. */
+void cpu_float_conv_spread (CpuConv *conv, const CpuFloatConvKernels *kernels);
+
+/* Fills what CpuFloatColumns leaves to it beside @columns->conv, of which parts are bands. */
+void cpu_float_columns_setup (CpuFloatColumns *columns, const CpuFloatConvKernels *kernels,
+                              guint threads);
+
 /* Bytes of the packed weights of a set up @conv, and the packing itself. */
 gsize cpu_float_weights_size (const CpuConv *conv);
 void cpu_float_weights_pack (const CpuConv *conv, const CpuFloatWeights *from,
                              const CpuFloatConvKernels *kernels, gfloat *to);
+
+/* @packed, by cpu_float_weights_pack () for kernels @k of halves, which is spoilt: as halves, and
+ * what products with them are multiplied by, for each output channel of all groups. */
+void cpu_half_weights_pack (const CpuConv *conv, gfloat *packed, const CpuFloatConvKernels *k,
+                            const CpuHalf *half, guint16 *to, gfloat *factors);
 
 /* @from, an element for each output channel of all groups, or for each of a @period that is
  * repeated (0: none is), as the kernels read it. */

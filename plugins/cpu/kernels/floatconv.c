@@ -42,6 +42,14 @@ typedef struct {
   guint8 *scratch;
 } Run;
 
+static CpuFloatConvFunc
+kernel_of (const FloatConv *self, const CpuConv *c)
+{
+  return c->depthwise ? self->kernels->depthwise
+         : c->spread  ? self->kernels->grouped
+                      : self->kernels->dense;
+}
+
 static void
 run_part (gpointer data, gint64 index)
 {
@@ -62,11 +70,12 @@ run_part (gpointer data, gint64 index)
   run.y = r->y + layer->origin;
   run.residual = r->residual ? r->residual + layer->origin : NULL;
   run.weights = layer->weights;
+  run.factors = layer->factors;
   if (layer->pixels > 0)
     run.wide = (CpuFloatWide){ &layer->wide, layer->pixels, layer->wide_weights, p->wide_bias,
                                p->wide_slopes };
-  (layer->conv.depthwise ? p->kernels->depthwise : p->kernels->dense) (
-      &layer->conv, &run, &part, r->scratch + (gsize)cpu_parallel_thread () * p->scratch);
+  kernel_of (p, &layer->conv) (&layer->conv, &run, &part,
+                               r->scratch + (gsize)cpu_parallel_thread () * p->scratch);
 }
 
 static void
@@ -120,6 +129,34 @@ pack_wide (FloatConv *self, const AxonNode *node, CpuFloatLayer *layer,
 }
 
 static void
+pack_halves (FloatConv *self, CpuFloatLayer *layer, const CpuFloatWeights *weights)
+{
+  const CpuConv *c = &layer->conv;
+  gsize n_bytes = cpu_float_weights_size (c);
+  g_autofree gfloat *packed = g_try_malloc (n_bytes);
+  layer->weights = new_memory (self, n_bytes / 2);
+  layer->factors = new_memory (self, (gsize)(c->groups * c->padded) * sizeof (gfloat));
+  self->lacks_memory |= packed == NULL;
+  if (self->lacks_memory)
+    return;
+  cpu_float_weights_pack (c, weights, self->kernels, packed);
+  cpu_half_weights_pack (c, packed, self->kernels, cpu_isa_get ()->vector->half,
+                         (guint16 *)(gpointer)layer->weights, layer->factors);
+}
+
+static void
+pack_layer (FloatConv *self, CpuFloatLayer *layer, const CpuFloatWeights *weights)
+{
+  if (self->kernels->is_half) {
+    pack_halves (self, layer, weights);
+    return;
+  }
+  layer->weights = new_memory (self, cpu_float_weights_size (&layer->conv));
+  if (layer->weights != NULL)
+    cpu_float_weights_pack (&layer->conv, weights, self->kernels, layer->weights);
+}
+
+static void
 pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
 {
   self->bias = pack_array (self, node, 2, &self->layers[0].conv, 0);
@@ -127,9 +164,7 @@ pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
     self->slopes = pack_array (self, node, CPU_CONV_SLOPES, &self->layers[0].conv, 0);
   for (guint i = 0; i < self->n_layers; i++) {
     CpuFloatLayer *layer = &self->layers[i];
-    layer->weights = new_memory (self, cpu_float_weights_size (&layer->conv));
-    if (layer->weights != NULL)
-      cpu_float_weights_pack (&layer->conv, &weights[i], self->kernels, layer->weights);
+    pack_layer (self, layer, &weights[i]);
     if (layer->pixels > 0)
       pack_wide (self, node, layer, &weights[i]);
   }
@@ -147,6 +182,16 @@ setup (FloatConv *self, guint threads)
   }
 }
 
+static const gchar *
+name_of (const FloatConv *self)
+{
+  if (self->kernels->is_half)
+    return "own:dense-f16";
+  if (self->layers[0].conv.depthwise)
+    return "own:depthwise";
+  return self->layers[0].conv.spread ? "own:grouped" : "own:dense";
+}
+
 /* The result lies as @md says. */
 static void
 add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, const CpuMd *md)
@@ -155,8 +200,7 @@ add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x,
   plan->lacks_memory |= self->lacks_memory;
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
-  cpu_plan_add_step (plan, run_float_conv, self, float_conv_free,
-                     self->layers[0].conv.depthwise ? "own:depthwise" : "own:dense", in,
+  cpu_plan_add_step (plan, run_float_conv, self, float_conv_free, name_of (self), in,
                      in[1] != NULL ? 2 : 1, out, 2);
 }
 
@@ -175,10 +219,11 @@ is_ready (const CpuPlan *plan, const AxonNode *node)
 }
 
 static FloatConv *
-float_conv_new (const AxonNode *node)
+float_conv_new (const CpuPlan *plan, const AxonNode *node)
 {
+  const CpuVector *vector = cpu_isa_get ()->vector;
   FloatConv *self = g_new0 (FloatConv, 1);
-  self->kernels = &cpu_isa_get ()->vector->floats;
+  self->kernels = cpu_conv_takes_halves (plan, node) ? vector->halves : &vector->floats;
   self->memory = g_ptr_array_new_with_free_func (free);
   if (cpu_float_posts_init (&self->posts, node))
     return self;
@@ -201,7 +246,7 @@ gboolean
 cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,
                          const CpuFloatWeights *weights)
 {
-  FloatConv *self = float_conv_new (node);
+  FloatConv *self = float_conv_new (plan, node);
   if (self == NULL)
     return FALSE;
   add_layer (self, node, conv, weights, plan->n_threads);
@@ -218,13 +263,14 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   FloatConv *self;
   CpuConv conv;
   if (!is_ready (plan, node) || !cpu_conv_init (&conv, node, axon_tensor_get_shape (w)) ||
-      (self = float_conv_new (node)) == NULL)
+      (self = float_conv_new (plan, node)) == NULL)
     return FALSE;
   weights.data = axon_tensor_get_data (w);
   weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
   weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
   x = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &conv)
                                        : cpu_conv_source (plan, node, 0, &conv);
+  cpu_float_conv_spread (&conv, self->kernels);
   add_layer (self, node, &conv, &weights, plan->n_threads);
   add_step (plan, node, self, x);
   return TRUE;
@@ -265,7 +311,7 @@ build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   CpuTensor *x;
   CpuConv conv;
   if (!is_ready (plan, node) || !cpu_conv_init_transposed (&conv, &window, node, 1) ||
-      (self = float_conv_new (node)) == NULL)
+      (self = float_conv_new (plan, node)) == NULL)
     return FALSE;
   outs = (gsize)axon_tensor_get_dim (w, 1);
   channels = (gsize)(node->inputs[0]->type.shape.dims[1] / axon_node_get_int (node, "group"));

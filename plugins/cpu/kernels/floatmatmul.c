@@ -4,6 +4,7 @@
  * With few rows the weights come from memory, once for each frame: our kernels fetch them while
  * they multiply those before. With many rows, and where its products are of another kind (AVX2),
  * oneDNN is as fast or faster. */
+#include "convchoice.h"
 #include "floatconv-private.h"
 #include "../onednn/cpudnn.h"
 
@@ -82,7 +83,7 @@ build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   CpuFloatWeights weights = { .tap = 1 };
   gint inner, columns;
   CpuConv conv;
-  if (!is_ready (node) || !is_ours (a))
+  if (!is_ready (node) || !(is_ours (a) || cpu_conv_takes_halves (plan, node)))
     return FALSE;
   inner = (gint)a->dims[a->rank - 1];
   columns = (gint)b->dims[b->rank - (transposed ? 2 : 1)];

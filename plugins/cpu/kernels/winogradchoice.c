@@ -2,6 +2,7 @@
 /* Which convolutions are computed after Winograd, and by which tiles. */
 #include "winograd-private.h"
 
+#include "convchoice.h"
 #include "convparts.h"
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
@@ -19,6 +20,9 @@ fits (const CpuConv *c)
  * it is fetched ahead, and where convolutions are computed as they are defined. */
 #define FAR 30
 #define FAR_DEFINITION 64
+
+/* Where products are made in half precision, they take this share of the time. */
+#define HALF 0.55
 
 /* Transforming one channel of a tile. */
 typedef struct {
@@ -47,17 +51,22 @@ cost_of (const CpuConv *c, const Transform *t)
 }
 
 static gdouble
-cost_of_definition (const CpuConv *c)
+cost_of_definition (const CpuConv *c, gboolean half)
 {
   gdouble pixels = (gdouble)c->frames * c->out_h * c->out_w;
-  return cost_of_products (pixels, 9. * c->channels * c->out_channels, FAR_DEFINITION);
+  return cost_of_products (pixels, 9. * c->channels * c->out_channels, FAR_DEFINITION) *
+         (half ? HALF : 1);
 }
+
+#define BLOCK 8 /* what oneDNN makes of rows where it wants blocks */
 
 gint
 cpu_winograd_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {
   const CpuTensor *x = cpu_plan_input (plan, node, 0);
-  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
+  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape)
+               : plan->channels_last || cpu_dnn_is_channels_last () ? 0
+                                                                    : BLOCK;
   return block > 0 && block % lanes == 0 && c->channels % block == 0 && c->out_channels % block == 0
              ? block
              : 0;
@@ -75,10 +84,11 @@ gint
 cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
 {
   const CpuWinogradLimits *limits = &plan->winograd;
-  gdouble least = limits->all > 0 ? G_MAXDOUBLE : cost_of_definition (c);
+  gdouble least =
+      limits->all > 0 ? G_MAXDOUBLE : cost_of_definition (c, cpu_conv_takes_halves (plan, node));
   gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes;
   /* plans of tails are made while a frame waits */
-  if (!limits->enabled || plan->packed != NULL || !fits (c) ||
+  if (!limits->enabled || plan->packed != NULL || !fits (c) || cpu_conv_takes_bf16 (plan, node) ||
       (limits->all == 0 && !has_layout (plan, node, c, lanes)))
     return 0;
   for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {

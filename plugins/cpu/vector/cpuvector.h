@@ -28,6 +28,7 @@ typedef struct {
   CpuInt8Kernels int8;
   const CpuChannels *channels;
   CpuFloatConvKernels floats;
+  const CpuFloatConvKernels *halves; /* NULL: there are no instructions for them */
   const CpuEltwise *eltwise;
   const CpuHalf *half;
   const CpuImage *image;
@@ -48,5 +49,6 @@ typedef struct {
 /* One per static library of meson.build; those of other architectures and the emulated ones are
  * only declared where they are linked. */
 extern const CpuVector cpu_vector_portable, cpu_vector_sse41, cpu_vector_avx2, cpu_vector_avx2_vnni,
-    cpu_vector_avx512, cpu_vector_avx512_vnni, cpu_vector_neon, cpu_vector_neon_dotprod;
+    cpu_vector_avx512, cpu_vector_avx512_vnni, cpu_vector_avx512_fp16, cpu_vector_neon,
+    cpu_vector_neon_dotprod, cpu_vector_neon_fp16;
 extern const CpuVector cpu_vector_emulated_32, cpu_vector_emulated_64;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolution of floats, channels last: dense and grouped, and depthwise. A matrix product is a
+/* Convolution of floats, channels last: dense, grouped, depthwise. A matrix product is a
  * convolution of one pixel.
  *
  * Weights are packed by floatconvpack.c. One thread runs one CpuConvPart; parts of a convolution
@@ -21,14 +21,26 @@ typedef struct {
 typedef struct {
   const gfloat *x;
   gfloat *y;
-  const gfloat *residual; /* added to the result, as y lies; NULL: none */
-  const gfloat *weights, *bias;
+  const gfloat *residual;       /* added to the result, as y lies; NULL: none */
+  const gfloat *weights, *bias; /* weights: of kernels of halves, halves */
+  const gfloat *factors; /* halves: what the products of an output channel are multiplied with */
   const gfloat *slopes;  /* below 0, by channel; NULL: none */
   gboolean slopes_last;  /* they come after the residual, not before */
   CpuPost before, after; /* of adding the residual */
   CpuFloatWide wide;
 } CpuFloatConvRun;
 
+/* A convolution of few output channels: those of all columns of its filter are the channels of
+ * @products, by filters that are one column wide, and are added where the columns meet. */
+typedef struct {
+  CpuConv conv;
+  CpuConv products; /* as wide as the source; its parts are those of all */
+  gsize heads[2];   /* where products, and a row of sums, begin in a thread's scratch */
+} CpuFloatColumns;
+
+/* @run: weights of the products; a vector of @conv's bias, then zeros, the products' own. */
+typedef void (*CpuFloatColumnsFunc) (const CpuFloatColumns *columns, const CpuFloatConvRun *run,
+                                     const CpuConvPart *part, guint8 *scratch);
 typedef void (*CpuFloatConvFunc) (const CpuConv *conv, const CpuFloatConvRun *run,
                                   const CpuConvPart *part, guint8 *scratch);
 
@@ -37,5 +49,7 @@ typedef struct {
   gint vectors; /* of output channels, of a tile */
   gint pixels;  /* of a tile */
   gint strip;   /* vectors of channels of a depthwise tile */
-  CpuFloatConvFunc dense, depthwise;
+  gboolean is_half;
+  CpuFloatConvFunc dense, grouped, depthwise;
+  CpuFloatColumnsFunc columns;
 } CpuFloatConvKernels;

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Dense and grouped convolution of floats, compiled per instruction set.
- *
- * A row of the filter is one run of consecutive elements of the source, so that every filter is a
- * list of runs. A tile of pixels x vectors of output channels stays in registers over all of them.
- * What a part reads is laid out with its padding first, unless it can be read where it lies. Where
- * channels of the source are planes, a run is a row of the filter in one of them. */
-#include "floatfinish.h"
+/* Dense and grouped convolution of floats, compiled per instruction set. */
+#include "level.h"
+
+#define DENSE_SOURCE gfloat
+#define DENSE_WEIGHT gfloat
+#define DENSE_LANES CPU_LANES
+#define DENSE_SUMS CPU_FLOAT_SUMS
+#include "densetile.h"
 #include "floattile.h"
-
-#include <string.h>
-
-/* What a tile adds: @n elements of each run, from the taps' places on, and their weights. */
-typedef struct {
-  const gint *taps;
-  gint n_taps, n;
-  const gfloat *w;
-  const gfloat *from; /* what it is added to: for each pixel @again elements further */
-  gsize again;
-  const gfloat *ahead; /* weights that come next: a line of them is fetched with each product */
-} Chunk;
 
 /* Sums of @nr pixels, @step elements apart, and @mr vectors of channels. */
 CPU_INLINE void
@@ -39,19 +28,6 @@ tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint 
   float_put (out, c, mr, nr);
 }
 
-typedef void (*TileFunc) (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k);
-
-#define TILE(mr, nr)                                                                               \
-  static void tile_##mr##_##nr (const CpuFloatOut *out, const gfloat *p, gsize step,               \
-                                const Chunk *k)                                                    \
-  {                                                                                                \
-    tile (out, p, step, k, mr, nr);                                                                \
-  }
-#define NAME(mr, nr) tile_##mr##_##nr,
-#define TO_6(M, mr) M (mr, 1) M (mr, 2) M (mr, 3) M (mr, 4) M (mr, 5) M (mr, 6)
-#define TO_8(M, mr) TO_6 (M, mr) M (mr, 7) M (mr, 8)
-#define TO_12(M, mr) TO_8 (M, mr) M (mr, 9) M (mr, 10) M (mr, 11) M (mr, 12)
-
 #if CPU_REGISTERS == 32
 TO_12 (TILE, 1)
 TO_12 (TILE, 2)
@@ -67,181 +43,24 @@ static const TileFunc tiles[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS] = { { TO_12 (NA
                                                                      { TO_6 (NAME, 2) } };
 #endif
 
-/* The source as the tiles read it: where the part's first pixel is, and how far it is to others. */
-typedef struct {
-  const gfloat *data;
-  gsize pixel, row; /* elements from one output pixel to the next, one output row to the next */
-} Patch;
+static const gint *const tile_pixels = float_tile_pixels;
 
-/* What a part reads of the source, with its padding. */
-typedef struct {
-  gint top, left, rows, width;
-} Area;
-
-/* One row of the source, whose pixels have @n elements. */
-static void
-lay_row (const CpuConv *c, const gfloat *x, gsize n, const Area *a, gfloat *to)
+/* Of a pixel, mostly: few, and a call for each would take longer. */
+static inline void
+lay_elements (gfloat *to, const gfloat *from, gsize n)
 {
-  gint from = CLAMP (-a->left, 0, a->width), until = CLAMP (c->in_w - a->left, from, a->width);
-  memset (to, 0, (gsize)from * n * sizeof *to);
-  x += (gssize)(a->left + from) * (gssize)c->x_pixel;
-  to += (gsize)from * n;
-  if (c->x_pixel == n)
-    memcpy (to, x, (gsize)(until - from) * n * sizeof *to);
+  if (n % CPU_LANES == 0 && n <= 16 * CPU_LANES)
+    for (gsize i = 0; i < n; i += CPU_LANES)
+      vector_store (to + i, vector_load (from + i));
   else
-    for (gint i = 0; i < until - from; i++)
-      memcpy (to + (gsize)i * n, x + (gsize)i * c->x_pixel, n * sizeof *to);
-  to += (gsize)(until - from) * n;
-  memset (to, 0, (gsize)(a->width - until) * n * sizeof *to);
+    memcpy (to, from, n * sizeof *to);
 }
 
-static void
-lay_plane (const CpuConv *c, const gfloat *x, gsize n, const Area *a, gfloat *to)
-{
-  gsize row = (gsize)a->width * n;
-  for (gint y = a->top; y < a->top + a->rows; y++, to += row)
-    if (y < 0 || y >= c->in_h)
-      memset (to, 0, row * sizeof *to);
-    else
-      lay_row (c, x + (gsize)y * c->x_row, n, a, to);
-}
-
-/* Where the runs begin, in rows and planes so many elements long. */
-static void
-list_taps (const CpuConv *c, gsize pixel, gsize row, gsize plane, gint *taps)
-{
-  gint n = c->n_taps / cpu_conv_count_planes (c), columns = n / c->kernel_h;
-  for (gint t = 0; t < c->n_taps; t++)
-    taps[t] = (gint)(t / n * (gssize)plane + t % n / columns * c->dilation_h * (gssize)row +
-                     t % columns * c->dilation_w * (gssize)pixel);
-}
-
-static Patch
-lay_out (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part, gint *taps,
-         gfloat *scratch)
-{
-  const gfloat *x =
-      run->x + (gsize)part->frame * c->x_frame + (gsize)part->group * (gsize)c->channels;
-  Area a = { .top = part->y0 * c->stride_h - c->pad_top,
-             .left = part->x0 * c->stride_w - c->pad_left,
-             .rows =
-                 (part->y1 - part->y0 - 1) * c->stride_h + (c->kernel_h - 1) * c->dilation_h + 1,
-             .width =
-                 (part->x1 - part->x0 - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1 };
-  gint planes = cpu_conv_count_planes (c);
-  gsize pixel = c->direct ? c->x_pixel : (gsize)(c->channels / planes);
-  gsize row = c->direct ? c->x_row : (gsize)a.width * pixel;
-  gsize plane = c->direct ? c->x_plane : (gsize)a.rows * row;
-  Patch patch = { scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
-  list_taps (c, pixel, row, plane, taps);
-  if (c->direct)
-    patch.data = x + (gssize)a.top * (gssize)row + (gssize)a.left * (gssize)pixel;
-  else
-    for (gint i = 0; i < planes; i++)
-      lay_plane (c, x + (gsize)i * c->x_plane, pixel, &a, scratch + (gsize)i * plane);
-  return patch;
-}
-
-/* The output channels of one panel, of one part. */
-typedef struct {
-  const CpuConv *conv;
-  const CpuFloatConvRun *run;
-  const CpuConvPart *part;
-  Patch patch;
-  CpuFloatTile tile;
-  gint first;                /* output channel of the group */
-  gboolean is_plain, is_end; /* is_end: the part's last panel */
-  gint at;                   /* of the one tap of a chunk */
-} Panel;
-
-/* All pixels of the part by some of what they are sums of. @sums: of all pixels, or of one tile
- * where all is summed at once. */
-static void
-run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboolean is_last)
-{
-  const CpuConv *c = p->conv;
-  CpuFloatTile *t = &p->tile;
-  gint cols = p->part->x1 - p->part->x0, most = float_tile_pixels[t->mr - 1];
-  gint blocks = (cols + most - 1) / most;
-  gsize pixel = (gsize)(t->mr * CPU_LANES);
-  gsize products = (gsize)(chunk->n_taps * chunk->n), ahead = 0;
-  const gfloat *next = p->is_end && is_last ? chunk->w : chunk->w + products * pixel;
-  Chunk k = *chunk;
-  for (gint y = p->part->y0; y < p->part->y1; y++)
-    for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
-      gint x = (gint)((gint64)cols * b / blocks);
-      t->nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
-      gsize at = (gsize)p->part->frame * c->y_frame + (gsize)y * c->y_row +
-                 (gsize)(p->part->x0 + x) * c->y_pixel +
-                 (gsize)(p->part->group * c->out_channels + p->first);
-      CpuFloatOut out =
-          is_last && p->is_plain ? float_out_plain (t, at) : float_out_to (sums, pixel);
-      k.ahead = next + ahead;
-      ahead = ahead + products * CPU_LINE < products * pixel ? ahead + products * CPU_LINE : 0;
-      if (!is_first) {
-        k.from = sums;
-        k.again = pixel;
-      }
-      tiles[t->mr - 1][t->nr - 1](
-          &out, p->patch.data + (gsize)(y - p->part->y0) * p->patch.row + (gsize)x * p->patch.pixel,
-          p->patch.pixel, &k);
-      if (is_last && !p->is_plain)
-        float_finish (t, sums, at);
-      if (!is_first || !is_last)
-        sums += (gsize)t->nr * pixel;
-    }
-}
-
-/* Taps one by one, each in chunks that leave their weights in the cache. */
-static void
-run_chunks (Panel *p, Chunk *k, gint *taps, gfloat *sums)
-{
-  const CpuConv *c = p->conv;
-  gint n_taps = c->n_taps, length = c->tap_size;
-  k->n_taps = 1;
-  for (gint t = 0; t < n_taps; t++)
-    for (gint from = 0; from < length; from += c->chunk) {
-      p->at = taps[t] + from;
-      k->taps = &p->at;
-      k->n = MIN (c->chunk, length - from);
-      run_chunk (p, k, sums, t == 0 && from == 0, t == n_taps - 1 && from + k->n == length);
-      k->w += (gsize)(k->n * p->tile.mr * CPU_LANES);
-    }
-}
-
-static void
-run_panel (Panel *p, gint *taps, gint panel, gfloat *scratch)
-{
-  gfloat sums[CPU_FLOAT_SUMS] __attribute__ ((aligned (64)));
-  const CpuConv *c = p->conv;
-  CpuFloatTile *t = &p->tile;
-  gint vector = cpu_conv_panel_start (c, CPU_LANES, panel);
-  Chunk k = { .taps = taps, .n_taps = c->n_taps, .n = c->tap_size };
-  gsize at;
-  p->first = vector * CPU_LANES;
-  t->mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector;
-  t->channels = MIN (c->out_channels - p->first, t->mr * CPU_LANES);
-  at = (gsize)p->part->group * (gsize)c->padded + (gsize)p->first;
-  t->slopes = p->run->slopes ? p->run->slopes + at : NULL;
-  p->is_plain = float_is_plain (t);
-  p->is_end = panel + 1 == p->part->panel1;
-  k.w = p->run->weights + at * (gsize)c->n_taps * (gsize)c->tap_size;
-  k.from = p->run->bias + at;
-  if (c->chunk == 0)
-    run_chunk (p, &k, sums, TRUE, TRUE);
-  else
-    run_chunks (p, &k, taps, scratch);
-}
+#include "densepanel.h"
 
 void
 CPU_NAME (cpu_float_dense) (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part,
                             guint8 *scratch)
 {
-  gint *taps = (gint *)(gpointer)scratch;
-  gfloat *sums = (gfloat *)(gpointer)(scratch + c->heads[0]);
-  Panel p = { .conv = c, .run = run, .part = part };
-  p.tile = (CpuFloatTile){ .run = run, .pixel = c->y_pixel };
-  p.patch = lay_out (c, run, part, taps, (gfloat *)(gpointer)(scratch + c->heads[1]));
-  for (gint i = part->panel0; i < part->panel1; i++)
-    run_panel (&p, taps, i, sums);
+  run_panels (c, run, part, scratch);
 }

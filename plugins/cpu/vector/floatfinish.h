@@ -15,7 +15,7 @@
 typedef struct {
   const CpuFloatConvRun *run;
   gint mr, nr;          /* vectors of channels, pixels */
-  gint channels;        /* that there are: the last vector may have fewer */
+  gint channels;        /* that there are: the last vectors may have fewer, or none */
   gsize pixel;          /* elements from one pixel of the destination to the next */
   const gfloat *slopes; /* from the first channel on; NULL: none */
 } CpuFloatTile;
@@ -119,7 +119,8 @@ CPU_INLINE gboolean
 float_is_plain (const CpuFloatTile *t)
 {
   const CpuFloatConvRun *run = t->run;
-  return (CPU_MASKS || t->channels == t->mr * CPU_LANES) &&
+  gint whole = (t->mr - (CPU_MASKS ? 1 : 0)) * CPU_LANES;
+  return (CPU_MASKS ? t->channels > whole : t->channels == whole) &&
          (run->residual == NULL || run->before.kind == CPU_POST_NONE) &&
          float_is_limit (&run->before) && float_is_limit (&run->after) &&
          (run->before.kind == CPU_POST_NONE || run->after.kind == CPU_POST_NONE);
@@ -215,7 +216,7 @@ float_load_add (VF32 *to, const gfloat *from, gint n)
   VF32 v = splat_float (0);
   if (n >= CPU_LANES)
     v = *(const VF32 *)from;
-  else
+  else if (n > 0)
     float_copy_some ((gfloat *)&v, from, n);
   *to += v;
 }

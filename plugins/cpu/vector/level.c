@@ -2,6 +2,14 @@
 /* The table of one instruction set. */
 #include "level.h"
 
+#ifdef CPU_HAS_HALVES
+static const CpuFloatConvKernels halves = { .lanes = 2 * CPU_LANES,
+                                            .vectors = CPU_HALF_VECTORS,
+                                            .pixels = CPU_FLOAT_PIXELS,
+                                            .is_half = TRUE,
+                                            .dense = CPU_NAME (cpu_half_dense) };
+#endif
+
 const CpuVector CPU_NAME (cpu_vector) = {
   .int8 = { .lanes = CPU_LANES,
             .pixels = CPU_INT8_PIXELS,
@@ -15,7 +23,12 @@ const CpuVector CPU_NAME (cpu_vector) = {
               .pixels = CPU_FLOAT_PIXELS,
               .strip = CPU_FLOAT_STRIP,
               .dense = CPU_NAME (cpu_float_dense),
-              .depthwise = CPU_NAME (cpu_float_depthwise) },
+              .grouped = CPU_NAME (cpu_float_grouped),
+              .depthwise = CPU_NAME (cpu_float_depthwise),
+              .columns = CPU_NAME (cpu_float_columns) },
+#ifdef CPU_HAS_HALVES
+  .halves = &halves,
+#endif
   .eltwise = &CPU_NAME (cpu_eltwise),
   .half = &CPU_NAME (cpu_half),
   .image = &CPU_NAME (cpu_image),

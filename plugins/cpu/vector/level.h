@@ -28,8 +28,22 @@ void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *r
 
 void CPU_NAME (cpu_float_dense) (const CpuConv *conv, const CpuFloatConvRun *run,
                                  const CpuConvPart *part, guint8 *scratch);
+void CPU_NAME (cpu_float_grouped) (const CpuConv *conv, const CpuFloatConvRun *run,
+                                   const CpuConvPart *part, guint8 *scratch);
+void CPU_NAME (cpu_float_columns) (const CpuFloatColumns *columns, const CpuFloatConvRun *run,
+                                   const CpuConvPart *part, guint8 *scratch);
 void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun *run,
                                      const CpuConvPart *part, guint8 *scratch);
+
+/* Vectors of halves of output channels of a tile, at most; and levels that have such. */
+#define CPU_HALF_VECTORS 2
+#if (defined(__AVX512FP16__) || defined(__ARM_FEATURE_FP16_VECTOR_ARITHMETIC)) &&                  \
+    !defined(CPU_EMULATED)
+#define CPU_HAS_HALVES
+#endif
+
+void CPU_NAME (cpu_half_dense) (const CpuConv *conv, const CpuFloatConvRun *run,
+                                const CpuConvPart *part, guint8 *scratch);
 
 /* Vectors of output channels of a product after Winograd. */
 #define CPU_WINOGRAD_VECTORS 2
