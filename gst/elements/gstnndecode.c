@@ -147,6 +147,7 @@ gst_nn_decode_stop (GstBaseTransform *base)
   g_clear_pointer (&self->gallery, gst_nn_gallery_free);
   gst_nn_decoder_choice_clear (&self->choice);
   forget_results (self);
+  g_ptr_array_set_size (self->floats, 0);
   return TRUE;
 }
 
@@ -222,6 +223,14 @@ gst_nn_decode_get_property (GObject *object, guint id, GValue *value, GParamSpec
   GST_OBJECT_UNLOCK (self);
 }
 
+/* Of a list that has gaps. */
+static void
+tensor_free (gpointer tensor)
+{
+  if (tensor != NULL)
+    axon_tensor_unref (tensor);
+}
+
 static void
 gst_nn_decode_finalize (GObject *object)
 {
@@ -230,6 +239,7 @@ gst_nn_decode_finalize (GObject *object)
   gst_nn_stats_free (self->stats);
   g_free (self->gallery_path);
   g_array_unref (self->candidates);
+  g_ptr_array_unref (self->floats);
   g_ptr_array_unref (self->parts);
   g_array_unref (self->tiles);
   gst_nn_track_memory_free (self->memory);
@@ -319,6 +329,7 @@ gst_nn_decode_init (GstNnDecode *self)
   self->parts = g_ptr_array_new ();
   self->tiles = g_array_new (FALSE, TRUE, sizeof (GstNnTile));
   self->candidates = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
+  self->floats = g_ptr_array_new_with_free_func (tensor_free);
   gst_nn_model_props_init (&self->props);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

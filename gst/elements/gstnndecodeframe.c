@@ -73,20 +73,41 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   return TRUE;
 }
 
+/* The tensor that output @index of this shape was converted into before, or a new one. */
+static AxonTensor *
+get_floats (GstNnDecode *self, guint index, const AxonShape *shape)
+{
+  AxonTensor **place;
+  if (index >= self->floats->len)
+    g_ptr_array_set_size (self->floats, (gint)index + 1);
+  place = (AxonTensor **)(gpointer)&g_ptr_array_index (self->floats, index);
+  if (*place == NULL || axon_tensor_is_shared (*place) ||
+      !axon_shape_equal (axon_tensor_get_shape (*place), shape)) {
+    g_clear_pointer (place, axon_tensor_unref);
+    *place = axon_tensor_new (AXON_DTYPE_F32, shape, NULL);
+  }
+  return *place;
+}
+
 /* Decoders read f32, one number after another. */
 static AxonTensor *
-as_dense_floats (AxonTensor *tensor)
+as_dense_floats (GstNnDecode *self, guint index, AxonTensor *tensor)
 {
   g_autoptr (AxonTensor) host = axon_tensor_to_host (tensor, NULL);
-  return host != NULL ? axon_tensor_convert (host, AXON_DTYPE_F32, NULL) : NULL;
+  AxonTensor *floats;
+  if (host == NULL || axon_tensor_get_dtype (host) == AXON_DTYPE_F32)
+    return g_steal_pointer (&host);
+  floats = get_floats (self, index, axon_tensor_get_shape (host));
+  return floats != NULL && axon_tensor_convert_to (host, floats, NULL) ? axon_tensor_ref (floats)
+                                                                       : NULL;
 }
 
 static GPtrArray *
-as_floats (GPtrArray *tensors)
+as_floats (GstNnDecode *self, GPtrArray *tensors)
 {
   GPtrArray *list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   for (guint i = 0; i < tensors->len; i++) {
-    AxonTensor *t = as_dense_floats (g_ptr_array_index (tensors, i));
+    AxonTensor *t = as_dense_floats (self, i, g_ptr_array_index (tensors, i));
     if (t != NULL)
       g_ptr_array_add (list, t);
   }
@@ -155,7 +176,7 @@ say_skeletons (GstNnDecode *self, const GstNnDescription *d, GstNnResultMeta *re
 static gboolean
 decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
 {
-  g_autoptr (GPtrArray) floats = as_floats (meta->tensors);
+  g_autoptr (GPtrArray) floats = as_floats (self, meta->tensors);
   GstNnDecodeInput in = { 0 };
   guint max, first = gst_nn_result_meta_get_n_objects (result);
   GST_OBJECT_LOCK (self);

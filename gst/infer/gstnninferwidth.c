@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Inputs of models are pictures of one width at least. */
+/* What the model leaves free is -1. */
 static gboolean
 read_shape (const GstNnInferModel *m, AxonPictureShape *picture)
 {

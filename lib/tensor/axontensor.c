@@ -192,17 +192,46 @@ axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape)
 AxonTensor *
 axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error)
 {
-  AxonTensor *out;
+  g_autoptr (AxonTensor) out = NULL;
   if (tensor->dtype == dtype)
     return axon_tensor_ref (tensor);
   out = axon_tensor_new (dtype, &tensor->shape, error);
-  if (out != NULL && tensor->dense && tensor->data != NULL) {
-    axon_dtype_convert (tensor->dtype, tensor->data, dtype, out->data, tensor->numel);
-    return out;
+  return out != NULL && axon_tensor_convert_to (tensor, out, error) ? g_steal_pointer (&out) : NULL;
+}
+
+/**
+ * axon_tensor_convert_to:
+ * @tensor: a tensor
+ * @destination: a tensor of the same shape, in host memory, its elements side by side
+ * @error: return location
+ *
+ * Writes the elements of @tensor to @destination, converted to its type, saturating to integers.
+ *
+ * Returns: %TRUE on success; %AXON_ERROR_ARGUMENT where @destination is another
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_tensor_convert_to (AxonTensor *tensor, AxonTensor *destination, GError **error)
+{
+  AxonDType dtype = destination->dtype;
+  if (!axon_shape_equal (&tensor->shape, &destination->shape) || !destination->dense ||
+      destination->data == NULL) {
+    g_autofree gchar *expected = axon_shape_to_string (&tensor->shape);
+    g_autofree gchar *got = axon_shape_to_string (&destination->shape);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        "cannot convert into %s%s: expected a contiguous tensor in host memory of shape %s",
+        axon_dtype_get_name (dtype), got, expected);
+    return FALSE;
   }
-  for (gsize i = 0; out != NULL && i < tensor->numel; i++)
-    axon_dtype_store (dtype, out->data, i, axon_tensor_get_value (tensor, i));
-  return out;
+  if (tensor->dense && tensor->data != NULL) {
+    axon_dtype_convert (tensor->dtype, tensor->data, dtype, destination->data, tensor->numel);
+    return TRUE;
+  }
+  for (gsize i = 0; i < tensor->numel; i++)
+    axon_dtype_store (dtype, destination->data, i, axon_tensor_get_value (tensor, i));
+  return TRUE;
 }
 
 /**

@@ -250,7 +250,7 @@ wait_for_all (CpuPool *pool)
 static void
 run_job (CpuPool *pool, guint n, gboolean may_skip, CpuPartFunc func, gpointer data)
 {
-  Ticket number = (pool->ticket >> 40) + 1;
+  Ticket number = (LOAD (&pool->ticket) >> 40) + 1; /* idle workers may still try to claim */
   pool->func = func;
   pool->data = data;
   pool->work = axon_work_get ();

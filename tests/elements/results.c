@@ -359,6 +359,30 @@ a_probe_that_fits_nothing_is_one_warning (void)
   gst_harness_teardown (h);
 }
 
+/* They are converted into memory of the frame before; shapes may change. */
+static void
+halves_are_decoded_frame_by_frame (void)
+{
+  GstHarness *h = gst_harness_new_parse ("nndecode threshold=0.1 top-k=1");
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=RGB,width=64,height=64,framerate=30/1");
+  for (guint i = 0; i < 8; i++) {
+    AxonShape s = AXON_SHAPE (1, i < 5 ? 3 : 4);
+    g_autoptr (AxonTensor) t = axon_tensor_new (AXON_DTYPE_F16, &s, NULL);
+    guint best = i % 3;
+    GstNnAttribute *a;
+    GstBuffer *out;
+    for (gsize k = 0; k < axon_tensor_get_numel (t); k++)
+      axon_dtype_store (AXON_DTYPE_F16, axon_tensor_get_data (t), k, k == best ? 9 : 1);
+    out = gst_harness_push_and_pull (h, buffer_with_tensors (h, t, NULL, 64, 64, 64, 64));
+    a = gst_nn_object_get_attribute (
+        gst_nn_result_meta_get_frame (gst_buffer_get_nn_result_meta (out)), 0);
+    g_assert_nonnull (a);
+    g_assert_cmpint (gst_nn_attribute_get_class_id (a), ==, best);
+    gst_buffer_unref (out);
+  }
+  gst_harness_teardown (h);
+}
+
 static void
 numbers_that_are_none_are_no_results (void)
 {
@@ -483,6 +507,7 @@ main (int argc, char **argv)
   ADD (the_overlay_draws_the_box_in_every_format);
   ADD (overlays_built_in_one_thread_draw_in_several);
   ADD (a_probe_that_fits_nothing_is_one_warning);
+  ADD (halves_are_decoded_frame_by_frame);
   ADD (numbers_that_are_none_are_no_results);
   ADD (labels_of_the_element_leave_the_models_decoder);
   ADD (the_ball_is_found_in_every_format_on_every_path);

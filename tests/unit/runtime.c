@@ -49,6 +49,41 @@ the_callback_is_called_once_and_wait_returns_after_it (void)
   g_assert_cmpint (calls, ==, 20);
 }
 
+/* Of a megabyte and more: outputs leave, are used somewhere for a while, and go. */
+static void
+memory_of_outputs_that_left_comes_back (void)
+{
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1, 300000);
+  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, "TEMPLATE", NULL, NULL, NULL, NULL, NULL);
+  g_autoptr (AxonInferRequest) r = axon_compiled_model_create_infer_request (compiled);
+  g_autoptr (AxonTensor) x = test_random (&s, 3);
+  AxonTensor *left[3];
+  gconstpointer first;
+  g_assert_true (axon_infer_request_set_input_tensor (r, 0, x, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (left); i++) {
+    g_assert_true (axon_infer_request_infer (r, NULL));
+    left[i] = axon_infer_request_get_output_tensor (r, 0);
+  }
+  first = axon_tensor_get_data (left[0]);
+  g_assert_true (axon_tensor_get_data (left[1]) != first);
+  axon_tensor_unref (left[0]);
+  g_assert_true (axon_infer_request_infer (r, NULL));
+  left[0] = axon_infer_request_get_output_tensor (r, 0);
+  g_assert_true (axon_tensor_get_data (left[0]) == first);
+  g_clear_object (&r);
+  g_clear_object (&compiled); /* what is in use goes with its tensor */
+  for (guint i = 0; i < G_N_ELEMENTS (left); i++) {
+    for (gsize k = 0; k < 300000; k += 1000)
+      g_assert_cmpfloat (axon_tensor_get_value (left[i], k), ==,
+                         MAX (axon_tensor_get_value (x, k), 0));
+    axon_tensor_unref (left[i]);
+  }
+}
+
 static void
 a_running_request_says_busy (void)
 {
@@ -232,6 +267,7 @@ main (int argc, char **argv)
   ADD (an_output_that_is_held_is_not_written_again);
   ADD (a_wrong_tensor_says_expected_and_got);
   ADD (an_unknown_device_lists_what_was_searched);
+  ADD (memory_of_outputs_that_left_comes_back);
   ADD (all_wrong_properties_are_named_at_once);
   ADD (every_property_can_be_read_and_every_writable_one_set_back);
   ADD (compiling_can_be_cancelled);

@@ -54,6 +54,20 @@ converted_tensors_have_what_is_loaded_and_stored (void)
 }
 
 static void
+a_tensor_of_another_shape_is_not_converted_into (void)
+{
+  AxonShape shape = AXON_SHAPE (3), other = AXON_SHAPE (4);
+  g_autoptr (AxonTensor) x = test_tensor (&shape, (gfloat[]){ 1, 2, 3 });
+  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_F16, &shape, NULL);
+  g_autoptr (AxonTensor) z = axon_tensor_new (AXON_DTYPE_F16, &other, NULL);
+  g_autoptr (GError) error = NULL;
+  g_assert_true (axon_tensor_convert_to (x, y, &error));
+  g_assert_cmpfloat (axon_tensor_get_value (y, 2), ==, 3);
+  g_assert_false (axon_tensor_convert_to (x, z, &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+}
+
+static void
 small_floats_saturate_or_overflow_as_asked (void)
 {
   guint8 code;
@@ -332,6 +346,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   ADD (small_floats_round_trip);
   ADD (converted_tensors_have_what_is_loaded_and_stored);
+  ADD (a_tensor_of_another_shape_is_not_converted_into);
   ADD (small_floats_saturate_or_overflow_as_asked);
   ADD (strings_are_copied_with_their_tensor);
   ADD (a_sequence_shares_its_items);

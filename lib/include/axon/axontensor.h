@@ -44,6 +44,8 @@ AXON_API void axon_tensor_set_string (AxonTensor *tensor, gsize index, const gch
 AXON_API AxonTensor *axon_tensor_get_item (const AxonTensor *tensor, gsize index);
 AXON_API AxonTensor *axon_tensor_reshape (AxonTensor *tensor, const AxonShape *shape);
 AXON_API AxonTensor *axon_tensor_convert (AxonTensor *tensor, AxonDType dtype, GError **error);
+AXON_API gboolean axon_tensor_convert_to (AxonTensor *tensor, AxonTensor *destination,
+                                          GError **error);
 AXON_API AxonTensor *axon_tensor_ref (AxonTensor *tensor);
 AXON_API void axon_tensor_unref (AxonTensor *tensor);
 AXON_API AxonDType axon_tensor_get_dtype (const AxonTensor *tensor);

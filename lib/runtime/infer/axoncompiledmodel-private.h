@@ -6,6 +6,7 @@
 
 #include <axon/plugin/axonwork.h>
 #include "../core/axonproperty-private.h"
+#include "axontensorpool.h"
 
 typedef struct {
   gchar *name;
@@ -26,6 +27,7 @@ typedef struct {
   gchar *model_name;
   AxonRemoteContext *context;      /* compiled with, or NULL */
   AxonRemoteContext *host_context; /* of tensors that requests make, or NULL */
+  AxonTensorPool *pool;            /* of those without a host context */
   GArray *inputs, *outputs;        /* AxonPort */
   AxonBudget *budget;              /* that it was compiled within: what its runs take, too */
   guint timeout;                   /* ms that a run may take; 0: for ever */

@@ -45,6 +45,7 @@ axon_compiled_model_init (AxonCompiledModel *compiled)
   priv->inputs = g_array_new (FALSE, TRUE, sizeof (AxonPort));
   priv->outputs = g_array_new (FALSE, TRUE, sizeof (AxonPort));
   priv->stages = g_array_new (FALSE, FALSE, sizeof (AxonStage));
+  priv->pool = axon_tensor_pool_new ();
   g_array_set_clear_func (priv->inputs, port_clear);
   g_array_set_clear_func (priv->outputs, port_clear);
   g_array_set_clear_func (priv->stages, stage_clear);
@@ -57,6 +58,7 @@ axon_compiled_model_finalize (GObject *object)
   AxonCompiledModelPrivate *priv =
       axon_compiled_model_get_instance_private (AXON_COMPILED_MODEL (object));
   g_array_unref (priv->stages);
+  axon_tensor_pool_close (priv->pool);
   g_clear_pointer (&priv->budget, axon_budget_unref);
   g_clear_pointer (&priv->config, axon_config_free);
   g_array_unref (priv->inputs);
@@ -209,7 +211,7 @@ axon_compiled_model_new_tensor (AxonCompiledModel *compiled, AxonDType dtype,
   AxonCompiledModelPrivate *priv = axon_compiled_model_get_instance_private (compiled);
   return priv->host_context
              ? axon_remote_context_create_host_tensor (priv->host_context, dtype, shape, error)
-             : axon_tensor_new (dtype, shape, error);
+             : axon_tensor_pool_take (priv->pool, dtype, shape, error);
 }
 
 /**
