@@ -24,8 +24,8 @@ build() {
 }
 
 (umask 022; TZ=UTC LC_ALL=C.UTF-8 build "$folder/one" "-j2" "$@")
-(umask 027; TZ=Pacific/Apia LC_ALL=C LANGUAGE=de build "$folder/another/longer path" "-j3" "$@")
-if ! diff "$folder/one/list" "$folder/another/longer path/list"; then
+(umask 027; TZ=Pacific/Apia LC_ALL=C LANGUAGE=de build "$folder/another/and-longer-path" "-j3" "$@")
+if ! diff "$folder/one/list" "$folder/another/and-longer-path/list"; then
   echo "not ok: the files above differ"
   exit 1
 fi
