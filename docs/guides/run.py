@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs every block ```sh of the guides, those of a page one after the other in a folder of the page's own, where
+"""Runs every block ```sh of the guides and of docs/appliances.md, those of a page one after the other in a folder of the page's own, where
 pipelines and docs are those of the source. "```sh data" needs the folder of models and media, "```sh skip" is not run
 (it installs something). What fails is named with file and line. usage: run.py SOURCE DATA [PAGE...]"""
 import glob, os, re, subprocess, sys, tempfile
@@ -48,7 +48,7 @@ def try_page(path, source, data):
 
 def main(source, data, *pages):
     source, data = os.path.abspath(source), os.path.abspath(os.environ.get("AXON_TEST_DATA", data))
-    pages = pages or sorted(glob.glob(os.path.join(source, "docs/guides/*.md")))
+    pages = pages or sorted(glob.glob(os.path.join(source, "docs/guides/*.md"))) + [os.path.join(source, "docs/appliances.md")]
     sys.exit(1 if sum(try_page(os.path.abspath(page), source, data) for page in pages) else 0)
 
 

@@ -131,9 +131,9 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
     gst_nn_say_keypoint (in, object, x + (gdouble)p[0], y + (gdouble)p[1], 1);
   }
   if (net.columns == 4 + 2 * 6)
-    gst_nn_say_skeleton (object, "face-6");
+    gst_nn_say_skeleton (object, "face6");
   else if (net.columns == 4 + 2 * 7)
-    gst_nn_say_skeleton (object, "palm-7");
+    gst_nn_say_skeleton (object, "palm7");
 }
 
 const GstNnDecoder gst_nn_decoder_blazeface = {

@@ -14,3 +14,14 @@ typedef struct {
 gboolean gst_nn_anchor_grids_fit (const GstNnDecodeInput *in, const GstNnAnchorForm *form);
 void gst_nn_anchor_grids_decode (const GstNnDecodeInput *in, const GstNnAnchorForm *form,
                                  GArray *objects);
+
+/* fits() and decode() of a decoder whose grids are of @form. */
+#define GST_NN_DEFINE_ANCHORS_DECODER(form)                                                        \
+  static gboolean fits (const GstNnDecodeInput *in)                                                \
+  {                                                                                                \
+    return gst_nn_anchor_grids_fit (in, &form);                                                    \
+  }                                                                                                \
+  static void decode (const GstNnDecodeInput *in, GArray *objects)                                 \
+  {                                                                                                \
+    gst_nn_anchor_grids_decode (in, &form, objects);                                               \
+  }

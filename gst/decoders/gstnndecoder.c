@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnndecoder.h"
 #include "gstnnlists.h"
+#include "elements/gstnnelement.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -63,7 +64,7 @@ gst_nn_decoder_name_get_type (void)
         n++;
       }
     }
-    g_once_init_leave (&type, g_enum_register_static ("GstNnDecoderName", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnDecoderName", values));
   }
   return type;
 }

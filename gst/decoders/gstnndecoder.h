@@ -136,5 +136,7 @@ void gst_nn_say_values (const GstNnDecodeInput *in, GstNnObject *object, guint c
 /* Adds the attribute @name with the label of a class; @label NULL: that of the description. */
 void gst_nn_say_class (const GstNnDecodeInput *in, GstNnObject *object, const gchar *name,
                        gint class_id, const gchar *label, gdouble score);
-/* Says which of an object's keypoints belong together. */
+/* Says which of an object's keypoints belong together, where it has as many as the skeleton. */
 void gst_nn_say_skeleton (GstNnObject *object, const gchar *name);
+/* The names of skeletons, and "auto", which is 0. */
+GType gst_nn_skeleton_name_get_type (void);

@@ -73,3 +73,22 @@ void gst_nn_rows_say_keypoints (const GstNnRows *rows, const GstNnDecodeInput *i
 /* Says the mask of an object of gst_nn_rows_decode(). */
 void gst_nn_rows_say_mask (const GstNnDecodeInput *in, GstNnRowsFind find,
                            const GstNnDetection *found, GstNnObject *object);
+
+/* fits() and decode() of a decoder whose table @find finds; detail(), too, of one with masks. */
+#define GST_NN_DEFINE_ROWS_DECODER(find)                                                           \
+  static gboolean fits (const GstNnDecodeInput *in)                                                \
+  {                                                                                                \
+    GstNnRows rows;                                                                                \
+    return find (in, &rows);                                                                       \
+  }                                                                                                \
+  static void decode (const GstNnDecodeInput *in, GArray *objects)                                 \
+  {                                                                                                \
+    gst_nn_rows_decode (in, find, objects);                                                        \
+  }
+#define GST_NN_DEFINE_MASKS_DECODER(find)                                                          \
+  GST_NN_DEFINE_ROWS_DECODER (find)                                                                \
+  static void detail (const GstNnDecodeInput *in, const GstNnDetection *found,                     \
+                      GstNnObject *object)                                                         \
+  {                                                                                                \
+    gst_nn_rows_say_mask (in, find, found, object);                                                \
+  }

@@ -65,7 +65,7 @@ whole (const GstNnDecodeInput *in, GstNnObject *target)
   for (gint64 joint = 0; joint < map.channels; joint++)
     say_joint (&map, in, target, joint);
   if (map.channels == 17)
-    gst_nn_say_skeleton (target, "coco-17");
+    gst_nn_say_skeleton (target, "coco17");
 }
 
 const GstNnDecoder gst_nn_decoder_heatmap_pose = {

@@ -45,7 +45,7 @@ say_joints (const GstNnDecodeInput *in, GstNnObject *object, const gfloat *v)
   for (guint i = 0; i < JOINTS; i++, v += 3)
     gst_nn_say_keypoint (in, object, (gdouble)v[1] * in->width, (gdouble)v[0] * in->height,
                          (gdouble)v[2]);
-  gst_nn_say_skeleton (object, "coco-17");
+  gst_nn_say_skeleton (object, "coco17");
 }
 
 static void

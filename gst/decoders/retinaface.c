@@ -87,7 +87,7 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
   for (gint k = 0; k < 10; k += 2)
     gst_nn_say_keypoint (in, object, p[0] + (gdouble)f.points[10 * found->row + k] * CENTER * p[2],
                          p[1] + (gdouble)f.points[10 * found->row + k + 1] * CENTER * p[3], 1);
-  gst_nn_say_skeleton (object, "face-5");
+  gst_nn_say_skeleton (object, "face5");
 }
 
 const GstNnDecoder gst_nn_decoder_retinaface = {

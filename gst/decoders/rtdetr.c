@@ -50,15 +50,30 @@ recognises (const GstNnDecodeInput *in)
 }
 
 static void
+add_object (const GstNnDecodeInput *in, const Queries *q, gint64 class_id, GArray *objects)
+{
+  const gfloat *b = q->boxes + q->scores.i * q->step;
+  gdouble value = gst_nn_row_at (&q->scores, q->scores.first_class + class_id);
+  gdouble score = q->scores.is_logit ? gst_nn_sigmoid (value) : value;
+  if (score >= in->threshold)
+    gst_nn_add_object (objects, (gdouble)(b[0] - b[2] / 2) * in->width,
+                       (gdouble)(b[1] - b[3] / 2) * in->height, (gdouble)b[2] * in->width,
+                       (gdouble)b[3] * in->height, score, (gint)class_id);
+}
+
+/* The best of all classes of all queries, of which one may have several (PostProcessor of
+ * github.com/lyuwenyu/RT-DETR); Ultralytics takes the best class of each. */
+static void
 decode (const GstNnDecodeInput *in, GArray *objects)
 {
   Queries q;
-  find_both (in, &q);
+  if (!find_both (in, &q))
+    return;
   while (gst_nn_rows_next (&q.scores, in->threshold)) {
-    const gfloat *b = q.boxes + q.scores.i * q.step;
-    gst_nn_add_object (objects, (gdouble)(b[0] - b[2] / 2) * in->width,
-                       (gdouble)(b[1] - b[3] / 2) * in->height, (gdouble)b[2] * in->width,
-                       (gdouble)b[3] * in->height, q.scores.score, q.scores.class_id);
+    if (in->tensors->len == 1)
+      add_object (in, &q, q.scores.class_id, objects);
+    for (gint64 k = 0; in->tensors->len == 2 && k < q.scores.n_classes; k++)
+      add_object (in, &q, k, objects);
   }
 }
 

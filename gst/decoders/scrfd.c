@@ -75,7 +75,7 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
   for (gint k = 0; k < 10; k += 2)
     gst_nn_say_keypoint (in, object, (gdouble)((gfloat)column + p[k]) * s,
                          (gdouble)((gfloat)row + p[k + 1]) * s, 1);
-  gst_nn_say_skeleton (object, "face-5");
+  gst_nn_say_skeleton (object, "face5");
 }
 
 const GstNnDecoder gst_nn_decoder_scrfd = {

@@ -58,7 +58,7 @@ whole (const GstNnDecodeInput *in, GstNnObject *target)
                          (gdouble)(row * in->height) / (gdouble)head.y_places, MAX (score, 0));
   }
   if (head.joints == 17)
-    gst_nn_say_skeleton (target, "coco-17");
+    gst_nn_say_skeleton (target, "coco17");
 }
 
 const GstNnDecoder gst_nn_decoder_simcc = {

@@ -15,12 +15,7 @@ find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
          c % 3 == 0 && gst_nn_rows_init_final (rows, in, 0, c);
 }
 
-static gboolean
-fits (const GstNnDecodeInput *in)
-{
-  GstNnRows rows;
-  return find_rows (in, &rows);
-}
+GST_NN_DEFINE_ROWS_DECODER (find_rows)
 
 /* COCO's points, and no classifier; others are told by the name. */
 static gboolean
@@ -32,12 +27,6 @@ recognises (const GstNnDecodeInput *in)
 }
 
 static void
-decode (const GstNnDecodeInput *in, GArray *objects)
-{
-  gst_nn_rows_decode (in, find_rows, objects);
-}
-
-static void
 detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object)
 {
   GstNnRows rows;
@@ -45,7 +34,7 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
     return;
   gst_nn_rows_say_keypoints (&rows, in, object, 3);
   if (rows.columns == 6 + 3 * N_COCO)
-    gst_nn_say_skeleton (object, "coco-17");
+    gst_nn_say_skeleton (object, "coco17");
 }
 
 const GstNnDecoder gst_nn_decoder_yolo26_pose = {

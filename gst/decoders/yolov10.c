@@ -13,24 +13,13 @@ find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
   return in->tensors->len == 1 && gst_nn_rows_init_final (rows, in, 0, 6);
 }
 
-static gboolean
-fits (const GstNnDecodeInput *in)
-{
-  GstNnRows rows;
-  return find_rows (in, &rows);
-}
+GST_NN_DEFINE_ROWS_DECODER (find_rows)
 
 static gboolean
 recognises (const GstNnDecodeInput *in)
 {
   GstNnRows rows;
   return gst_nn_shape_at (in, 0)->rank == 3 && find_rows (in, &rows) && rows.n <= MOST;
-}
-
-static void
-decode (const GstNnDecodeInput *in, GArray *objects)
-{
-  gst_nn_rows_decode (in, find_rows, objects);
 }
 
 const GstNnDecoder gst_nn_decoder_yolov10 = {

@@ -15,17 +15,7 @@ static const GstNnAnchorForm form = {
   .spreads = { NULL, spread, spread, NULL },
 };
 
-static gboolean
-fits (const GstNnDecodeInput *in)
-{
-  return gst_nn_anchor_grids_fit (in, &form);
-}
-
-static void
-decode (const GstNnDecodeInput *in, GArray *objects)
-{
-  gst_nn_anchor_grids_decode (in, &form, objects);
-}
+GST_NN_DEFINE_ANCHORS_DECODER (form)
 
 const GstNnDecoder gst_nn_decoder_yolov3 = {
   .name = "yolov3",

@@ -14,24 +14,7 @@ find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
   return TRUE;
 }
 
-static gboolean
-fits (const GstNnDecodeInput *in)
-{
-  GstNnRows rows;
-  return find_rows (in, &rows);
-}
-
-static void
-decode (const GstNnDecodeInput *in, GArray *objects)
-{
-  gst_nn_rows_decode (in, find_rows, objects);
-}
-
-static void
-detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object)
-{
-  gst_nn_rows_say_mask (in, find_rows, found, object);
-}
+GST_NN_DEFINE_MASKS_DECODER (find_rows)
 
 const GstNnDecoder gst_nn_decoder_yolov5_seg = {
   .name = "yolov5-seg",

@@ -10,18 +10,7 @@ find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
   return in->tensors->len == 1 && gst_nn_rows_init_cells (rows, in, 0, 1, 4);
 }
 
-static gboolean
-fits (const GstNnDecodeInput *in)
-{
-  GstNnRows rows;
-  return find_rows (in, &rows);
-}
-
-static void
-decode (const GstNnDecodeInput *in, GArray *objects)
-{
-  gst_nn_rows_decode (in, find_rows, objects);
-}
+GST_NN_DEFINE_ROWS_DECODER (find_rows)
 
 const GstNnDecoder gst_nn_decoder_yolov8 = {
   .name = "yolov8",

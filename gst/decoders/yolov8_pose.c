@@ -27,12 +27,7 @@ find_rows (const GstNnDecodeInput *in, GstNnRows *rows)
   return n > 0 && n % count_numbers (rows) == 0;
 }
 
-static gboolean
-fits (const GstNnDecodeInput *in)
-{
-  GstNnRows rows;
-  return find_rows (in, &rows);
-}
+GST_NN_DEFINE_ROWS_DECODER (find_rows)
 
 /* One class with keypoints; a list of labels may also be shorter than a detector's classes. */
 static gboolean
@@ -44,12 +39,6 @@ recognises (const GstNnDecodeInput *in)
 }
 
 static void
-decode (const GstNnDecodeInput *in, GArray *objects)
-{
-  gst_nn_rows_decode (in, find_rows, objects);
-}
-
-static void
 detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *object)
 {
   GstNnRows rows;
@@ -57,7 +46,7 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
     return;
   gst_nn_rows_say_keypoints (&rows, in, object, count_numbers (&rows));
   if (rows.columns - rows.detail == count_numbers (&rows) * N_COCO)
-    gst_nn_say_skeleton (object, "coco-17");
+    gst_nn_say_skeleton (object, "coco17");
 }
 
 const GstNnDecoder gst_nn_decoder_yolov8_pose = {

@@ -82,7 +82,7 @@ detail (const GstNnDecodeInput *in, const GstNnDetection *found, GstNnObject *ob
   for (gint k = 0; k < 10; k += 2)
     gst_nn_say_keypoint (in, object, ((gdouble)g.points[10 * i + k] + (gdouble)(i % g.columns)) * s,
                          ((gdouble)g.points[10 * i + k + 1] + (gdouble)(i / g.columns)) * s, 1);
-  gst_nn_say_skeleton (object, "face-5");
+  gst_nn_say_skeleton (object, "face5");
 }
 
 const GstNnDecoder gst_nn_decoder_yunet = {

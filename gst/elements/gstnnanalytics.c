@@ -220,10 +220,13 @@ gst_nn_analytics_class_init (GstNnAnalyticsClass *klass)
   object_class->set_property = gst_nn_analytics_set_property;
   object_class->get_property = gst_nn_analytics_get_property;
   object_class->finalize = gst_nn_analytics_finalize;
-  g_object_class_install_property (object_class, PROP_SETTINGS,
-                                   g_param_spec_string ("settings", "Settings",
-                                                        _ ("Zones, lines and heat map, in JSON"),
-                                                        NULL, playing));
+  g_object_class_install_property (
+      object_class, PROP_SETTINGS,
+      g_param_spec_string (
+          "settings", "Settings",
+          _ ("Zones, lines and heat map, in JSON: "
+             "{\"lines\":[{\"name\":\"door\",\"from\":[0.2,0.5],\"to\":[0.8,0.5]}]}"),
+          NULL, playing));
   g_object_class_install_property (
       object_class, PROP_SETTINGS_LOCATION,
       g_param_spec_string ("settings-location", "Settings location",

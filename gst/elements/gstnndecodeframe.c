@@ -137,13 +137,27 @@ iou_threshold_of (GstNnDecode *self, const GstNnDescription *d)
   return first_said (self, &self->iou_threshold, d ? d->iou_threshold : -1, DEFAULT_IOU_THRESHOLD);
 }
 
+/* Which keypoints of the frame, and of its objects from @first on, belong together, where that is
+ * said by more than the decoder. */
+static void
+say_skeletons (GstNnDecode *self, const GstNnDescription *d, GstNnResultMeta *result, guint first)
+{
+  const gchar *name = self->override->skeleton ? self->override->skeleton : d ? d->skeleton : NULL;
+  GstNnObject *o = gst_nn_result_meta_get_frame (result);
+  for (guint i = first; name != NULL && o != NULL; i++) {
+    if (gst_nn_object_get_n_keypoints (o) > 0)
+      gst_nn_say_skeleton (o, name);
+    o = gst_nn_result_meta_get_object (result, i);
+  }
+}
+
 /* What the outputs mean, into @result. FALSE: an error was posted. */
 static gboolean
 decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
 {
   g_autoptr (GPtrArray) floats = as_floats (meta->tensors);
   GstNnDecodeInput in = { 0 };
-  guint max;
+  guint max, first = gst_nn_result_meta_get_n_objects (result);
   GST_OBJECT_LOCK (self);
   in.top_k = self->top_k;
   max = self->max_objects;
@@ -163,6 +177,7 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   in.threshold = self->used_threshold = threshold_of (self, in.description);
   gst_nn_decode_into (result, self->choice.decoder, &in, iou_threshold_of (self, in.description),
                       max, pts, self->candidates);
+  say_skeletons (self, in.description, result, first);
   gst_nn_stats_count (self->stats, COUNT_DECODED);
   return TRUE;
 }

@@ -222,8 +222,9 @@ gst_nn_fps_class_init (GstNnFpsClass *klass)
                          playing));
   g_object_class_install_property (
       object_class, PROP_FPS,
-      g_param_spec_double ("fps", "Frames per second", _ ("Of this stream, in the last interval"),
-                           0, G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+      g_param_spec_double ("fps", "Frames per second",
+                           _ ("Frames per second of this stream, in the last interval"), 0,
+                           G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   base->start = gst_nn_fps_start;
   base->stop = gst_nn_fps_stop;
   base->sink_event = gst_nn_fps_sink_event;

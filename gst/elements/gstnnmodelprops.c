@@ -240,6 +240,7 @@ static const Kind kinds[] = {
   { "resize", GST_NN_MODEL_PICTURES, &an_enum, .get_enum = gst_nn_resize_get_type },
   { "activation", GST_NN_MODEL_RESULTS, &an_enum, .get_enum = gst_nn_activation_get_type },
   { "decoder", GST_NN_MODEL_RESULTS, &an_enum, .get_enum = gst_nn_decoder_name_get_type },
+  { "skeleton", GST_NN_MODEL_RESULTS, &an_enum, .get_enum = gst_nn_skeleton_name_get_type },
   { "pad-value", GST_NN_MODEL_PICTURES, &a_double, .none = -1, .max = 255,
     .more = N_ ("; -1: as the model's description says") },
   { "crop-fraction", GST_NN_MODEL_PICTURES, &a_double, .none = 0, .max = 1,

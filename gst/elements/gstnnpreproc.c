@@ -355,7 +355,10 @@ gst_nn_preproc_class_init (GstNnPreprocClass *klass)
           ready));
   g_object_class_install_property (
       object_class, PROP_DEVICE,
-      g_param_spec_string ("device", "Device", _ ("Where to run"), "CPU", ready));
+      g_param_spec_string (
+          "device", "Device",
+          _ ("Device that prepares the pictures, such as CPU or GPU; axon-inspect lists devices"),
+          "CPU", ready));
   gst_nn_model_props_install (object_class, GST_NN_MODEL_PICTURES, GST_PARAM_MUTABLE_READY);
   base->transform_caps = gst_nn_preproc_transform_caps;
   base->fixate_caps = gst_nn_preproc_fixate_caps;

@@ -23,7 +23,7 @@ typedef struct {
   gdouble margin, overlap;
   gboolean is_square;
   guint interval; /* frames of a track from one inference to the next; 0: once */
-  GValue tiles; /* of ints */
+  GValue tiles;   /* of ints */
   /* what they say */
   guint n_columns, n_rows; /* 0: nonsense */
   gchar **classes;         /* or NULL: all */

@@ -405,8 +405,7 @@ static const AxonDescriptionKey keys[] = {
   { "max-width", AXON_FIELD_MAX_WIDTH, set_max_width, get_max_width, FALSE,
     N_ ("Up to where each picture is as wide as it is for its height, where the model leaves its "
         "width free") },
-  { "decoder", AXON_FIELD_DECODER, set_decoder, get_decoder, FALSE,
-    N_ ("Decoder of the outputs") },
+  { "decoder", AXON_FIELD_DECODER, set_decoder, get_decoder, FALSE, N_ ("Decoder of the outputs") },
   { "anchors", AXON_FIELD_ANCHORS, set_anchors, get_anchors, FALSE,
     N_ ("Widths and heights of anchors in pixels, finest grid first") },
   { "strides", AXON_FIELD_STRIDES, set_strides, get_strides, FALSE,

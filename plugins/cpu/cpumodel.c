@@ -147,7 +147,7 @@ cpu_model_get_property (AxonCompiledModel *compiled, const gchar *key, GError **
 {
   CpuModel *self = (CpuModel *)compiled;
   if (g_str_equal (key, "INFERENCE_PRECISION_HINT"))
-    return g_variant_new_string (self->options.half ? "f16" : "f32");
+    return g_variant_new_string (axon_dtype_get_name (self->options.products));
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
   return NULL;
 }
@@ -181,6 +181,47 @@ known_shapes (const AxonModel *model, AxonShape *shapes)
   return TRUE;
 }
 
+/* Microseconds, roughly: of a multiplication and its addition, and of making an element; and of
+ * waking the threads of a stream, with which a run of less is slower than alone in its caller's. */
+#define OPERATION 1e-5
+#define ELEMENT 1e-3
+#define WAKING 50
+
+static gboolean
+has_body (const AxonNode *node)
+{
+  for (guint i = 0; i < node->attrs->len; i++)
+    if (((const AxonAttr *)g_ptr_array_index (node->attrs, i))->graph != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+/* FALSE where only a run knows shapes, or how often something is done. */
+static gboolean
+is_small (AxonModel *model)
+{
+  gdouble elements = 0;
+  for (guint i = 0; i < model->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (model->nodes, i);
+    if (has_body (node))
+      return FALSE;
+    for (guint k = 0; k < node->n_outputs; k++) {
+      gint64 n = node->outputs[k] ? axon_shape_get_numel (&node->outputs[k]->type.shape) : 0;
+      if (n < 0)
+        return FALSE;
+      elements += (gdouble)n;
+    }
+  }
+  return axon_model_get_flops (model) * OPERATION + elements * ELEMENT < WAKING;
+}
+
+/* AXON_CPU_ALL_THREADS in the environment: however small it is, as tests of threads want it. */
+static guint
+useful_threads (AxonModel *model, const CpuThreads *threads)
+{
+  return g_getenv ("AXON_CPU_ALL_THREADS") == NULL && is_small (model) ? 1 : threads->threads;
+}
+
 typedef struct {
   CpuModel *self;
   const AxonShape *shapes;
@@ -209,11 +250,13 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   g_autofree AxonShape *shapes = g_new0 (AxonShape, transformed->inputs->len + 1);
   guint capacity = (guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY");
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
-  axon_compiled_model_set_runs_in_caller (compiled, cpu_threads_fit_any (threads));
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);
   self->threads = *threads;
+  self->threads.threads = useful_threads (transformed, threads);
+  axon_compiled_model_set_runs_in_caller (compiled, cpu_threads_fit_any (&self->threads));
   self->options = *options;
+  self->options.n_threads = self->threads.threads;
   self->entries = axon_plan_cache_new (capacity, cpu_entry_fits, cpu_entry_ref, cpu_entry_unref);
   self->tails = axon_plan_cache_new (capacity * TAILS_PER_ENTRY, cpu_entry_fits, cpu_entry_ref,
                                      cpu_entry_unref);

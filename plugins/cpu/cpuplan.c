@@ -163,32 +163,48 @@ same_layout (const CpuTensor *t, const CpuMd *md)
   return same;
 }
 
-/* The input in layout @md (NULL: row-major); a conversion is made once and kept. */
+static CpuTensor *
+convert (CpuPlan *plan, CpuTensor *tensor, AxonDType dtype, const CpuMd *md)
+{
+  CpuTensor *converted;
+  if (tensor->dtype == dtype && same_layout (tensor, md))
+    return tensor;
+  converted = cpu_plan_scratch (plan, dtype, &tensor->shape, md);
+  cpu_dnn_add_reorder (plan, tensor, converted);
+  return converted;
+}
+
+/* The input as @dtype, in layout @md (NULL: row-major); a conversion is made once and kept. */
 CpuTensor *
-cpu_plan_input_as (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md)
+cpu_plan_input_of (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dtype,
+                   const CpuMd *md)
 {
   CpuTensor *first = cpu_plan_input (plan, node, index), *converted;
   GPtrArray *reps;
   if (first == NULL)
     return NULL;
   reps = reps_of (plan, axon_node_get_input (node, index));
-  for (guint i = 0; i < reps->len; i++)
-    if (same_layout (g_ptr_array_index (reps, i), md))
-      return g_ptr_array_index (reps, i);
-  converted = cpu_plan_convert (plan, first, md);
+  for (guint i = 0; i < reps->len; i++) {
+    CpuTensor *rep = g_ptr_array_index (reps, i);
+    if (rep->dtype == dtype && same_layout (rep, md))
+      return rep;
+  }
+  converted = convert (plan, first, dtype, md);
   g_ptr_array_add (reps, converted);
   return converted;
 }
 
 CpuTensor *
+cpu_plan_input_as (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md)
+{
+  const CpuTensor *first = cpu_plan_input (plan, node, index);
+  return first ? cpu_plan_input_of (plan, node, index, first->dtype, md) : NULL;
+}
+
+CpuTensor *
 cpu_plan_convert (CpuPlan *plan, CpuTensor *tensor, const CpuMd *md)
 {
-  CpuTensor *converted;
-  if (same_layout (tensor, md))
-    return tensor;
-  converted = cpu_plan_scratch (plan, tensor->dtype, &tensor->shape, md);
-  cpu_dnn_add_reorder (plan, tensor, converted);
-  return converted;
+  return convert (plan, tensor, tensor->dtype, md);
 }
 
 CpuTensor *
@@ -451,7 +467,7 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   plan->extensions = g_ptr_array_ref (extensions);
   plan->n_threads = options->n_threads;
   plan->winograd = options->winograd;
-  plan->half = options->half;
+  plan->products = options->products;
   plan->packed = packed;
   plan->channels_last = cpu_conv_prefers_channels_last (model);
   plan->steps = g_ptr_array_new_with_free_func (step_free);

@@ -75,7 +75,8 @@ typedef struct {
 typedef struct {
   guint n_threads;
   CpuWinogradLimits winograd;
-  gboolean half; /* sums of products may be computed in half precision: there are kernels for it */
+  AxonDType products; /* that products of floats may be computed in: f32, or f16 or bf16, for which
+                         there are kernels then */
 } CpuPlanOptions;
 
 struct _CpuPlan {
@@ -92,7 +93,7 @@ struct _CpuPlan {
   gboolean lacks_memory; /* what the node that is being built asked for */
   guint n_threads;
   CpuWinogradLimits winograd; /* bytes: that are left */
-  gboolean half;              /* see CpuPlanOptions */
+  AxonDType products;         /* see CpuPlanOptions */
   gboolean channels_last;     /* convolutions of floats: see kernels/convchoice.c */
   CpuPacked *packed;          /* nullable; while building */
   GStrv disabled; /* families of kernels that are left out, while building, as the next */
@@ -127,6 +128,8 @@ GStrv cpu_families_disabled (GError **error);
 
 /* Building */
 CpuTensor *cpu_plan_input (CpuPlan *plan, const AxonNode *node, guint index);
+CpuTensor *cpu_plan_input_of (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dtype,
+                              const CpuMd *md);
 CpuTensor *cpu_plan_input_as (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md);
 CpuTensor *cpu_plan_output (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md);
 CpuTensor *cpu_plan_alias (CpuPlan *plan, const AxonNode *node, guint index, CpuTensor *source,

@@ -4,6 +4,7 @@
 #include "cpumodel.h"
 #include "cpuproperties.h"
 #include "cputhreads.h"
+#include "onednn/cpudnn.h"
 #include "kernels/extensionconfig.h"
 #include "passes/cpupasses.h"
 
@@ -88,17 +89,35 @@ choose_winograd (const AxonConfig *config)
   return limits;
 }
 
-/* What was wished for and is not there is said. */
 static gboolean
-choose_half (AxonPlugin *plugin, const AxonConfig *config)
+has_halves (void)
 {
-  const CpuIsa *isa = cpu_isa_get ();
-  if (!g_str_equal (axon_config_get_string (config, "INFERENCE_PRECISION_HINT"), "f16"))
-    return FALSE;
-  if (isa->vector->halves == NULL)
-    axon_plugin_log (plugin, config, "LOG_WARNING",
-                     "%s computes nothing in half precision: f32 is used", isa->name);
-  return isa->vector->halves != NULL;
+  return cpu_isa_get ()->vector->halves != NULL;
+}
+
+/* What was wished for and is not there is said. */
+static AxonDType
+choose_products (AxonPlugin *plugin, const AxonConfig *config)
+{
+  static const struct {
+    const gchar *hint;
+    AxonDType products;
+    gboolean (*is_there) (void);
+  } rows[] = { { "f16", AXON_DTYPE_F16, has_halves },
+               { "bf16", AXON_DTYPE_BF16, cpu_dnn_has_bf16_tiles } };
+  const gchar *hint = axon_config_get_string (config, "INFERENCE_PRECISION_HINT");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    if (!g_str_equal (hint, rows[i].hint))
+      continue;
+    if (rows[i].is_there ())
+      return rows[i].products;
+    axon_plugin_log (
+        plugin, config, "LOG_WARNING",
+        "INFERENCE_PRECISION_HINT %s: %s does not compute in it, or not faster: f32 is "
+        "used",
+        hint, cpu_isa_get ()->name);
+  }
+  return AXON_DTYPE_F32;
 }
 
 static GPtrArray *
@@ -119,7 +138,7 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed, const 
   CpuThreads threads;
   guint streams = choose_threads (config, &threads);
   CpuPlanOptions options = { threads.threads, choose_winograd (config),
-                             choose_half (plugin, config) };
+                             choose_products (plugin, config) };
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
   g_autoptr (AxonExecutor) executor = axon_config_get_bool (config, "EXCLUSIVE_ASYNC_REQUESTS")
                                           ? axon_executor_manager_get ("CPU", 1)

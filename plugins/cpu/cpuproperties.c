@@ -31,8 +31,8 @@ const AxonPropertySpec cpu_properties[] = {
     .flags = AXON_RW,
     .default_text = "f32",
     .choices = "f32 f16 bf16 dynamic",
-    .blurb = N_ ("Type that products may be computed in; f16 needs a processor that computes in "
-                 "it, everything else is computed in f32") },
+    .blurb = N_ ("Type that products may be computed in: f16 and bf16 where the processor has "
+                 "faster instructions for them, else f32") },
   { .key = "PERFORMANCE_HINT",
     .flags = AXON_RW,
     .default_text = "LATENCY",

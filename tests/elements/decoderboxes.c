@@ -368,6 +368,37 @@ without_a_geometry_the_frame_was_stretched_to_the_input (void)
   }
 }
 
+/* As the model's authors have it; Ultralytics takes the best. */
+static void
+a_query_of_rt_detr_may_have_several_classes (void)
+{
+  static const struct {
+    const gchar *shapes;
+    guint n_objects;
+    Span spans[2];
+  } cases[] = {
+    { "1x300x3 1x300x4",
+      2,
+      { { 0, 30, 1, 1, 3, { 2, -3, 1 } }, { 1, 40, 1, 1, 4, { 0.5f, 0.5f, 0.2f, 0.2f } } } },
+    { "1x300x7", 1, { { 0, 70, 1, 1, 7, { 0.5f, 0.5f, 0.2f, 0.2f, 0.88f, 0.04f, 0.73f } } } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Row row = {
+      .width = 100, .height = 100, .n_labels = 3, .shapes = cases[i].shapes, .fill = i ? 0 : -9
+    };
+    g_auto (Decoded) d = { 0 };
+    memcpy (row.spans, cases[i].spans, sizeof cases[i].spans);
+    load (&d, &row);
+    decoded_run (&d, gst_nn_decoder_find ("rtdetr"), 0.45, 100);
+    g_assert_cmpuint (gst_nn_result_meta_get_n_objects (d.result), ==, cases[i].n_objects);
+    for (guint k = 0; k < cases[i].n_objects; k++) {
+      const GstNnObject *o = gst_nn_result_meta_get_object (d.result, k);
+      assert_box (o, (gdouble[]){ 40, 40, 20, 20 });
+      g_assert_cmpint (gst_nn_object_get_class_id (o), ==, k == 0 ? 0 : 2);
+    }
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -386,6 +417,7 @@ main (int argc, char **argv)
   ADD (anchors_of_the_description_are_taken);
   ADD (crossing_boxes_are_two_objects);
   ADD (of_too_many_candidates_the_best_stay);
+  ADD (a_query_of_rt_detr_may_have_several_classes);
   ADD (without_a_geometry_the_frame_was_stretched_to_the_input);
   return g_test_run ();
 }

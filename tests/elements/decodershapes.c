@@ -92,7 +92,10 @@ static const Model models[] = {
     NULL },
   { "retinaface", 640, 640, 1, "1x16800x4 1x16800x2 1x16800x10", NULL },
   { "retinaface", 640, 608, 1, "1x15960x2 1x15960x10 1x15960x4", NULL },
-  { "-", 224, 224, 1000, "1x1000", NULL }, /* classifiers */
+  { "movenet", 192, 192, 0, "1x1x17x3", NULL },
+  { "movenet", 256, 256, 0, "1x6x56", NULL },
+  { "-", 192, 256, 0, "1x17x384 1x17x512", NULL }, /* places along two axes */
+  { "-", 224, 224, 1000, "1x1000", NULL },         /* classifiers */
   { "-", 224, 224, 0, "1x6", NULL },
   { "-", 224, 224, 7, "1x7", NULL },
   { "-", 224, 224, 84, "1x84", NULL },
@@ -247,6 +250,27 @@ no_numbers_break_a_decoder (gconstpointer data)
   }
 }
 
+/* The shapes above, which are filled with such numbers, are met by all that there are. */
+static void
+hostile_numbers_meet_every_decoder (void)
+{
+  g_autofree gchar *list = gst_nn_decoder_list ();
+  g_auto (GStrv) names = g_strsplit (list, ", ", -1);
+  for (guint i = 0; names[i] != NULL; i++) {
+    gboolean is_met = FALSE;
+    for (guint k = 0; k < G_N_ELEMENTS (models) && !is_met; k++) {
+      AxonShape shapes[N_TENSORS];
+      g_auto (Decoded) d = { 0 };
+      load (&d, &models[k], shapes, parse_shapes (models[k].shapes, shapes));
+      is_met = gst_nn_decoder_find (names[i])->fits (&d.in);
+    }
+    if (!is_met)
+      g_test_message ("no shapes fit %s", names[i]);
+    if (!is_met)
+      g_test_fail ();
+  }
+}
+
 /* A dimension more or less, other, or none; a tensor less, or in another place. */
 static guint
 mutate (AxonShape *shapes, guint n, GRand *rand)
@@ -356,6 +380,8 @@ main (int argc, char **argv)
     ADD_EACH (i, shapes_of_published_models_mean_their_decoders);
     ADD_EACH (i, no_numbers_break_a_decoder);
   }
+  g_test_add_func ("/decodershapes/hostile_numbers_meet_every_decoder",
+                   hostile_numbers_meet_every_decoder);
   g_test_add_func ("/decodershapes/no_shapes_break_a_decoder", no_shapes_break_a_decoder);
   g_test_add_func ("/decodershapes/no_anchors_or_strides_break_a_decoder",
                    no_anchors_or_strides_break_a_decoder);

@@ -488,39 +488,28 @@ neighbours_of_one_tile_stay_two (void)
   gst_buffer_unref (buffer);
 }
 
-#define TEST(name)                                                                                 \
-  {                                                                                                \
-    "/region/" #name, name                                                                         \
-  }
-
 int
 main (int argc, char **argv)
 {
-  static const struct {
-    const gchar *path;
-    void (*run) (void);
-  } tests[] = {
-    TEST (each_object_is_inferred_for_itself),
-    TEST (frames_without_objects_pass),
-    TEST (objects_are_filtered_by_class_size_and_score),
-    TEST (faces_are_turned_by_their_eyes),
-    TEST (rotated_boxes_are_turned),
-    TEST (a_margin_shows_what_is_around),
-    TEST (a_track_is_inferred_again_after_its_interval_and_remembered_in_between),
-    TEST (more_objects_than_requests_leave_in_order_also_behind_a_flush),
-    TEST (odd_objects_do_no_harm),
-    TEST (tiles_are_inferred_beside_the_whole),
-    TEST (tiles_that_mean_nothing_are_refused),
-    TEST (conditions_that_mean_nothing_are_refused),
-    TEST (a_condition_that_is_wrong_while_playing_is_a_warning_and_selects_nothing),
-    TEST (conditions_are_of_every_number_of_an_object),
-    TEST (what_is_found_inside_of_an_object_is_inside_of_it),
-    TEST (what_two_tiles_cut_is_one_object),
-    TEST (neighbours_of_one_tile_stay_two),
-  };
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (tests); i++)
-    g_test_add_func (tests[i].path, tests[i].run);
+#define ADD(name) g_test_add_func ("/region/" #name, name)
+  ADD (each_object_is_inferred_for_itself);
+  ADD (frames_without_objects_pass);
+  ADD (objects_are_filtered_by_class_size_and_score);
+  ADD (faces_are_turned_by_their_eyes);
+  ADD (rotated_boxes_are_turned);
+  ADD (a_margin_shows_what_is_around);
+  ADD (a_track_is_inferred_again_after_its_interval_and_remembered_in_between);
+  ADD (more_objects_than_requests_leave_in_order_also_behind_a_flush);
+  ADD (odd_objects_do_no_harm);
+  ADD (tiles_are_inferred_beside_the_whole);
+  ADD (tiles_that_mean_nothing_are_refused);
+  ADD (conditions_that_mean_nothing_are_refused);
+  ADD (a_condition_that_is_wrong_while_playing_is_a_warning_and_selects_nothing);
+  ADD (conditions_are_of_every_number_of_an_object);
+  ADD (what_is_found_inside_of_an_object_is_inside_of_it);
+  ADD (what_two_tiles_cut_is_one_object);
+  ADD (neighbours_of_one_tile_stay_two);
   return g_test_run ();
 }

@@ -189,7 +189,7 @@ seeks_in_any_state_find_the_stream_alive (gconstpointer row)
   Run r = start (row, -1, &n);
   g_autoptr (GRand) rand = g_rand_new_with_seed (17);
   wait_for_frames (&r, &n, 5);
-  for (guint i = 0; i < 30; i++) {
+  for (guint i = 0; i < 15; i++) {
     GstClockTime to = (GstClockTime)g_rand_int_range (rand, 0, 10000) * GST_MSECOND;
     if (i % 5 == 4)
       gst_element_set_state (r.pipeline, i % 2 ? GST_STATE_PLAYING : GST_STATE_PAUSED);
@@ -222,7 +222,7 @@ new_caps_find_the_stream_alive (gconstpointer row)
   gint n = 0;
   Run r = start (row, -1, &n);
   GstElement *filter = gst_bin_get_by_name (GST_BIN (r.pipeline), "caps");
-  for (guint i = 0; i < 12; i++) {
+  for (guint i = 0; i < 8; i++) {
     g_autofree gchar *text =
         g_strdup_printf ("video/x-raw,%s,framerate=30/1", formats[i % G_N_ELEMENTS (formats)]);
     g_autoptr (GstCaps) caps = gst_caps_from_string (text);
@@ -254,7 +254,7 @@ pads_are_linked_again_while_frames_flow (gconstpointer row)
   g_autoptr (GstPad) before = gst_pad_get_peer (sink);
   g_autoptr (GstPad) src = gst_element_get_static_pad (r.tested, "src");
   wait_for_frames (&r, &n, 3);
-  for (guint i = 0; i < 10; i++) {
+  for (guint i = 0; i < 6; i++) {
     gint done = FALSE;
     gst_pad_add_probe (i % 2 ? before : src, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, relink, &done,
                        NULL);
@@ -271,7 +271,7 @@ models_change_between_seeks_and_states (gconstpointer row)
   gint n = 0;
   Run r = start (row, -1, &n);
   GstElement *nninfer = find (r.pipeline, "nninfer");
-  for (guint i = 0; i < 20; i++) {
+  for (guint i = 0; i < 12; i++) {
     g_object_set (nninfer, "nireq", 1 + i % 4, NULL);
     wait_for_frames (&r, &n, (gint)i % 4);
     if (i % 4 == 1)

@@ -283,33 +283,22 @@ streams_come_and_go_in_any_order (void)
     g_thread_join (threads[i]);
 }
 
-#define TEST(name)                                                                                 \
-  {                                                                                                \
-    "/share/" #name, name                                                                          \
-  }
-
 int
 main (int argc, char **argv)
 {
-  static const struct {
-    const gchar *path;
-    void (*run) (void);
-  } tests[] = {
-    TEST (elements_with_one_id_have_one_compiled_model),
-    TEST (elements_without_an_id_share_nothing),
-    TEST (an_id_with_other_settings_is_refused_until_its_model_is_gone),
-    TEST (a_paused_stream_delays_nobody),
-    TEST (a_run_that_never_ends_delays_nobody_else),
-    TEST (elements_take_turns_in_equal_parts),
-    TEST (idle_requests_are_everybodys_and_no_more_than_one_has),
-    TEST (regions_and_tiles_of_several_streams_are_one_batch),
-    TEST (what_the_first_gives_up_compiling_the_next_one_compiles),
-    TEST (a_compile_that_fails_fails_for_all),
-    TEST (streams_come_and_go_in_any_order),
-  };
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (tests); i++)
-    g_test_add_func (tests[i].path, tests[i].run);
+#define ADD(name) g_test_add_func ("/share/" #name, name)
+  ADD (elements_with_one_id_have_one_compiled_model);
+  ADD (elements_without_an_id_share_nothing);
+  ADD (an_id_with_other_settings_is_refused_until_its_model_is_gone);
+  ADD (a_paused_stream_delays_nobody);
+  ADD (a_run_that_never_ends_delays_nobody_else);
+  ADD (elements_take_turns_in_equal_parts);
+  ADD (idle_requests_are_everybodys_and_no_more_than_one_has);
+  ADD (regions_and_tiles_of_several_streams_are_one_batch);
+  ADD (what_the_first_gives_up_compiling_the_next_one_compiles);
+  ADD (a_compile_that_fails_fails_for_all);
+  ADD (streams_come_and_go_in_any_order);
   return g_test_run ();
 }

@@ -348,36 +348,25 @@ odd_objects_do_no_harm (void)
   gst_harness_teardown (h);
 }
 
-#define TEST(name)                                                                                 \
-  {                                                                                                \
-    "/track/" #name, name                                                                          \
-  }
-
 int
 main (int argc, char **argv)
 {
-  static const struct {
-    const gchar *path;
-    void (*run) (void);
-  } tests[] = {
-    TEST (a_thing_keeps_its_number_and_grows_old),
-    TEST (what_comes_later_has_a_number_when_it_is_seen_again),
-    TEST (numbers_are_held_through_misses_and_released_by_time),
-    TEST (weak_objects_continue_tracks_and_begin_none),
-    TEST (objects_move_on_frames_that_were_not_inferred),
-    TEST (results_that_are_shown_again_move_with_their_tracks),
-    TEST (results_that_come_late_are_put_where_their_things_are_now),
-    TEST (without_predict_objects_stay_where_they_were),
-    TEST (regions_for_others_have_the_number_too),
-    TEST (a_flush_ends_tracks_and_numbers_go_on),
-    TEST (a_track_keeps_its_class_unless_told_otherwise),
-    TEST (one_model_says_nothing_of_another_models_objects),
-    TEST (looks_tell_who_comes_back),
-    TEST (odd_objects_do_no_harm),
-  };
   gst_init (&argc, &argv);
   g_test_init (&argc, &argv, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (tests); i++)
-    g_test_add_func (tests[i].path, tests[i].run);
+#define ADD(name) g_test_add_func ("/track/" #name, name)
+  ADD (a_thing_keeps_its_number_and_grows_old);
+  ADD (what_comes_later_has_a_number_when_it_is_seen_again);
+  ADD (numbers_are_held_through_misses_and_released_by_time);
+  ADD (weak_objects_continue_tracks_and_begin_none);
+  ADD (objects_move_on_frames_that_were_not_inferred);
+  ADD (results_that_are_shown_again_move_with_their_tracks);
+  ADD (results_that_come_late_are_put_where_their_things_are_now);
+  ADD (without_predict_objects_stay_where_they_were);
+  ADD (regions_for_others_have_the_number_too);
+  ADD (a_flush_ends_tracks_and_numbers_go_on);
+  ADD (a_track_keeps_its_class_unless_told_otherwise);
+  ADD (one_model_says_nothing_of_another_models_objects);
+  ADD (looks_tell_who_comes_back);
+  ADD (odd_objects_do_no_harm);
   return g_test_run ();
 }

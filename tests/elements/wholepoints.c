@@ -45,6 +45,32 @@ a_joint_lies_a_quarter_of_a_cell_towards_the_higher_neighbour (void)
   gst_buffer_unref (out);
 }
 
+/* Five maps are no family's own: who knows them says so. Another number of points has none of it.
+ */
+static void
+keypoints_have_the_skeleton_that_is_said (void)
+{
+  static const struct {
+    const gchar *launch;
+    gint64 points;
+    gboolean has;
+  } cases[] = { { "nndecode decoder=heatmap-pose skeleton=face5", 5, TRUE },
+                { "nndecode decoder=heatmap-pose skeleton=face5", 6, FALSE },
+                { "nndecode decoder=heatmap-pose", 5, FALSE },
+                { "nndecode decoder=heatmap-pose", 17, TRUE } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    const Setting s = { cases[i].launch, 16, 16, 16, 16, AXON_IMAGE_FIT_STRETCH, { NULL } };
+    AxonShape shape = AXON_SHAPE (1, cases[i].points, 4, 4);
+    g_autoptr (AxonTensor) t = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
+    GstBuffer *out;
+    memset (axon_tensor_get_data (t), 0, axon_tensor_get_n_bytes (t));
+    out = decode (&s, &t, 1);
+    g_assert_cmpuint (gst_nn_object_get_n_keypoints (frame_of (out)), ==, cases[i].points);
+    g_assert_true ((gst_nn_object_get_skeleton (frame_of (out)) != NULL) == cases[i].has);
+    gst_buffer_unref (out);
+  }
+}
+
 /* Letterboxed: row 0.5 of the input is the middle of the frame. */
 static void
 movenet_says_joints_of_one_person_or_of_several_with_boxes (void)
@@ -203,6 +229,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/wholepoints/" #name, name)
   ADD (the_dancers_joints_are_where_published);
   ADD (a_joint_lies_a_quarter_of_a_cell_towards_the_higher_neighbour);
+  ADD (keypoints_have_the_skeleton_that_is_said);
   ADD (movenet_says_joints_of_one_person_or_of_several_with_boxes);
   ADD (simcc_finds_joints_at_both_peaks);
   ADD (landmarks_of_every_convention_are_the_same_points);

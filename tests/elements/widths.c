@@ -65,7 +65,7 @@ infer (const gchar *properties, GstBuffer *buffer)
 {
   g_autofree gchar *model = echo_model ();
   g_autofree gchar *launch =
-      g_strdup_printf ("nninfer model=%s color=rgb mean=0 scale=1 %s", model, properties);
+      g_strdup_printf ("nninfer model=%s color=rgb mean=<0> scale=<1> %s", model, properties);
   GstHarness *h = gst_harness_new_parse (launch);
   gst_harness_set_live (h, FALSE);
   gst_harness_set_src_caps_str (h, CAPS);

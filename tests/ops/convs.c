@@ -67,6 +67,60 @@ static const Shape shapes[] = {
   { "a picture, pointwise", FALSE, { 4, { 2, 3, 7, 9 } }, { 4, { 12, 3, 1, 1 } }, 1, 1, 1, 0 },
   { "four planes", FALSE, { 4, { 1, 4, 21, 23 } }, { 4, { 33, 4, 6, 6 } }, 1, 4, 1, 2 },
   { "planes in one dimension", FALSE, { 3, { 2, 3, 50 } }, { 3, { 18, 3, 5 } }, 1, 2, 2, 4 },
+  { "to one channel", FALSE, { 4, { 2, 9, 15, 21 } }, { 4, { 1, 9, 5, 5 } }, 1, 1, 1, 2 },
+  { "to three channels, 9x9", FALSE, { 4, { 1, 8, 23, 19 } }, { 4, { 3, 8, 9, 9 } }, 1, 1, 1, 4 },
+  { "to two channels, strided", FALSE, { 4, { 2, 7, 13, 17 } }, { 4, { 2, 7, 7, 7 } }, 1, 2, 1, 3 },
+  { "to three channels, dilated",
+    FALSE,
+    { 4, { 1, 5, 19, 20 } },
+    { 4, { 3, 5, 2, 5 } },
+    1,
+    1,
+    2,
+    3 },
+  { "to a channel, without padding",
+    FALSE,
+    { 4, { 1, 17, 9, 40 } },
+    { 4, { 1, 17, 3, 4 } },
+    1,
+    1,
+    1,
+    0 },
+  { "groups of four", FALSE, { 4, { 2, 48, 9, 15 } }, { 4, { 48, 4, 3, 3 } }, 12, 1, 1, 1 },
+  { "groups of two", FALSE, { 4, { 1, 32, 9, 13 } }, { 4, { 32, 2, 3, 3 } }, 16, 1, 1, 1 },
+  { "groups of two, strided",
+    FALSE,
+    { 4, { 1, 32, 11, 30 } },
+    { 4, { 32, 2, 3, 3 } },
+    16,
+    2,
+    1,
+    1 },
+  { "groups of eight, dilated",
+    FALSE,
+    { 4, { 1, 32, 13, 9 } },
+    { 4, { 32, 8, 3, 5 } },
+    4,
+    1,
+    2,
+    3 },
+  { "groups of four without padding",
+    FALSE,
+    { 4, { 1, 64, 6, 7 } },
+    { 4, { 64, 4, 2, 3 } },
+    16,
+    1,
+    1,
+    0 },
+  { "groups of four, three of them",
+    FALSE,
+    { 4, { 1, 12, 9, 7 } },
+    { 4, { 12, 4, 3, 3 } },
+    3,
+    1,
+    1,
+    1 },
+  { "groups in one dimension", FALSE, { 3, { 1, 32, 40 } }, { 3, { 32, 4, 5 } }, 8, 2, 1, 2 },
   { "transposed depthwise of few channels",
     TRUE,
     { 4, { 1, 4, 6, 30 } },
@@ -152,6 +206,37 @@ convolutions_agree_with_what_follows_them (gconstpointer data)
       compare (s, activations[a], sum, (a + sum) % 2 == 0);
 }
 
+static const Shape *
+shape_named (const gchar *name)
+{
+  guint i = 0;
+  while (!g_str_equal (shapes[i].name, name))
+    i++;
+  return &shapes[i];
+}
+
+static void
+few_channels_have_kernels_of_their_own (void)
+{
+  static const struct {
+    const gchar *shape, *expected;
+  } rows[] = { { "to one channel", "own:columns" }, { "groups of two", "own:grouped" } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    TestModel t = test_model_new (14);
+    AxonNode *conv = conv_node (&t, shape_named (rows[i].shape), TRUE);
+    g_autoptr (AxonModel) model = test_model_finish (&t, conv->outputs[0]), runtime = NULL;
+    g_autoptr (AxonCompiledModel) compiled = NULL;
+    g_autoptr (GError) error = NULL;
+    compiled = axon_core_compile_model (axon_core_get_default (), model, "CPU", NULL, NULL, NULL,
+                                        NULL, &error);
+    g_assert_no_error (error);
+    runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+    g_assert_no_error (error);
+    conv = g_ptr_array_index (runtime->nodes, 0);
+    g_assert_nonnull (strstr (conv->exec_type, rows[i].expected));
+  }
+}
+
 /* A bias that is computed, a size that is asked for: kernels that take no activation take those. */
 static void
 an_activation_is_not_lost_behind_what_only_the_reference_computes (void)
@@ -207,7 +292,7 @@ a_family_of_kernels_can_be_left_out (void)
   g_setenv (DISABLE, "float_conv", TRUE);
   compare (&shapes[0], "slopes", 1, TRUE);
   compare (&shapes[13], "swish", 0, TRUE);
-  g_setenv (DISABLE, "float_conv,dnn_conv", TRUE);
+  g_setenv (DISABLE, "columns,float_conv,dnn_conv", TRUE);
   refuse_fused_convolution ();
   g_unsetenv (DISABLE);
 }
@@ -221,6 +306,8 @@ main (int argc, char **argv)
         g_strdup_printf ("/convs/convolutions_agree_with_what_follows_them/%s", shapes[i].name);
     g_test_add_data_func (path, &shapes[i], convolutions_agree_with_what_follows_them);
   }
+  g_test_add_func ("/convs/few_channels_have_kernels_of_their_own",
+                   few_channels_have_kernels_of_their_own);
   g_test_add_func ("/convs/an_activation_is_not_lost_behind_what_only_the_reference_computes",
                    an_activation_is_not_lost_behind_what_only_the_reference_computes);
   g_test_add_func ("/convs/a_family_of_kernels_can_be_left_out",

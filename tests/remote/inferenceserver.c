@@ -120,7 +120,7 @@ inference_server_new (AxonModel *model, const InferenceServerOptions *options)
     g_object_ref (s->options.certificate);
   if (s->options.recording != NULL)
     load_recording (s);
-  else
+  else if (model != NULL)
     load_model (s, model);
   g_mutex_init (&s->lock);
   g_cond_init (&s->idle);

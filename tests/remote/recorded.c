@@ -15,8 +15,10 @@ typedef struct {
 } Recording;
 
 static void
-open_recording (Recording *r, gconstpointer path)
+open_recording (Recording *r, gconstpointer file)
 {
+  g_autofree gchar *path =
+      g_build_filename (TEST_SOURCE_ROOT, "tests", "remote", "recorded", file, NULL);
   InferenceServerOptions options = { .recording = path };
   g_autoptr (GError) error = NULL;
   r->parser = json_parser_new ();
@@ -27,7 +29,7 @@ open_recording (Recording *r, gconstpointer path)
 }
 
 static void
-close_recording (Recording *r, G_GNUC_UNUSED gconstpointer path)
+close_recording (Recording *r, G_GNUC_UNUSED gconstpointer file)
 {
   inference_server_free (r->server);
   g_object_unref (r->parser);
@@ -102,7 +104,7 @@ assert_words (const GError *error, Recording *r, const gchar *path)
 }
 
 static void
-what_is_sent_gives_the_models_result (Recording *r, G_GNUC_UNUSED gconstpointer path)
+what_is_sent_gives_the_models_result (Recording *r, G_GNUC_UNUSED gconstpointer file)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonCompiledModel) compiled = compile (r, "m", &error);
@@ -121,7 +123,7 @@ what_is_sent_gives_the_models_result (Recording *r, G_GNUC_UNUSED gconstpointer 
 
 static void
 a_refused_request_is_an_error_with_the_servers_words (Recording *r,
-                                                      G_GNUC_UNUSED gconstpointer path)
+                                                      G_GNUC_UNUSED gconstpointer file)
 {
   g_autoptr (AxonCompiledModel) compiled = compile (r, "m", NULL);
   g_autoptr (AxonTensor) in = recorded_tensor (r, "input");
@@ -132,7 +134,7 @@ a_refused_request_is_an_error_with_the_servers_words (Recording *r,
 }
 
 static void
-an_unknown_model_is_an_error_with_the_servers_words (Recording *r, G_GNUC_UNUSED gconstpointer path)
+an_unknown_model_is_an_error_with_the_servers_words (Recording *r, G_GNUC_UNUSED gconstpointer file)
 {
   g_autoptr (GError) error = NULL;
   g_assert_null (compile (r, "unknown", &error));
@@ -144,8 +146,7 @@ add (const gchar *file, const gchar *name, void (*func) (Recording *, gconstpoin
 {
   g_autofree gchar *stem = g_strndup (file, strlen (file) - strlen (".json"));
   g_autofree gchar *path = g_strdup_printf ("/recorded/%s/%s", stem, name);
-  gchar *whole = g_build_filename (TEST_SOURCE_ROOT, "tests", "remote", "recorded", file, NULL);
-  g_test_add_vtable (path, sizeof (Recording), whole, (GTestFixtureFunc)open_recording,
+  g_test_add_vtable (path, sizeof (Recording), file, (GTestFixtureFunc)open_recording,
                      (GTestFixtureFunc)func, (GTestFixtureFunc)close_recording);
 }
 

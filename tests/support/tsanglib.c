@@ -78,6 +78,47 @@ g_async_queue_timeout_pop (GAsyncQueue *queue, guint64 timeout)
   return data;
 }
 
+/* What a main context calls was attached before. Callbacks of other sources are not of this type.
+ */
+typedef struct {
+  GSourceFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+} Callback;
+
+SEEN static gboolean
+run_callback (gpointer user_data)
+{
+  Callback *callback = user_data;
+  __tsan_acquire (callback);
+  return callback->func (callback->data);
+}
+
+SEEN static void
+end_callback (gpointer user_data)
+{
+  Callback *callback = user_data;
+  __tsan_acquire (callback);
+  if (callback->notify != NULL)
+    callback->notify (callback->data);
+  g_free (callback);
+}
+
+SEEN void
+g_source_set_callback (GSource *source, GSourceFunc func, gpointer data, GDestroyNotify notify)
+{
+  Callback *callback;
+  REAL (g_source_set_callback);
+  if (source->source_funcs != &g_idle_funcs && source->source_funcs != &g_timeout_funcs) {
+    real (source, func, data, notify);
+    return;
+  }
+  callback = g_new (Callback, 1);
+  *callback = (Callback){ func, data, notify };
+  __tsan_release (callback);
+  real (source, run_callback, callback, end_callback);
+}
+
 SEEN void (g_once_init_leave) (volatile void *location, gsize result)
 {
   REAL (g_once_init_leave);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define ALL_THREADS "AXON_CPU_ALL_THREADS"
+
 static AxonInferRequest *
 request_on_two_threads (const gchar *pinning)
 {
@@ -41,9 +43,10 @@ is_worker (const gchar *status)
   return g_str_has_prefix (status, "Name:\taxon-cpu-worker\n");
 }
 
-/* Threads of this process that may run on one processor only; workers count if @workers is set. */
+/* Threads of this process that may run on one processor only, or, if @any is set, anywhere; workers
+ * count if @workers is set, and others if @others is. */
 static guint
-count_bound_threads (gboolean workers)
+count_threads (gboolean any, gboolean workers, gboolean others)
 {
   g_autoptr (GDir) dir = g_dir_open ("/proc/self/task", 0, NULL);
   const gchar *task;
@@ -56,7 +59,8 @@ count_bound_threads (gboolean workers)
       continue; /* ended meanwhile */
     list = strstr (status, "Cpus_allowed_list:");
     g_assert_nonnull (list);
-    n += (workers || !is_worker (status)) && strcspn (list, ",-\n") == strcspn (list, "\n");
+    n += (is_worker (status) ? workers : others) &&
+         (any || strcspn (list, ",-\n") == strcspn (list, "\n"));
   }
   return n;
 }
@@ -79,11 +83,11 @@ threads_of_one_stream_are_bound_until_a_second_stream_needs_the_processors (void
     return;
   first = request_on_two_threads ("YES");
   infer (first);
-  g_assert_cmpuint (count_bound_threads (TRUE), ==, 2);
+  g_assert_cmpuint (count_threads (FALSE, TRUE, TRUE), ==, 2);
   second = request_on_two_threads ("YES");
   infer (second);
   infer (first);
-  g_assert_cmpuint (count_bound_threads (TRUE), ==, 0);
+  g_assert_cmpuint (count_threads (FALSE, TRUE, TRUE), ==, 0);
 }
 
 static void
@@ -92,7 +96,27 @@ without_pinning_only_workers_keep_off_a_processor (void)
   g_autoptr (AxonInferRequest) request = request_on_two_threads ("NO");
   infer (request);
   if (has_exactly_two_processors ())
-    g_assert_cmpuint (count_bound_threads (FALSE), ==, 0);
+    g_assert_cmpuint (count_threads (FALSE, FALSE, TRUE), ==, 0);
+}
+
+/* Waking them would take longer than the model. */
+static void
+a_small_model_has_no_workers (void)
+{
+  g_autofree gchar *all = g_strdup (g_getenv (ALL_THREADS));
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (AxonInferRequest) request = NULL;
+    if (i == 0)
+      g_unsetenv (ALL_THREADS);
+    else
+      g_setenv (ALL_THREADS, "1", TRUE);
+    request = request_on_two_threads ("NO");
+    infer (request);
+    if (i == 0 || g_get_num_processors () > 1)
+      g_assert_cmpuint (count_threads (TRUE, TRUE, FALSE), ==, i);
+  }
+  if (all == NULL)
+    g_unsetenv (ALL_THREADS);
 }
 
 int
@@ -100,6 +124,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define ADD(name) g_test_add_func ("/cpu-threads/" #name, name)
+  ADD (a_small_model_has_no_workers); /* first: others leave some */
   ADD (threads_of_one_stream_are_bound_until_a_second_stream_needs_the_processors);
   ADD (without_pinning_only_workers_keep_off_a_processor);
   return g_test_run ();

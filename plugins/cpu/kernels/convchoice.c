@@ -7,15 +7,17 @@
  * ours, which reads their planes as they lie. Elsewhere it wants blocks of channels, and every
  * change of layout costs a pass over memory, so a graph is decided as a whole: ours are faster
  * where much of the work is followed by a function that oneDNN computes slowly (SiLU and the like,
- * PRelu). Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the
- * first, and computes the others from the far end. */
+ * PRelu), or makes pictures of few channels by wide filters. Grouped and transposed convolutions
+ * are always ours: oneDNN multiplies matrices for the first, and computes the others from the far
+ * end. */
 #include "convchoice.h"
 
 #include "../cpueltwise.h"
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
-#define LEAST_CHANNELS 16 /* that are summed for a pixel, in half precision */
+#define LEAST_CHANNELS 16  /* that are summed for a pixel, in half precision or bf16 */
+#define LEAST_PRODUCTS 4e6 /* below which converting to bf16 takes longer than is saved */
 
 /* oneDNN's own limits of what it fuses at no cost. */
 static gboolean
@@ -69,12 +71,12 @@ is_line (const AxonNode *node)
   return w->rank == 3 && w->dims[2] > 1;
 }
 
-/* Of a wave: oneDNN multiplies one pair of numbers at a time then, and a filter is one run for us.
- */
+/* Of a wave, or of many, each by itself: oneDNN multiplies one pair of numbers at a time then, on
+ * any number of threads. For us a filter is one run, or channels are the lanes. */
 static gboolean
 is_of_wave (const AxonNode *node)
 {
-  return is_line (node) && node->inputs[1]->type.shape.dims[1] == 1 && !is_grouped (node);
+  return is_line (node) && node->inputs[1]->type.shape.dims[1] == 1;
 }
 
 static gdouble
@@ -87,10 +89,31 @@ products (const AxonNode *node)
          (gdouble)MAX (pixels->dims[1], 1);
 }
 
+/* What oneDNN's dense products in blocks are faster by than ours. */
+#define GAIN 0.125
+
+/* oneDNN's blocks of channels, and how often it takes the time of a full block for one that filters
+ * of some width leave partly empty. */
+#define BLOCK 8
+#define EMPTY 2.5
+
+/* What blocks of channels lose, by products of ours. */
+static gdouble
+loss_of (const AxonNode *node)
+{
+  const AxonShape *w = &node->inputs[1]->type.shape;
+  if (has_dear_posts (node) || axon_node_is (node, "ConvTranspose") || is_line (node) ||
+      (is_grouped (node) && !is_depthwise (node)))
+    return products (node) * 2 * GAIN;
+  if (!is_grouped (node) && w->rank == 4 && w->dims[2] > 1 && w->dims[3] > 1 && w->dims[0] < BLOCK)
+    return products (node) * MAX (EMPTY * BLOCK / (gdouble)MAX (w->dims[0], 1) - 2, 0);
+  return 0;
+}
+
 gboolean
 cpu_conv_prefers_channels_last (const AxonModel *model)
 {
-  gdouble all = 0, dear = 0;
+  gdouble all = 0, lost = 0;
   if (cpu_dnn_is_channels_last () || !cpu_dnn_has_kernels ())
     return TRUE;
   for (guint i = 0; i < model->nodes->len; i++) {
@@ -98,11 +121,9 @@ cpu_conv_prefers_channels_last (const AxonModel *model)
     if (!is_conv (node))
       continue;
     all += products (node);
-    if (has_dear_posts (node) || axon_node_is (node, "ConvTranspose") || is_line (node) ||
-        (is_grouped (node) && !is_depthwise (node)))
-      dear += products (node);
+    lost += loss_of (node);
   }
-  return dear > all / 2;
+  return lost > all * GAIN;
 }
 
 /* Of fewer channels than vectors have, which oneDNN leaves partly empty. */
@@ -141,7 +162,7 @@ gboolean
 cpu_conv_takes_halves (const CpuPlan *plan, const AxonNode *node)
 {
   gint64 in, out, lanes, padded;
-  if (!plan->half || !read_channels (node, &in, &out))
+  if (plan->products != AXON_DTYPE_F16 || !read_channels (node, &in, &out))
     return FALSE;
   lanes = cpu_isa_get ()->vector->halves->lanes;
   padded = (out + lanes - 1) / lanes * lanes;
@@ -149,8 +170,19 @@ cpu_conv_takes_halves (const CpuPlan *plan, const AxonNode *node)
 }
 
 gboolean
+cpu_conv_takes_bf16 (const CpuPlan *plan, const AxonNode *node)
+{
+  gint64 in, out;
+  return plan->products == AXON_DTYPE_BF16 && axon_node_is (node, "Conv") && !is_grouped (node) &&
+         read_channels (node, &in, &out) && in >= LEAST_CHANNELS && out >= LEAST_CHANNELS &&
+         products (node) >= LEAST_PRODUCTS;
+}
+
+gboolean
 cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
 {
+  if (cpu_conv_takes_bf16 (plan, node))
+    return FALSE;
   if (axon_node_is (node, "ConvTranspose") || (is_grouped (node) && !is_depthwise (node)))
     return TRUE;
   if (cpu_conv_takes_halves (plan, node))

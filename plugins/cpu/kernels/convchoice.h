@@ -10,5 +10,9 @@ gboolean cpu_conv_prefers_channels_last (const AxonModel *model);
  * in half precision. */
 gboolean cpu_conv_takes_halves (const CpuPlan *plan, const AxonNode *node);
 
+/* TRUE if @node, a convolution of floats, shall be computed in bf16 by oneDNN, if that multiplies
+ * tiles then. */
+gboolean cpu_conv_takes_bf16 (const CpuPlan *plan, const AxonNode *node);
+
 /* TRUE if @node, a convolution of floats, shall run on our kernels. */
 gboolean cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node);

@@ -119,14 +119,16 @@ cpu_conv_cut (CpuConv *c, const CpuConvCut *cut)
   cut_panels (c, cut, wanted);
 }
 
+/* All groups of a band follow each other: their channels are side by side. */
 CpuConvPart
 cpu_conv_get_part (const CpuConv *c, gint index)
 {
   gint panels = cpu_ceil_div (c->n_panels, c->panels), columns = cpu_ceil_div (c->out_w, c->band_w);
-  gint rows = cpu_ceil_div (c->out_h, c->band_h), p = index % panels, x = index / panels % columns;
-  gint y = index / panels / columns % rows, rest = index / panels / columns / rows;
-  return (CpuConvPart){ .frame = rest / c->groups,
-                        .group = rest % c->groups,
+  gint rows = cpu_ceil_div (c->out_h, c->band_h), p = index % panels, rest = index / panels;
+  gint group = rest % c->groups, band = rest / c->groups;
+  gint x = band % columns, y = band / columns % rows;
+  return (CpuConvPart){ .frame = band / columns / rows,
+                        .group = group,
                         .y0 = y * c->band_h,
                         .y1 = MIN ((y + 1) * c->band_h, c->out_h),
                         .x0 = x * c->band_w,

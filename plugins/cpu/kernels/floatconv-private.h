@@ -32,6 +32,14 @@ gint cpu_float_conv_widen (CpuConv *wide, const CpuConv *conv, const CpuFloatCon
 /* Fills what CpuConv leaves to it. */
 void cpu_float_conv_setup (CpuConv *conv, const CpuFloatConvKernels *kernels, guint threads);
 
+/* Makes one group of as many as fill a vector, where @conv, not set up yet, has groups of so few
+ * channels. */
+void cpu_float_conv_spread (CpuConv *conv, const CpuFloatConvKernels *kernels);
+
+/* Fills what CpuFloatColumns leaves to it beside @columns->conv, of which parts are bands. */
+void cpu_float_columns_setup (CpuFloatColumns *columns, const CpuFloatConvKernels *kernels,
+                              guint threads);
+
 /* Bytes of the packed weights of a set up @conv, and the packing itself. */
 gsize cpu_float_weights_size (const CpuConv *conv);
 void cpu_float_weights_pack (const CpuConv *conv, const CpuFloatWeights *from,

@@ -42,6 +42,14 @@ typedef struct {
   guint8 *scratch;
 } Run;
 
+static CpuFloatConvFunc
+kernel_of (const FloatConv *self, const CpuConv *c)
+{
+  return c->depthwise ? self->kernels->depthwise
+         : c->spread  ? self->kernels->grouped
+                      : self->kernels->dense;
+}
+
 static void
 run_part (gpointer data, gint64 index)
 {
@@ -66,8 +74,8 @@ run_part (gpointer data, gint64 index)
   if (layer->pixels > 0)
     run.wide = (CpuFloatWide){ &layer->wide, layer->pixels, layer->wide_weights, p->wide_bias,
                                p->wide_slopes };
-  (layer->conv.depthwise ? p->kernels->depthwise : p->kernels->dense) (
-      &layer->conv, &run, &part, r->scratch + (gsize)cpu_parallel_thread () * p->scratch);
+  kernel_of (p, &layer->conv) (&layer->conv, &run, &part,
+                               r->scratch + (gsize)cpu_parallel_thread () * p->scratch);
 }
 
 static void
@@ -179,7 +187,9 @@ name_of (const FloatConv *self)
 {
   if (self->kernels->is_half)
     return "own:dense-f16";
-  return self->layers[0].conv.depthwise ? "own:depthwise" : "own:dense";
+  if (self->layers[0].conv.depthwise)
+    return "own:depthwise";
+  return self->layers[0].conv.spread ? "own:grouped" : "own:dense";
 }
 
 /* The result lies as @md says. */
@@ -260,6 +270,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
   x = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &conv)
                                        : cpu_conv_source (plan, node, 0, &conv);
+  cpu_float_conv_spread (&conv, self->kernels);
   add_layer (self, node, &conv, &weights, plan->n_threads);
   add_step (plan, node, self, x);
   return TRUE;

@@ -7,16 +7,25 @@
 
 #include <string.h>
 
-/* Parts of the second cache: what a part lays out of its source (of planes, as they come in from
- * memory: what the first cache holds), what a depthwise part reads, and the weights of a panel that
- * are used for all of a part's pixels, then the next ones. */
+/* Parts of the second cache: what a part lays out of its source, that of all groups (of planes, as
+ * they come in from memory: what the first cache holds), what a depthwise part reads, and the
+ * weights of a panel that are used for all of a part's pixels, then the next ones. */
 #define PATCH(l2) ((l2) / 4)
 #define PLANES(l2) ((l2) / 32)
 #define STRIP(l2) ((l2) / 8)
 #define BAND(l2) ((l2) / 8)
 #define WEIGHTS(l2) ((l2) / 16)
 
+#define GAIN 0.75 /* that is worth laying the source out */
+
 #define MOST_PIXELS 8 /* that are computed as one */
+
+/* Input channels that an output channel is made of. */
+static gint
+inputs_of (const CpuConv *c)
+{
+  return c->depthwise ? 1 : c->spread > 0 ? c->spread : c->channels;
+}
 
 static gint
 channels_of (const CpuConv *c)
@@ -50,6 +59,45 @@ place_scratch (CpuConv *c, const CpuFloatConvKernels *k, gsize pixel)
   c->scratch = c->heads[1] + (c->direct ? 0 : round_up (patch + 64));
 }
 
+/* Products, and vectors that are laid out, for a vector of a pixel's channels: side by side against
+ * group by group. */
+static gboolean
+gains_by_spreading (const CpuConv *c, gint groups)
+{
+  gint taps = c->kernel_h * c->kernel_w, pixels = c->stride_h * c->stride_w;
+  return taps + 2 * pixels < GAIN * taps * groups;
+}
+
+void
+cpu_float_conv_spread (CpuConv *c, const CpuFloatConvKernels *k)
+{
+  gint n = c->channels;
+  if (c->depthwise || n != c->out_channels || (n != 2 && n != 4 && n != 8) || n >= k->lanes ||
+      c->groups % (k->lanes / n) != 0 || !gains_by_spreading (c, k->lanes / n))
+    return;
+  c->spread = n;
+  c->groups /= k->lanes / n;
+  c->channels = c->out_channels = k->lanes;
+}
+
+static void
+setup_spread (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
+{
+  gsize vector = (gsize)k->lanes * sizeof (gfloat), pixel = (gsize)c->spread * vector;
+  CpuConvCut cut = { .pixel = pixel + (gsize)c->groups * vector,
+                     .patch = PATCH (cpu_second_cache ()),
+                     .step = 1,
+                     .tile = k->pixels,
+                     .panels = 1,
+                     .threads = threads };
+  c->n_taps = c->kernel_h * c->kernel_w;
+  c->tap_size = c->spread;
+  c->padded = k->lanes;
+  c->n_panels = 1;
+  cpu_conv_cut (c, &cut);
+  place_scratch (c, k, pixel);
+}
+
 void
 cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
 {
@@ -63,6 +111,10 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
                      .tile = k->pixels,
                      .panels = 1,
                      .threads = threads };
+  if (c->spread > 0) {
+    setup_spread (c, k, threads);
+    return;
+  }
   cpu_conv_flatten (c);
   c->n_taps = planes * (by_rows ? c->kernel_h : c->kernel_h * c->kernel_w);
   c->tap_size = c->channels / planes * (by_rows ? c->kernel_w : 1);
@@ -79,12 +131,51 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
     cut.by_panels = TRUE;
   } else if (planes > 1) {
     cut.patch = PLANES (l2);
+  } else if (c->groups > 1) { /* those of all groups, which are read one after the other */
+    cut.pixel *= (gsize)c->groups;
   } else if (c->direct) { /* what is read and what is written of a pixel, for all panels */
     cut.pixel += (gsize)c->out_channels * sizeof (gfloat);
     cut.patch = BAND (l2);
   }
   cpu_conv_cut (c, &cut);
   place_scratch (c, k, pixel);
+}
+
+/* A band's products are added while they are near. */
+static void
+cut_columns (CpuConv *products, gsize row)
+{
+  gint rows = (gint)CLAMP (PATCH (cpu_second_cache ()) / row, 1, (gsize)products->band_h);
+  products->panels = products->n_panels;
+  products->band_w = products->out_w;
+  products->band_h =
+      cpu_ceil_div (products->out_h, cpu_ceil_div (products->out_h, rows)); /* of equal size */
+}
+
+void
+cpu_float_columns_setup (CpuFloatColumns *self, const CpuFloatConvKernels *k, guint threads)
+{
+  CpuConv *c = &self->conv, *p = &self->products;
+  gsize row, pixel = (gsize)c->channels * sizeof (gfloat), lanes = (gsize)k->lanes;
+  *p = *c;
+  p->kernel_w = p->stride_w = p->dilation_w = 1;
+  p->pad_left = 0;
+  p->out_w = c->in_w;
+  p->out_channels = cpu_ceil_div (c->out_channels * c->kernel_w, k->lanes) * k->lanes;
+  p->y_pixel = (gsize)p->out_channels;
+  p->y_row = (gsize)p->out_w * p->y_pixel;
+  row = p->y_row * sizeof (gfloat);
+  cpu_float_conv_setup (p, k, threads);
+  cut_columns (p, row);
+  place_scratch (p, k, pixel);
+  /* of the last pixel, and of the last sum, a vector is read and written that ends behind it */
+  self->heads[0] = round_up (p->scratch);
+  self->heads[1] = self->heads[0] + round_up ((gsize)p->band_h * row + lanes * sizeof (gfloat));
+  c->scratch =
+      self->heads[1] + round_up (((gsize)(c->out_w * c->out_channels) + lanes) * sizeof (gfloat));
+  c->n_panels = c->panels = 1;
+  c->band_h = p->band_h;
+  c->band_w = c->out_w;
 }
 
 gint
@@ -108,15 +199,14 @@ gsize
 cpu_float_weights_size (const CpuConv *c)
 {
   gsize taps = (gsize)(c->kernel_h * c->kernel_w);
-  return (gsize)c->groups * (gsize)c->padded * taps * (gsize)(c->depthwise ? 1 : c->channels) *
-         sizeof (gfloat);
+  return (gsize)c->groups * (gsize)c->padded * taps * (gsize)inputs_of (c) * sizeof (gfloat);
 }
 
 /* All of one output channel, @step elements apart; what has no tap stays 0. */
 static void
 pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, gsize step)
 {
-  gint taps = c->kernel_h * c->kernel_w, inputs = c->depthwise ? 1 : c->channels;
+  gint taps = c->kernel_h * c->kernel_w, inputs = inputs_of (c);
   gsize next_tap = step * (gsize)(c->x_plane > 0 ? 1 : inputs);
   gsize next_input = step * (gsize)(c->x_plane > 0 ? taps : 1);
   const gfloat *channel;
@@ -134,7 +224,7 @@ void
 cpu_float_weights_pack (const CpuConv *c, const CpuFloatWeights *from, const CpuFloatConvKernels *k,
                         gfloat *to)
 {
-  gsize each = (gsize)(c->kernel_h * c->kernel_w) * (gsize)(c->depthwise ? 1 : c->channels);
+  gsize each = (gsize)(c->kernel_h * c->kernel_w) * (gsize)inputs_of (c);
   gint channels = channels_of (c);
   memset (to, 0, cpu_float_weights_size (c));
   for (gint g = 0; g < c->groups; g++)

@@ -109,7 +109,8 @@ pack (Winograd *self, const AxonNode *node)
 static CpuTensor *
 choose_layout (CpuPlan *plan, const AxonNode *node, CpuWinograd *w, gint lanes, CpuMd **md)
 {
-  const AxonShape *y = &node->outputs[0]->type.shape;
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  g_autoptr (CpuMd) source = NULL;
   CpuConv *c = &w->conv;
   gint block = cpu_winograd_get_block (plan, node, c, lanes);
   w->together = block > 0 ? block / lanes : G_MAXINT;
@@ -125,7 +126,8 @@ choose_layout (CpuPlan *plan, const AxonNode *node, CpuWinograd *w, gint lanes, 
   c->x_frame = w->x_block * (gsize)(c->channels / block);
   c->y_frame = w->y_block * (gsize)(c->out_channels / block);
   *md = cpu_md_channel_blocks (AXON_DTYPE_F32, y, block);
-  return cpu_plan_input (plan, node, 0);
+  source = cpu_md_channel_blocks (AXON_DTYPE_F32, x, block);
+  return cpu_plan_input_as (plan, node, 0, source);
 }
 
 static void

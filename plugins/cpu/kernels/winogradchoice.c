@@ -58,11 +58,15 @@ cost_of_definition (const CpuConv *c, gboolean half)
          (half ? HALF : 1);
 }
 
+#define BLOCK 8 /* what oneDNN makes of rows where it wants blocks */
+
 gint
 cpu_winograd_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {
   const CpuTensor *x = cpu_plan_input (plan, node, 0);
-  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
+  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape)
+               : plan->channels_last || cpu_dnn_is_channels_last () ? 0
+                                                                    : BLOCK;
   return block > 0 && block % lanes == 0 && c->channels % block == 0 && c->out_channels % block == 0
              ? block
              : 0;
@@ -84,7 +88,7 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
       limits->all > 0 ? G_MAXDOUBLE : cost_of_definition (c, cpu_conv_takes_halves (plan, node));
   gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes;
   /* plans of tails are made while a frame waits */
-  if (!limits->enabled || plan->packed != NULL || !fits (c) ||
+  if (!limits->enabled || plan->packed != NULL || !fits (c) || cpu_conv_takes_bf16 (plan, node) ||
       (limits->all == 0 && !has_layout (plan, node, c, lanes)))
     return 0;
   for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {

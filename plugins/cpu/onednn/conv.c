@@ -4,6 +4,7 @@
  * split off; only where nothing else exists is it taken, and the profile names it. */
 #include "dnn-private.h"
 #include "int8bounds.h"
+#include "../kernels/convchoice.h"
 #include "../cpueltwise.h"
 
 #define SMALL 16e6 /* products of a thread, below which tiles of AMX do not pay */
@@ -15,6 +16,7 @@ typedef struct {
   gint64 group;
   gboolean transposed;
   AxonDType x_type, y_type, w_type;
+  AxonDType products; /* what source and weights are multiplied as, of floats; else x_type */
   DnnWindow window;
   gboolean small;
   int w_rank;
@@ -68,6 +70,7 @@ conv_shape (ConvShape *c, const CpuPlan *plan, const AxonNode *node, guint weigh
                     .x_type = node->inputs[0]->type.dtype,
                     .y_type = node->outputs[0]->type.dtype,
                     .w_type = axon_tensor_get_dtype (w) };
+  c->products = c->x_type;
   if (!cpu_dnn_has_type (c->x_type) || axon_shape_get_numel (&c->x) < 1 ||
       axon_shape_get_numel (&c->y) < 1)
     return FALSE;
@@ -82,9 +85,10 @@ conv_pd (const ConvShape *c, gboolean has_bias, const DnnAttr *attr)
 {
   const dnnl_dims_t channels = { c->y.dims[1] };
   dnnl_data_type_t bias_type = c->x_type == AXON_DTYPE_F32 ? dnnl_f32 : dnnl_s32;
-  g_autoptr (CpuMd) src = dnn_md_any (c->x_type, &c->x), dst = dnn_md_any (c->y_type, &c->y);
+  AxonDType w_type = c->products == AXON_DTYPE_BF16 ? c->products : c->w_type;
+  g_autoptr (CpuMd) src = dnn_md_any (c->products, &c->x), dst = dnn_md_any (c->y_type, &c->y);
   g_autoptr (CpuMd) weights =
-      dnn_md_new_tagged (dnn_type (c->w_type), c->w_rank, c->w_dims, dnnl_format_tag_any);
+      dnn_md_new_tagged (dnn_type (w_type), c->w_rank, c->w_dims, dnnl_format_tag_any);
   g_autoptr (CpuMd) bias = has_bias ? dnn_md_new_tagged (bias_type, 1, channels, dnnl_x) : NULL;
   const DnnConv conv = { c->transposed, src, weights, bias, dst, &c->window, c->small };
   return dnn_pd_new_conv (&conv, attr);
@@ -103,9 +107,10 @@ static void
 add_operands (CpuPlan *plan, const AxonNode *node, const ConvShape *c, gconstpointer weights,
               const AxonTensor *bias, DnnCall *call)
 {
-  dnn_call_add_arg (call, DNNL_ARG_SRC,
-                    cpu_plan_input_as (plan, node, 0, dnn_pd_get_md (call->pd, dnnl_query_src_md)),
-                    FALSE);
+  dnn_call_add_arg (
+      call, DNNL_ARG_SRC,
+      cpu_plan_input_of (plan, node, 0, c->products, dnn_pd_get_md (call->pd, dnnl_query_src_md)),
+      FALSE);
   dnn_call_add_arg (call, DNNL_ARG_WEIGHTS, pack_weights (plan, c, weights, call->pd), FALSE);
   if (bias != NULL)
     dnn_call_add_arg (call, DNNL_ARG_BIAS,
@@ -189,6 +194,20 @@ choose_float_pd (const ConvShape *c, const AxonNode *node, gboolean has_bias, gb
   return pd ? pd : conv_pd (c, has_bias, NULL);
 }
 
+/* NULL: not by tiles of bf16, which alone are faster. */
+static DnnPd *
+choose_bf16_pd (ConvShape *c, const AxonNode *node, gboolean has_bias, gboolean *fused,
+                gboolean *has_sum)
+{
+  g_autoptr (DnnPd) pd = NULL;
+  c->products = AXON_DTYPE_BF16;
+  pd = choose_float_pd (c, node, has_bias, fused, has_sum);
+  if (pd != NULL && dnn_pd_has_tiles (pd))
+    return g_steal_pointer (&pd);
+  c->products = AXON_DTYPE_F32;
+  return NULL;
+}
+
 static gboolean
 build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -201,7 +220,10 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   if (!conv_shape (&c, plan, node, 1) || c.w_type != AXON_DTYPE_F32 || c.x_type != AXON_DTYPE_F32 ||
       (axon_node_get_input (node, 2) != NULL && bias == NULL))
     return FALSE;
-  call.pd = choose_float_pd (&c, node, bias != NULL, &fused, &has_sum);
+  if (cpu_conv_takes_bf16 (plan, node))
+    call.pd = choose_bf16_pd (&c, node, bias != NULL, &fused, &has_sum);
+  if (call.pd == NULL)
+    call.pd = choose_float_pd (&c, node, bias != NULL, &fused, &has_sum);
   if (call.pd == NULL)
     return FALSE;
   add_operands (plan, node, &c, axon_tensor_get_data (cpu_node_constant (node, 1)), bias, &call);

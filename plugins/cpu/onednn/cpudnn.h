@@ -45,6 +45,9 @@ gboolean cpu_dnn_set_max_isa (const gchar *name);
 const gchar *cpu_dnn_get_isa (void);
 /* TRUE if products of u8 and s8 never saturate there: VNNI, AMX, or no x86. */
 gboolean cpu_dnn_has_exact_int8 (void);
+
+/* TRUE if it multiplies tiles of bf16 (AMX): several times as fast as floats. */
+gboolean cpu_dnn_has_bf16_tiles (void);
 /* TRUE if its convolutions of floats like their data channels last. */
 gboolean cpu_dnn_is_channels_last (void);
 /* FALSE where it has portable code only. */

@@ -34,6 +34,8 @@ dnn_type (AxonDType dtype)
     return dnnl_s8;
   case AXON_DTYPE_I32:
     return dnnl_s32;
+  case AXON_DTYPE_BF16: /* of products, and nothing else */
+    return dnnl_bf16;
   default:
     return dnnl_data_type_undef;
   }
@@ -42,7 +44,7 @@ dnn_type (AxonDType dtype)
 gboolean
 cpu_dnn_has_type (AxonDType dtype)
 {
-  return dnn_type (dtype) != dnnl_data_type_undef;
+  return dtype != AXON_DTYPE_BF16 && dnn_type (dtype) != dnnl_data_type_undef;
 }
 
 gboolean

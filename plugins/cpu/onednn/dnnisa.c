@@ -8,6 +8,7 @@ static const struct {
   dnnl_cpu_isa_t isa;
   gboolean has_vnni;
   gboolean channels_last; /* is how its convolutions like their data */
+  gboolean has_tiles;
 } levels[] = {
   { "SSE41", dnnl_cpu_isa_sse41, FALSE, FALSE },
   { "AVX", dnnl_cpu_isa_avx, FALSE, FALSE },
@@ -16,7 +17,7 @@ static const struct {
   { "AVX512", dnnl_cpu_isa_avx512_core, FALSE, TRUE },
   { "AVX512_VNNI", dnnl_cpu_isa_avx512_core_vnni, TRUE, TRUE },
   { "AVX512_BF16", dnnl_cpu_isa_avx512_core_bf16, TRUE, TRUE },
-  { "AVX512_AMX", dnnl_cpu_isa_avx512_core_amx, TRUE, TRUE },
+  { "AVX512_AMX", dnnl_cpu_isa_avx512_core_amx, TRUE, TRUE, TRUE },
 };
 
 gboolean
@@ -64,6 +65,13 @@ cpu_dnn_has_exact_int8 (void)
 {
   guint level = find_level ();
   return level == G_N_ELEMENTS (levels) || levels[level].has_vnni;
+}
+
+gboolean
+cpu_dnn_has_bf16_tiles (void)
+{
+  guint level = find_level ();
+  return level < G_N_ELEMENTS (levels) && levels[level].has_tiles;
 }
 
 gboolean

@@ -62,11 +62,17 @@ impl_name (const DnnPd *pd)
   return name;
 }
 
+gboolean
+dnn_pd_has_tiles (const DnnPd *pd)
+{
+  return strstr (impl_name (pd), "amx") != NULL;
+}
+
 /* Tiles (AMX) cost tens of microseconds to set up, whatever the work. */
 static gboolean
 is_wasteful (const DnnConv *conv, const DnnPd *pd)
 {
-  return conv->small && strstr (impl_name (pd), "amx") != NULL;
+  return conv->small && dnn_pd_has_tiles (pd);
 }
 
 #if DNNL_VERSION_MAJOR < 3

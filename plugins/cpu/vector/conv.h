@@ -14,6 +14,8 @@ typedef struct {
   gsize x_plane; /* channels of the source are planes, so far apart; 0: they are side by side */
   gsize y_pixel, y_row, y_frame; /* of the destination */
   gboolean depthwise;            /* channels is their number; groups and out_channels are 1 */
+  gint spread; /* floats: channels of each of the groups that are computed as one, whose channels
+                  are a vector; 0: each by itself */
   /* set when the convolution is set up (../kernels/convparts.c) */
   gint n_taps;           /* runs of consecutive elements of the source that a pixel is made of */
   gint tap_size;         /* floats: elements of a run */

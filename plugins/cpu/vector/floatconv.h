@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Convolution of floats, channels last: dense and grouped, and depthwise. A matrix product is a
+/* Convolution of floats, channels last: dense, grouped, depthwise. A matrix product is a
  * convolution of one pixel.
  *
  * Weights are packed by floatconvpack.c. One thread runs one CpuConvPart; parts of a convolution
@@ -30,6 +30,17 @@ typedef struct {
   CpuFloatWide wide;
 } CpuFloatConvRun;
 
+/* A convolution of few output channels: those of all columns of its filter are the channels of
+ * @products, by filters that are one column wide, and are added where the columns meet. */
+typedef struct {
+  CpuConv conv;
+  CpuConv products; /* as wide as the source; its parts are those of all */
+  gsize heads[2];   /* where products, and a row of sums, begin in a thread's scratch */
+} CpuFloatColumns;
+
+/* @run: weights of the products; a vector of @conv's bias, then zeros, the products' own. */
+typedef void (*CpuFloatColumnsFunc) (const CpuFloatColumns *columns, const CpuFloatConvRun *run,
+                                     const CpuConvPart *part, guint8 *scratch);
 typedef void (*CpuFloatConvFunc) (const CpuConv *conv, const CpuFloatConvRun *run,
                                   const CpuConvPart *part, guint8 *scratch);
 
@@ -39,5 +50,6 @@ typedef struct {
   gint pixels;  /* of a tile */
   gint strip;   /* vectors of channels of a depthwise tile */
   gboolean is_half;
-  CpuFloatConvFunc dense, depthwise;
+  CpuFloatConvFunc dense, grouped, depthwise;
+  CpuFloatColumnsFunc columns;
 } CpuFloatConvKernels;

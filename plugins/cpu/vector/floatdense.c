@@ -45,10 +45,15 @@ static const TileFunc tiles[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS] = { { TO_12 (NA
 
 static const gint *const tile_pixels = float_tile_pixels;
 
-static void
+/* Of a pixel, mostly: few, and a call for each would take longer. */
+static inline void
 lay_elements (gfloat *to, const gfloat *from, gsize n)
 {
-  memcpy (to, from, n * sizeof *to);
+  if (n % CPU_LANES == 0 && n <= 16 * CPU_LANES)
+    for (gsize i = 0; i < n; i += CPU_LANES)
+      vector_store (to + i, vector_load (from + i));
+  else
+    memcpy (to, from, n * sizeof *to);
 }
 
 #include "densepanel.h"

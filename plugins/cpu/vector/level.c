@@ -23,7 +23,9 @@ const CpuVector CPU_NAME (cpu_vector) = {
               .pixels = CPU_FLOAT_PIXELS,
               .strip = CPU_FLOAT_STRIP,
               .dense = CPU_NAME (cpu_float_dense),
-              .depthwise = CPU_NAME (cpu_float_depthwise) },
+              .grouped = CPU_NAME (cpu_float_grouped),
+              .depthwise = CPU_NAME (cpu_float_depthwise),
+              .columns = CPU_NAME (cpu_float_columns) },
 #ifdef CPU_HAS_HALVES
   .halves = &halves,
 #endif

@@ -28,6 +28,10 @@ void CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *conv, const CpuInt8Run *r
 
 void CPU_NAME (cpu_float_dense) (const CpuConv *conv, const CpuFloatConvRun *run,
                                  const CpuConvPart *part, guint8 *scratch);
+void CPU_NAME (cpu_float_grouped) (const CpuConv *conv, const CpuFloatConvRun *run,
+                                   const CpuConvPart *part, guint8 *scratch);
+void CPU_NAME (cpu_float_columns) (const CpuFloatColumns *columns, const CpuFloatConvRun *run,
+                                   const CpuConvPart *part, guint8 *scratch);
 void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun *run,
                                      const CpuConvPart *part, guint8 *scratch);
 
