@@ -85,12 +85,16 @@ def notice(suites):
 
 
 def draw(arguments, rng):
-    """Mutants without end: file, start, end, replacement."""
+    """File, start, end, replacement of one mutant after another, none twice."""
     names = sorted(n for n in run("git", "ls-files", "lib/*.c", "gst/*.c", cwd=TREE).stdout.split() if n.startswith(arguments.only))
     weights = [len(sites(os.path.join(TREE, n))) for n in names]
+    seen = set()
     while True:
         name = rng.choices(names, weights)[0]
-        yield (name, *rng.choice(sites(os.path.join(TREE, name))))
+        mutant = (name, *rng.choice(sites(os.path.join(TREE, name))))
+        if mutant not in seen:
+            seen.add(mutant)
+            yield mutant
 
 
 def try_one(number, suites, name, start, end, to):

@@ -6,6 +6,9 @@
 #include "../../base/axonwork-private.h"
 #include <axon/axoncompiledmodel.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define GRACE G_TIME_SPAN_SECOND /* of a compile that was cancelled */
 #define LOOK (20 * G_TIME_SPAN_MILLISECOND)
 
@@ -170,7 +173,7 @@ axon_compile_call (AxonPlugin *plugin, AxonModel *model, AxonRemoteContext *cont
   if (!wait_for (call)) {
     g_thread_unref (thread);
     g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "device %s does not return from compiling: its call is abandoned",
+                 _ ("device %s does not return from compiling: its call is abandoned"),
                  axon_plugin_get_name (plugin));
     return NULL;
   }

@@ -135,8 +135,8 @@ axon_plugin_check_alive (AxonPlugin *plugin, const gchar *id, GError **error)
   g_mutex_unlock (&priv->lock);
   if (n > 0)
     g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "device %s%s%s is not used: %d of its calls did not return in time "
-                 "(INFERENCE_TIMEOUT, MAX_COMPILE_TIME)",
+                 _ ("device %s%s%s is not used: %d of its calls did not return in time "
+                    "(INFERENCE_TIMEOUT, MAX_COMPILE_TIME)"),
                  priv->name, *id ? "." : "", id, n);
   return n == 0;
 }

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gio/gio.h>
+#include <glib/gi18n-lib.h>
 #include <glib/gstdio.h>
 #include <poll.h>
 #include <signal.h>
@@ -56,9 +57,11 @@ axon_probe_is_safe (const gchar *file, GError **error)
       continue; /* dlopen() says why */
     if ((st.st_mode & S_IWOTH) == 0 && (!privileged || st.st_uid == 0))
       continue;
-    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s: not loaded, for %s %s", file, paths[i],
-                 st.st_mode & S_IWOTH ? "can be written by everybody (chmod o-w)"
-                                      : "does not belong to root (chown root)");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+                 st.st_mode & S_IWOTH
+                     ? _ ("%s: not loaded, for %s can be written by everybody (chmod o-w)")
+                     : _ ("%s: not loaded, for %s does not belong to root (chown root)"),
+                 file, paths[i]);
     return FALSE;
   }
   return TRUE;
@@ -247,11 +250,16 @@ is_allowed (const AxonProbe *probe, const gchar *subject, const gchar *const *fi
   }
   if (answer == NULL || *answer == '\0')
     return TRUE;
-  g_set_error (
-      error, AXON_ERROR, AXON_ERROR_DEVICE,
-      "%s is left out: it %s when device %s is made (a process of its own tried it; remove "
-      "%s to try again, or set ISOLATE_PROBE to NO)",
-      subject, answer, probe->name, path ? path : "nothing");
+  if (path != NULL)
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_DEVICE,
+        _ ("%s is left out: tried for device %s, in a process of its own, it %s (remove %s to "
+           "try again, or set ISOLATE_PROBE to NO)"),
+        subject, probe->name, answer, path);
+  else
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+                 _ ("%s is left out: tried for device %s, in a process of its own, it %s"), subject,
+                 probe->name, answer);
   return FALSE;
 }
 

@@ -10,6 +10,9 @@
 #include "axonwatchdog-private.h"
 #include "../core/axonplugin-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define GRACE (250 * G_TIME_SPAN_MILLISECOND) /* of a run that was cancelled */
 
 static GMutex lock;
@@ -62,8 +65,8 @@ abandon (AxonInferRequest *r, guint64 run)
     return;
   g_set_error (
       &error, AXON_ERROR, AXON_ERROR_DEVICE,
-      "device %s did not return within %u ms (INFERENCE_TIMEOUT): its call is abandoned, and "
-      "the device is not used until it returns",
+      _ ("device %s did not return within %u ms (INFERENCE_TIMEOUT): its call is abandoned, and "
+         "the device is not used until it returns"),
       axon_plugin_get_name (plugin), timeout);
   g_object_ref (r); /* the end of the run lets go of one; the call keeps the other */
   axon_infer_request_end (r, error);
