@@ -51,6 +51,12 @@ unpack() {
   done
 }
 
+# A package's script would have listed them.
+list_picture_loaders() {
+  local at=$root/usr/lib/aarch64-linux-gnu/gdk-pixbuf-2.0
+  "$qemu" -L "$root" "$at/gdk-pixbuf-query-loaders" "$at"/2.10.0/loaders/*.so > "$folder/loaders.cache"
+}
+
 write_cross_file() {
   cat > "$folder/aarch64.ini" << INI
 [constants]
@@ -89,9 +95,9 @@ cross_build() { # FOLDER OPTION...
   ninja -C "$at" --quiet
 }
 
-# emulated COMMAND...: programs of the other architecture start like any other.
+# emulated COMMAND...: programs of the other architecture start like any other, and its tools are found first.
 emulated() {
-  QEMU_LD_PREFIX=$root "${namespaces[@]}" "$BASH" -c '
+  PATH=$folder/bin:$PATH QEMU_LD_PREFIX=$root "${namespaces[@]}" "$BASH" -c '
     mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && printf %s "$1" > /proc/sys/fs/binfmt_misc/register || exit 76
     shift; exec "$@"' - \
     ":aarch64:M::\\x7fELF\\x02\\x01\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\\xb7\\x00:\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\x00\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xfe\\xff\\xff\\xff:$qemu:OCF" "$@"
@@ -110,11 +116,10 @@ run_level() { # PROCESSOR LEVEL ARGUMENT...
 
 # The README's command, in a checkout of its own whose build is set up already.
 quickstart() {
-  mkdir -p "$folder/checkout" "$folder/bin"
+  mkdir -p "$folder/checkout"
   git -c safe.directory="$PWD" archive HEAD | tar -x -C "$folder/checkout" || return
-  ln -sfn "$root/usr/bin/gst-launch-1.0" "$folder/bin/gst-launch-1.0"
   (cd "$folder/checkout" && cross_build "$PWD/_build/quickstart" -Dtests=false) || return
-  emulated env PATH="$folder/bin:$PATH" "$folder/checkout/pipelines/quickstart.sh"
+  emulated "$folder/checkout/pipelines/quickstart.sh"
 }
 
 brief="" keep=""
@@ -147,7 +152,11 @@ if [ ! -e "$folder/unpacked" ]; then
   step "unpacking" unpack || exit 1
   touch "$folder/unpacked"
 fi
+export GDK_PIXBUF_MODULE_FILE=$folder/loaders.cache
 write_cross_file
+list_picture_loaders || exit 1
+mkdir -p "$folder/bin"
+ln -sfn "$root"/usr/bin/gst-*-1.0 "$folder/bin"
 step "build" cross_build "$folder/build" || exit 1
 emulated true || cannot "this kernel lets nobody register another architecture's programs (binfmt_misc)"
 status=0
