@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What the keypoints of well-known data sets are called, and which belong together. */
 #include "gstnndecoder.h"
+#include "elements/gstnnelement.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -79,7 +80,7 @@ gst_nn_skeleton_name_get_type (void)
   if (g_once_init_enter (&type)) {
     for (guint i = 0; i < G_N_ELEMENTS (skeletons); i++)
       values[1 + i] = (GEnumValue){ (gint)i + 1, skeletons[i].blurb, skeletons[i].name };
-    g_once_init_leave (&type, g_enum_register_static ("GstNnSkeletonName", values));
+    g_once_init_leave (&type, gst_nn_enum_register ("GstNnSkeletonName", values));
   }
   return type;
 }

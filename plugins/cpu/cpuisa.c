@@ -31,7 +31,7 @@ static const CpuIsa levels[] = {
   { "AVX512_VNNI", AVX512 | CPU_FEATURE_AVX512_VNNI, "AVX512_VNNI", &cpu_vector_avx512_vnni },
 #endif
 #ifdef CPU_HAS_AVX512_FP16
-  { "AVX512_FP16", AVX512 | CPU_FEATURE_AVX512_VNNI | CPU_FEATURE_AVX512_FP16, NULL,
+  { "AVX512_FP16", AVX512 | CPU_FEATURE_AVX512_VNNI | CPU_FEATURE_AVX512_FP16, "AVX512_BF16",
     &cpu_vector_avx512_fp16 },
 #endif
 };

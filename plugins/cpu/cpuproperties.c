@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Device CPU: what can be set, and what it tells. */
 #include "cpuproperties.h"
+#include "cpufeatures.h"
 #include "cpuisa.h"
 #include "cpulimits.h"
 #include "cpupeaks.h"
@@ -133,10 +134,11 @@ tell_type (G_GNUC_UNUSED GError **error)
   return g_variant_new_string ("integrated");
 }
 
+/* Of the processor, whatever level it is kept to: caches and exported models serve every level. */
 static GVariant *
 tell_capabilities (G_GNUC_UNUSED GError **error)
 {
-  if (cpu_isa_get ()->vector->halves == NULL)
+  if ((cpu_features_get () & (CPU_FEATURE_AVX512_FP16 | CPU_FEATURE_ASIMDHP)) == 0)
     return axon_property_list ("FP32", "INT8", "EXPORT_IMPORT", NULL);
   return axon_property_list ("FP32", "FP16", "INT8", "EXPORT_IMPORT", NULL);
 }

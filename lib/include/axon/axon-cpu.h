@@ -71,8 +71,9 @@
 /**
  * AXON_CPU_ONEDNN_ISA:
  *
- * A metric: what oneDNN uses: a level as above, `AVX`, or, where nothing was asked for,
- * `AVX512_BF16` or `AVX512_AMX`; `default` on other processors than x86. Asking counts as the first
+ * A metric: what oneDNN uses: a level as above (`AVX512_BF16` for `AVX512_FP16`, which not every
+ * version knows), `AVX`, or, where nothing was asked for, `AVX512_BF16` or `AVX512_AMX`; `default`
+ * on other processors than x86. Asking counts as the first
  * use of the device, because oneDNN settles it then.
  *
  * Since: 1.0

@@ -14,7 +14,7 @@ typedef struct {
   AxonConfig *config; /* lock; NULL: the table is missing or wrong */
   GHashTable *by_id;  /* lock: id of a device -> GHashTable, key -> GVariant, of that one alone */
   GHashTable *abandoned; /* lock: id of a device -> calls that do not return; NULL: never any */
-  GError *mistake;    /* what is wrong with the table, or NULL */
+  GError *mistake;       /* what is wrong with the table, or NULL */
 } AxonPluginPrivate;
 
 AxonPluginPrivate *axon_plugin_private (AxonPlugin *plugin);

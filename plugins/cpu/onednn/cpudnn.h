@@ -38,8 +38,9 @@ typedef struct {
 void cpu_dnn_add_product (CpuPlan *plan, CpuTensor *x, const CpuProduct *product, gfloat *bias,
                           CpuTensor *y);
 
-/* Caps what oneDNN uses: "SSE41", "AVX2", "AVX2_VNNI", "AVX512", "AVX512_VNNI"; NULL: no cap but
- * oneDNN's own environment variable. FALSE: no such name, or oneDNN is in use already. */
+/* Caps what oneDNN uses: "SSE41", "AVX2", "AVX2_VNNI", "AVX512", "AVX512_VNNI", "AVX512_BF16";
+ * NULL: no cap but oneDNN's own environment variable. FALSE: no such name, or oneDNN is in use
+ * already. */
 gboolean cpu_dnn_set_max_isa (const gchar *name);
 /* What it uses, by such a name; "default" on other processors than x86. Asking is a use. */
 const gchar *cpu_dnn_get_isa (void);

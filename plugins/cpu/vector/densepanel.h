@@ -80,8 +80,8 @@ lay_out (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part, 
   Patch patch = { scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
   list_taps (c, pixel, row, plane, taps);
   if (c->direct) /* of floats only */
-    patch.data =
-        (const DENSE_SOURCE *)(x + (gssize)a.top * (gssize)row + (gssize)a.left * (gssize)pixel);
+    patch.data = (const DENSE_SOURCE *)(gconstpointer)(x + (gssize)a.top * (gssize)row +
+                                                       (gssize)a.left * (gssize)pixel);
   else
     for (gint i = 0; i < planes; i++)
       lay_plane (c, x + (gsize)i * c->x_plane, pixel, &a, scratch + (gsize)i * plane);
