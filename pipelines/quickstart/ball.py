@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Trains ball.onnx, which finds the ball of videotestsrc, from generated frames.
 
-Needs python3-numpy and python3-onnx. Seeded; the file in the tree is of an earlier version of network.py, a new one is as good.
+Needs python3-numpy and python3-onnx. Seeded; the file in the tree was made by an earlier version of network.py.
 Frames are 128x96, dark with noise, with up to two bright discs and some bright bars that are no discs. A network of five
 3x3 convolutions looks at 47x47 pixels per cell of a 16x12 grid and says: disc or not, centre, size.
 
