@@ -59,6 +59,16 @@ static void __attribute__ ((destructor)) report (void)
     return fails ("cl" #name) ? (uintptr_t)OUT_OF_RESOURCES : real ("cl" #name) (ARGUMENTS);       \
   }
 
+/* What was begun does not go on behind the back of who waited for it: a device that is gone
+ * computes no more. */
+#define WAITS(name)                                                                                \
+  uintptr_t cl##name (PARAMETERS);                                                                 \
+  uintptr_t cl##name (PARAMETERS)                                                                  \
+  {                                                                                                \
+    uintptr_t status = real ("cl" #name) (ARGUMENTS);                                              \
+    return fails ("cl" #name) ? (uintptr_t)OUT_OF_RESOURCES : status;                              \
+  }
+
 /* @status: where the status goes */
 #define OBJECT(name, status)                                                                       \
   uintptr_t cl##name (PARAMETERS);                                                                 \
@@ -94,7 +104,7 @@ STATUS (EnqueueFillBuffer)
 STATUS (EnqueueMarkerWithWaitList)
 OBJECT (EnqueueMapBuffer, j)
 STATUS (EnqueueUnmapMemObject)
-STATUS (WaitForEvents)
+WAITS (WaitForEvents)
 OBJECT (CreateProgramWithSource, e)
 OBJECT (CreateProgramWithBinary, g)
 STATUS (BuildProgram)
@@ -106,6 +116,6 @@ STATUS (ReleaseKernel)
 STATUS (SetKernelArg)
 STATUS (EnqueueNDRangeKernel)
 STATUS (Flush)
-STATUS (Finish)
+WAITS (Finish)
 STATUS (GetEventProfilingInfo)
 STATUS (ReleaseEvent)
