@@ -16,8 +16,7 @@
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
-#define LEAST_CHANNELS 16  /* that are summed for a pixel, in half precision or bf16 */
-#define LEAST_PRODUCTS 4e6 /* below which converting to bf16 takes longer than is saved */
+#define LEAST_CHANNELS 16 /* that are summed for a pixel, in half precision or bf16 */
 
 /* oneDNN's own limits of what it fuses at no cost. */
 static gboolean
@@ -175,7 +174,7 @@ cpu_conv_takes_bf16 (const CpuPlan *plan, const AxonNode *node)
   gint64 in, out;
   return plan->products == AXON_DTYPE_BF16 && axon_node_is (node, "Conv") && !is_grouped (node) &&
          read_channels (node, &in, &out) && in >= LEAST_CHANNELS && out >= LEAST_CHANNELS &&
-         products (node) >= LEAST_PRODUCTS;
+         products (node) >= CPU_CONV_SMALL * plan->n_threads;
 }
 
 gboolean

@@ -3,6 +3,9 @@
 
 #include "../cpuplan.h"
 
+/* Products of a thread, below which tiles of AMX do not pay. */
+#define CPU_CONV_SMALL 16e6
+
 /* TRUE if the convolutions of @model shall work channels last. */
 gboolean cpu_conv_prefers_channels_last (const AxonModel *model);
 

@@ -7,8 +7,6 @@
 #include "../kernels/convchoice.h"
 #include "../cpueltwise.h"
 
-#define SMALL 16e6 /* products of a thread, below which tiles of AMX do not pay */
-
 enum { DIRECT, TRANSPOSED };
 
 typedef struct {
@@ -75,7 +73,7 @@ conv_shape (ConvShape *c, const CpuPlan *plan, const AxonNode *node, guint weigh
       axon_shape_get_numel (&c->y) < 1)
     return FALSE;
   weight_dims (c);
-  c->small = products (c) < SMALL * plan->n_threads;
+  c->small = products (c) < CPU_CONV_SMALL * plan->n_threads;
   return dnn_window_init (&c->window, node, c->transposed ? &c->y : &c->x,
                           c->transposed ? &c->x : &c->y, c->w.dims + 2);
 }
