@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#define CODE_BYTES (1 << 20) /* more than any one kernel of oneDNN */
+#define CODE_BYTES (8 << 20) /* more than the kernels of any one primitive of oneDNN */
 
 dnnl_engine_t
 dnn_engine (void)
