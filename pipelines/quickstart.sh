@@ -10,6 +10,7 @@ build=_build/quickstart
 build $build -Dtests=false -Dintrospection=disabled
 export OUT=$PWD/out PATH=$PWD/$build/pipelines:$PATH
 export AXON_PLUGIN_PATH=$PWD/$build/plugins/cpu:$PWD/$build/plugins/template
+export AXON_PROBE=$PWD/$build/lib/tools/axon-probe
 export GST_PLUGIN_PATH_1_0=$PWD/$build/gst GST_REGISTRY_1_0=$PWD/$build/registry.bin
 rm -rf "$OUT"
 pipelines/shapes.sh

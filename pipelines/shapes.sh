@@ -7,7 +7,7 @@ set -eu -o pipefail
 . "$(dirname "$0")/keep.sh"
 moving-shapes --frames "${FRAMES:-120}" --truth "$out/shapes-truth.jsonl" |
   launch fdsrc ! rawvideoparse format=rgb width=640 height=480 framerate=30/1 ! \
-    nninfer model="$here/quickstart/shapes.onnx" device=CPU ! nndecode ! nntrack ! \
+    nninfer model="$here/quickstart/shapes.onnx" device=CPU ! nndecode ! nntrack min-hits=5 ! \
     nnanalytics settings='{ "lines": [{ "name": "middle", "from": [0.5, 0], "to": [0.5, 1] }], "anchor": "center" }' ! \
     nnpublish location="$out/shapes.jsonl" ! nnoverlay tail-length=2 legend=true ! $(keep shapes)
 still shapes
