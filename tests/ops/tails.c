@@ -321,7 +321,7 @@ memory_stays_over_a_thousand_frames_of_other_shapes (void)
     plans_of (request, counts, G_N_ELEMENTS (counts));
     plans_of (request, counts, G_N_ELEMENTS (counts));
     g_test_message ("%s: %ld pages more", tails[k].name, resident_pages () - before);
-    /* sanitizers keep what was freed, an emulator what it translated */
+    /* sanitizers keep what was freed, an emulator a table of each page that ever was mapped */
     if (g_getenv ("ASAN_OPTIONS") == NULL && g_getenv ("TSAN_OPTIONS") == NULL &&
         g_getenv ("QEMU_CPU") == NULL)
       g_assert_cmpint ((resident_pages () - before) * sysconf (_SC_PAGESIZE), <, 8 << 20);
