@@ -87,14 +87,17 @@ fits (const CpuConv *c, gint lanes)
          c->kernel_h > 1 && c->out_h > 1;
 }
 
-/* @from: [out][in][row][column]; as products have them: [column][out][in][row] (g_free) */
+/* @from: [out][in][row][column]; as products have them: [column][out][in][row] (g_free);
+ * NULL: there is no memory */
 static gfloat *
 turn_weights (const CpuFloatColumns *columns, const gfloat *from)
 {
   const CpuConv *c = &columns->conv;
   gsize run = (gsize)(c->channels * c->kernel_h), out = (gsize)c->out_channels;
   gsize columns_of_filter = (gsize)c->kernel_w;
-  gfloat *to = g_new0 (gfloat, (gsize)columns->products.out_channels * run);
+  gfloat *to = g_try_new0 (gfloat, (gsize)columns->products.out_channels * run);
+  if (to == NULL)
+    return NULL;
   for (gsize o = 0; o < out; o++)
     for (gsize i = 0; i < run; i++)
       for (gsize k = 0; k < columns_of_filter; k++)
@@ -115,7 +118,7 @@ pack (Columns *self, const AxonNode *node)
   gsize n_bias = (gsize)(self->kernels->lanes + p->padded) * sizeof (gfloat);
   const gfloat *bias = cpu_float_constant (node, 2);
   gpointer memory = NULL;
-  if (posix_memalign (&memory, 64, n_bytes + n_bias) != 0)
+  if (turned == NULL || posix_memalign (&memory, 64, n_bytes + n_bias) != 0)
     return FALSE;
   self->weights = memory;
   self->bias = self->weights + n_bytes / sizeof (gfloat);
