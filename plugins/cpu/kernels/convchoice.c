@@ -91,9 +91,8 @@ products (const AxonNode *node)
 /* What oneDNN's dense products in blocks are faster by than ours. */
 #define GAIN 0.125
 
-/* oneDNN's blocks of channels, and how often it takes the time of a full block for one that filters
- * of some width leave partly empty. */
-#define BLOCK 8
+/* How often oneDNN takes the time of a full block for one that filters of some width leave partly
+ * empty. */
 #define EMPTY 2.5
 
 /* What blocks of channels lose, by products of ours. */
@@ -104,8 +103,9 @@ loss_of (const AxonNode *node)
   if (has_dear_posts (node) || axon_node_is (node, "ConvTranspose") || is_line (node) ||
       (is_grouped (node) && !is_depthwise (node)))
     return products (node) * 2 * GAIN;
-  if (!is_grouped (node) && w->rank == 4 && w->dims[2] > 1 && w->dims[3] > 1 && w->dims[0] < BLOCK)
-    return products (node) * MAX (EMPTY * BLOCK / (gdouble)MAX (w->dims[0], 1) - 2, 0);
+  if (!is_grouped (node) && w->rank == 4 && w->dims[2] > 1 && w->dims[3] > 1 &&
+      w->dims[0] < CPU_DNN_BLOCK)
+    return products (node) * MAX (EMPTY * CPU_DNN_BLOCK / (gdouble)MAX (w->dims[0], 1) - 2, 0);
   return 0;
 }
 
@@ -133,8 +133,8 @@ is_narrow (const AxonNode *node)
          node->inputs[0]->type.shape.dims[1] < cpu_isa_get ()->vector->floats.lanes;
 }
 
-/* Channels that each element of the source is multiplied with, and those of a group that are
- * summed: a matrix of weights is a convolution by 1x1. */
+/* Channels of a group: those that are summed, and those of the result. A matrix of weights is a
+ * convolution by 1x1. */
 static gboolean
 read_channels (const AxonNode *node, gint64 *in, gint64 *out)
 {

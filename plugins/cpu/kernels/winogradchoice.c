@@ -58,15 +58,13 @@ cost_of_definition (const CpuConv *c, gboolean half)
          (half ? HALF : 1);
 }
 
-#define BLOCK 8 /* what oneDNN makes of rows where it wants blocks */
-
 gint
 cpu_winograd_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {
   const CpuTensor *x = cpu_plan_input (plan, node, 0);
   gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape)
                : plan->channels_last || cpu_dnn_is_channels_last () ? 0
-                                                                    : BLOCK;
+                                                                    : CPU_DNN_BLOCK;
   return block > 0 && block % lanes == 0 && c->channels % block == 0 && c->out_channels % block == 0
              ? block
              : 0;

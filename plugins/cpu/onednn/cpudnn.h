@@ -5,6 +5,9 @@
 
 #include "../cpuplan.h"
 
+/* Channels of a block of the layout that oneDNN makes of rows where it wants blocks. */
+#define CPU_DNN_BLOCK 8
+
 /* Layouts */
 gsize cpu_md_get_bytes (const CpuMd *md);
 CpuMd *cpu_md_copy (const CpuMd *md);

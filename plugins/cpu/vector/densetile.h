@@ -16,9 +16,8 @@ typedef struct {
   const DENSE_WEIGHT *w;
   const gfloat *from; /* what it is added to: for each pixel @again elements further */
   gsize again;
-  const gfloat *factors; /* of the channels' products; weights of floats have none */
-  const DENSE_WEIGHT
-      *ahead; /* weights that come next: a line of them is fetched with each product */
+  const gfloat *factors;     /* of the channels' products; weights of floats have none */
+  const DENSE_WEIGHT *ahead; /* that come next: each product fetches a line of them */
 } Chunk;
 
 typedef void (*TileFunc) (const CpuFloatOut *out, const DENSE_SOURCE *p, gsize step,

@@ -10,7 +10,7 @@
 #define DENSE_SOURCE guint32
 #define DENSE_WEIGHT guint16
 #define DENSE_LANES (2 * CPU_LANES)
-#define DENSE_SUMS (12 * 4 * CPU_LANES)
+#define DENSE_SUMS (CPU_FLOAT_PIXELS * 2 * CPU_HALF_VECTORS * CPU_LANES)
 #include "densetile.h"
 
 /* Products that are summed as halves at most: their error grows with it, and what it costs to make
