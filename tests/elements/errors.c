@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Frames that cannot be inferred: how many of them a stream takes. */
 #include "nninfer.h"
+#include "teststream.h"
 
 #include <string.h>
 
@@ -11,23 +12,6 @@ stream_new (const gchar *config, guint max_errors, GstBus *bus)
   gst_harness_set (h, "nninfer", "max-errors", max_errors, NULL);
   gst_element_set_bus (h->element, bus);
   return h;
-}
-
-static void
-stream_end (GstHarness *h)
-{
-  gst_element_set_bus (h->element, NULL);
-  gst_harness_teardown (h);
-}
-
-static guint64
-count (GstHarness *h, const gchar *field)
-{
-  g_autoptr (GstStructure) stats = NULL;
-  guint64 value;
-  gst_harness_get (h, "nninfer", "stats", &stats, NULL);
-  g_assert_true (gst_structure_get_uint64 (stats, field, &value));
-  return value;
 }
 
 static gboolean

@@ -17,14 +17,7 @@ echo_model (void)
   AxonShape in = AXON_SHAPE (-1, 3, HEIGHT, -1);
   AxonNode *node = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &in));
   g_autoptr (AxonModel) model = test_model_finish (&t, node->outputs[0]);
-  g_autoptr (GError) error = NULL;
-  gchar *path = g_build_filename (g_get_tmp_dir (), "axon-echo-XXXXXX.onnx", NULL);
-  gint fd = g_mkstemp (path);
-  g_assert_cmpint (fd, >=, 0);
-  g_close (fd, NULL);
-  axon_core_write_model (axon_core_get_default (), model, path, &error);
-  g_assert_no_error (error);
-  return path;
+  return test_model_write (model);
 }
 
 /* A frame whose columns are as bright as their number, with objects of these widths, 20 high. */

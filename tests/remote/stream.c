@@ -2,6 +2,7 @@
 /* Pipelines with nninfer on device REMOTE: results on frames, and what a stream does when its
  * server goes. */
 #include "remotesupport.h"
+#include "teststream.h"
 
 #include <glib/gstdio.h>
 #include <gst/check/gstharness.h>
@@ -91,23 +92,6 @@ stream_new (const gchar *properties, const gchar *rest, GstBus *bus)
   gst_harness_add_src_parse (h, SOURCE, FALSE);
   gst_element_set_bus (h->element, bus);
   return h;
-}
-
-static void
-stream_end (GstHarness *h)
-{
-  gst_element_set_bus (h->element, NULL);
-  gst_harness_teardown (h);
-}
-
-static guint64
-count (GstHarness *h, const gchar *field)
-{
-  g_autoptr (GstStructure) stats = NULL;
-  guint64 value;
-  gst_harness_get (h, "nninfer", "stats", &stats, NULL);
-  g_assert_true (gst_structure_get_uint64 (stats, field, &value));
-  return value;
 }
 
 /* The next frame's first object; FALSE: there is none. */
@@ -281,14 +265,7 @@ write_sums_model (void)
   AxonValue *x = test_model_input (&t, "picture", AXON_DTYPE_F32, &in);
   g_autoptr (AxonModel) model =
       test_model_finish (&t, test_model_node (&t, "GlobalAveragePool", 1, x)->outputs[0]);
-  g_autoptr (GError) error = NULL;
-  gchar *path = g_build_filename (g_get_tmp_dir (), "axon-sums-XXXXXX.onnx", NULL);
-  gint fd = g_mkstemp (path);
-  g_assert_cmpint (fd, >=, 0);
-  g_close (fd, NULL);
-  axon_core_write_model (axon_core_get_default (), model, path, &error);
-  g_assert_no_error (error);
-  return path;
+  return test_model_write (model);
 }
 
 static void

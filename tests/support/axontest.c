@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "axontest.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 
 TestModel
@@ -106,6 +107,19 @@ test_model_finish (TestModel *t, AxonValue *output)
   axon_model_verify (t->model, &error);
   g_assert_no_error (error);
   return t->model;
+}
+
+gchar *
+test_model_write (AxonModel *model)
+{
+  g_autoptr (GError) error = NULL;
+  gchar *path = g_build_filename (g_get_tmp_dir (), "axon-model-XXXXXX.onnx", NULL);
+  gint fd = g_mkstemp (path);
+  g_assert_cmpint (fd, >=, 0);
+  g_close (fd, NULL);
+  axon_core_write_model (axon_core_get_default (), model, path, &error);
+  g_assert_no_error (error);
+  return path;
 }
 
 AxonTensor *

@@ -22,6 +22,8 @@ AxonNode *test_model_node (TestModel *t, const gchar *op, guint n_in, ...);
 AxonNode *test_model_node_of (TestModel *t, const gchar *domain, const gchar *op,
                               AxonValue *const *in, guint n_in, guint n_out);
 AxonModel *test_model_finish (TestModel *t, AxonValue *output);
+/* In a file of its own: its path (g_unlink, g_free). */
+gchar *test_model_write (AxonModel *model);
 
 AxonTensor *test_tensor (const AxonShape *shape, const gfloat *values);
 AxonTensor *test_random (const AxonShape *shape, guint32 seed);
