@@ -3,9 +3,11 @@
 """Trains shapes.onnx, the detector of the quickstart, from generated frames.
 
 Needs python3-numpy and python3-onnx; with libopenblas0 it takes a quarter of an hour. Seeded: it made the file in the tree.
-The quickstart's scene and thresholds were chosen for it: they show that the pipeline works, not how good the network is elsewhere. Frames are 160x120: a textured ground, bars, and
-up to six shapes of any size, angle and colour, so that only their outline says what they are. A network of six 3x3 convolutions looks
-at 55x55 pixels per cell of a 20x15 grid and says how sure it is of each kind, and the box.
+The quickstart's scene and thresholds were chosen for it: they show that the pipeline works, not how good the network is elsewhere.
+
+Frames are 160x120: a textured ground, bars, and up to six shapes of any size, angle and colour, so that only their outline says
+what they are. A network of six 3x3 convolutions looks at 55x55 pixels per cell of a 20x15 grid and says how sure it is of each
+kind, and the box.
 
 usage: shapes.py OUT.onnx [ITERATIONS]
 """

@@ -233,7 +233,8 @@ ask_helper (const AxonProbe *probe, const gchar *subject, gchar **answer, GError
   }
   *answer = judge (in_time, status);
   if (*answer == NULL)
-    g_message ("%s is not tried in a process of its own: %s cannot be run", subject, arguments[0]);
+    g_message ("%s could not be tried in a process of its own: %s did not run to an end", subject,
+               arguments[0]);
   return TRUE;
 }
 
