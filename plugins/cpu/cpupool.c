@@ -8,8 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SPIN_US 50 /* how long a thread waits awake */
-#define SPINS 32   /* between two looks at the clock */
+/* How long a thread waits awake, in microseconds: within a run longer, for a worker that falls
+ * asleep in a cold one misses the next steps, too. */
+#define RUN_SPIN_US 500
+#define SPIN_US 50
+#define SPINS 32 /* between two looks at the clock */
 #define MAX_PARTS 0xfffff
 #define RANGES_PER_THREAD 4
 #define SLICE 256 /* of what is worth a thread: after so much, is the result still wanted? */
@@ -35,6 +38,7 @@ struct _CpuPool {
   guint n_workers;
   Worker *workers;
   gboolean stop, flush;
+  gboolean is_running; /* a run, on several threads */
   Ticket ticket __attribute__ ((aligned (64)));
   guint32 left __attribute__ ((aligned (64))); /* parts that have not returned */
   guint32 is_awaited;                          /* the stream's thread sleeps on `left` */
@@ -81,18 +85,18 @@ relax (void)
 
 /* Until *@word is no longer @value, for a short while. FALSE: it still is. */
 static gboolean
-spin (const guint32 *word, guint32 value)
+spin (const CpuPool *pool, const guint32 *word, guint32 value)
 {
-  gint64 end = 0;
+  gint64 begin = 0;
   for (;;) {
     for (guint i = 0; i < SPINS; i++) {
       if (LOAD (word) != value)
         return TRUE;
       relax ();
     }
-    if (end == 0)
-      end = g_get_monotonic_time () + SPIN_US;
-    else if (g_get_monotonic_time () > end)
+    if (begin == 0)
+      begin = g_get_monotonic_time ();
+    else if (g_get_monotonic_time () - begin > (LOAD (&pool->is_running) ? RUN_SPIN_US : SPIN_US))
       return FALSE;
   }
 }
@@ -130,7 +134,7 @@ work (CpuPool *pool)
 static void
 wait_for_call (CpuPool *pool, guint32 seen)
 {
-  while (!spin (&pool->call, seen)) {
+  while (!spin (pool, &pool->call, seen)) {
     __atomic_add_fetch (&pool->sleepers, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n (&pool->call, __ATOMIC_SEQ_CST) == seen)
       futex_wait (&pool->call, seen);
@@ -210,9 +214,13 @@ cpu_pool_get_workers (const CpuPool *pool)
 void
 cpu_pool_use (CpuPool *pool, guint width)
 {
-  self = (Self){ .pool = width > 1 ? pool : NULL };
   if (self.pool != NULL)
+    STORE (&self.pool->is_running, FALSE);
+  self = (Self){ .pool = width > 1 ? pool : NULL };
+  if (self.pool != NULL) {
     STORE (&pool->width, MIN (width, pool->n_workers + 1));
+    STORE (&pool->is_running, TRUE);
+  }
 }
 
 /* A worker that has not begun yet has no id: it inherits its creator's processors until the next
@@ -237,7 +245,7 @@ wait_for_all (CpuPool *pool)
 {
   guint32 left;
   while ((left = LOAD (&pool->left)) != 0) {
-    if (spin (&pool->left, left))
+    if (spin (pool, &pool->left, left))
       continue;
     __atomic_store_n (&pool->is_awaited, 1, __ATOMIC_SEQ_CST);
     left = __atomic_load_n (&pool->left, __ATOMIC_SEQ_CST);
@@ -365,6 +373,6 @@ cpu_pool_team_barrier (void)
     futex_wake (&pool->phase, pool->n_workers);
     return;
   }
-  while (!spin (&pool->phase, phase))
+  while (!spin (pool, &pool->phase, phase))
     futex_wait (&pool->phase, phase);
 }
