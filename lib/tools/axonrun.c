@@ -5,11 +5,12 @@
 #include <string.h>
 
 static struct {
-  gchar *device, *expect, *suite, *save, *color, *fit, *mean, *scale, *size;
+  gchar *device, *expect, *suite, *save;
   gchar **config, **inputs, **files;
-  gdouble rtol, atol, pad, crop_fraction;
+  gdouble rtol, atol;
+  RunPictureOptions picture;
   gboolean print, json;
-} opt = { .rtol = -1, .atol = -1 };
+} opt = { .rtol = -1, .atol = -1, .picture.crop_fraction = 1 };
 
 static const GOptionEntry entries[] = {
   { "device", 'd', 0, G_OPTION_ARG_STRING, &opt.device, N_ ("Device (default CPU)"), "NAME" },
@@ -27,18 +28,20 @@ static const GOptionEntry entries[] = {
     N_ ("Tolerance relative to each element (default 1e-3, f16 1e-2)"), "X" },
   { "atol", 0, 0, G_OPTION_ARG_DOUBLE, &opt.atol,
     N_ ("Tolerance relative to the largest magnitude (default 1e-4, f16 1e-3)"), "X" },
-  { "size", 0, 0, G_OPTION_ARG_STRING, &opt.size, N_ ("Picture size for models that leave it free"),
-    "WxH" },
-  { "color", 0, 0, G_OPTION_ARG_STRING, &opt.color, N_ ("Picture: rgb, bgr or gray"), "ORDER" },
-  { "fit", 0, 0, G_OPTION_ARG_STRING, &opt.fit,
+  { "size", 0, 0, G_OPTION_ARG_STRING, &opt.picture.size,
+    N_ ("Picture size for models that leave it free"), "WxH" },
+  { "color", 0, 0, G_OPTION_ARG_STRING, &opt.picture.color, N_ ("Picture: rgb, bgr or gray"),
+    "ORDER" },
+  { "fit", 0, 0, G_OPTION_ARG_STRING, &opt.picture.fit,
     N_ ("Picture: stretch, letterbox, top-left or crop"), "HOW" },
-  { "crop-fraction", 0, 0, G_OPTION_ARG_DOUBLE, &opt.crop_fraction,
+  { "crop-fraction", 0, 0, G_OPTION_ARG_DOUBLE, &opt.picture.crop_fraction,
     N_ ("Picture: how much of it --fit crop takes, above 0, up to 1"), "X" },
-  { "pad", 0, 0, G_OPTION_ARG_DOUBLE, &opt.pad, N_ ("Picture: value of letterbox bars"), "X" },
-  { "mean", 0, 0, G_OPTION_ARG_STRING, &opt.mean, N_ ("Picture: subtracted, one or per channel"),
-    "X[,X,X]" },
-  { "scale", 0, 0, G_OPTION_ARG_STRING, &opt.scale, N_ ("Picture: divisor, one or per channel"),
-    "X[,X,X]" },
+  { "pad", 0, 0, G_OPTION_ARG_DOUBLE, &opt.picture.pad, N_ ("Picture: value of letterbox bars"),
+    "X" },
+  { "mean", 0, 0, G_OPTION_ARG_STRING, &opt.picture.mean,
+    N_ ("Picture: subtracted, one or per channel"), "X[,X,X]" },
+  { "scale", 0, 0, G_OPTION_ARG_STRING, &opt.picture.scale,
+    N_ ("Picture: divisor, one or per channel"), "X[,X,X]" },
   TOOL_JSON_ENTRY (&opt.json),
   TOOL_EXTENSION_ENTRY,
   { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &opt.files, NULL, "MODEL.onnx" },
@@ -158,38 +161,6 @@ run_expect (AxonModel *model, const gchar *dir, const RunOptions *options, GErro
   return ok;
 }
 
-static guint
-parse_floats (const gchar *text, gfloat *values)
-{
-  g_auto (GStrv) parts = g_strsplit (text ? text : "", ",", 4);
-  guint n = 0;
-  for (; parts[n] != NULL; n++)
-    values[n] = (gfloat)g_ascii_strtod (parts[n], NULL);
-  return n;
-}
-
-static AxonPreprocess *
-make_preprocess (void)
-{
-  static const gchar *const fits[] = { "stretch", "letterbox", "top-left", "crop" };
-  AxonPreprocess *pp = axon_preprocess_new ();
-  gfloat values[4];
-  AxonShape size = { 0 };
-  guint fit = 0;
-  while (opt.fit != NULL && fit < 3 && !g_str_equal (fits[fit], opt.fit))
-    fit++;
-  if (opt.color != NULL)
-    axon_preprocess_set_color (pp, opt.color);
-  if (opt.size != NULL && axon_shape_from_string (opt.size, &size, NULL) && size.rank == 2)
-    axon_preprocess_set_size (pp, (gint)size.dims[0], (gint)size.dims[1]);
-  axon_preprocess_set_fit (pp, (AxonImageFit)fit, opt.pad);
-  if (opt.crop_fraction > 0 && opt.crop_fraction <= 1)
-    axon_preprocess_set_crop_fraction (pp, opt.crop_fraction);
-  axon_preprocess_set_mean (pp, values, parse_floats (opt.mean, values));
-  axon_preprocess_set_scale (pp, values, parse_floats (opt.scale, values));
-  return pp;
-}
-
 static gint
 find_input (AxonModel *model, const gchar *name, gsize length)
 {
@@ -209,11 +180,10 @@ tensor_free (gpointer tensor)
 }
 
 static GPtrArray *
-load_inputs (AxonModel *model, GError **error)
+load_inputs (AxonModel *model, AxonPreprocess *preprocess, GError **error)
 {
   guint n = axon_model_get_n_inputs (model), next = 0;
   g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (tensor_free);
-  g_autoptr (AxonPreprocess) pp = make_preprocess ();
   g_ptr_array_set_size (list, (gint)n);
   for (guint i = 0; opt.inputs != NULL && opt.inputs[i] != NULL; i++) {
     const gchar *file = opt.inputs[i], *equals = strrchr (file, '=');
@@ -231,7 +201,7 @@ load_inputs (AxonModel *model, GError **error)
     tensor =
         g_str_has_suffix (file, ".pb") || g_str_has_suffix (file, ".npy")
             ? axon_core_read_tensor (axon_core_get_default (), file, AXON_DTYPE_UNDEFINED, error)
-            : run_load_picture (model, (guint)index, file, pp, error);
+            : run_load_picture (model, (guint)index, file, preprocess, error);
     if (tensor == NULL)
       return NULL;
     list->pdata[index] = tensor;
@@ -248,7 +218,7 @@ load_inputs (AxonModel *model, GError **error)
 static gboolean
 run_inputs (AxonModel *model, const RunOptions *options, GError **error)
 {
-  g_autoptr (GPtrArray) inputs = load_inputs (model, error);
+  g_autoptr (GPtrArray) inputs = load_inputs (model, options->preprocess, error);
   g_autoptr (GPtrArray) outputs = inputs ? run_model (model, inputs, options, error) : NULL;
   return outputs != NULL &&
          run_show_outputs (model, outputs, opt.print, opt.save, options->json, error);
@@ -278,6 +248,7 @@ main (int argc, char **argv)
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
   g_autoptr (JsonBuilder) json = NULL;
   g_autoptr (GVariant) config = NULL;
+  g_autoptr (AxonPreprocess) preprocess = NULL;
   RunOptions options = { 0 };
   GError *error = NULL;
   int status;
@@ -288,13 +259,15 @@ main (int argc, char **argv)
   if (!g_option_context_parse (context, &argc, &argv, &error))
     return tool_misused (error);
   config = tool_parse_config (opt.config, &error);
-  if (config == NULL)
+  preprocess = config ? run_preprocess_new (&opt.picture, &error) : NULL;
+  if (preprocess == NULL)
     return tool_misused (error);
   if (opt.suite ? opt.files != NULL : opt.files == NULL || opt.files[1] != NULL)
     return tool_show_usage (context);
   options.config = g_variant_ref_sink (config);
   options.device = opt.device ? opt.device : (gchar *)"CPU";
   options.tolerance = (RunTolerance){ opt.rtol, opt.atol, FALSE, FALSE };
+  options.preprocess = preprocess;
   options.json = json = opt.json ? tool_json_new () : NULL;
   status = opt.suite ? run_suite (opt.suite, &options) : run_file (opt.files[0], &options);
   tool_json_finish (json);

@@ -11,9 +11,16 @@ typedef struct {
   gboolean quantized;
 } RunTolerance;
 
+/* As given; NULL where they are not. */
+typedef struct {
+  gchar *color, *fit, *mean, *scale, *size;
+  gdouble pad, crop_fraction;
+} RunPictureOptions;
+
 typedef struct {
   gchar *device;
   GVariant *config; /* (nullable) */
+  AxonPreprocess *preprocess;
   RunTolerance tolerance;
   gboolean quiet;
   JsonBuilder
@@ -40,6 +47,9 @@ gboolean run_show_outputs (AxonModel *model, GPtrArray *outputs, gboolean all, c
 gboolean run_expect (AxonModel *model, const gchar *dir, const RunOptions *options, GError **error);
 
 int run_suite (const gchar *dir, const RunOptions *options);
+
+/* What is wrong with any of the options is one error. */
+AxonPreprocess *run_preprocess_new (const RunPictureOptions *options, GError **error);
 
 /* A picture as tensor for input @index of @model, by axon.ImageToTensor. */
 AxonTensor *run_load_picture (AxonModel *model, guint index, const gchar *path,

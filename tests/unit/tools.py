@@ -75,6 +75,9 @@ def test_run(folder, model, good, bad, x):
           {c["outcome"] for c in suite["cases"]} == {"passed", "failed"}, suite)
     done = subprocess.run([RUN, "--json", model], capture_output=True, text=True, check=False)
     check("what could not be run prints no JSON", done.returncode == 1 and done.stdout == "" and "not given" in done.stderr, done)
+    wrong = ["--crop-fraction=2", "--fit=tight", "--color=pink", "--size=640", "--mean=1,2", "--scale=1,x,3"]
+    said = call(RUN, *wrong, model, status=2)
+    check("every wrong option of the picture is told, and nothing runs", all(option + ": expected" in said for option in wrong), said)
 
 
 def test_inspect(folder, model):
