@@ -112,7 +112,8 @@ read_answer (const gchar *path)
   return text;
 }
 
-/* Nothing of this process reaches the helper but the pipe; its group dies with it. */
+/* Nothing of this process reaches the helper but the pipe; its group dies with it. -1 with errno.
+ */
 static pid_t
 spawn (const gchar *const *arguments, int text_fd)
 {
@@ -135,6 +136,7 @@ spawn (const gchar *const *arguments, int text_fd)
   failed = posix_spawn (&child, arguments[0], &files, &how, (char *const *)arguments, environ);
   posix_spawn_file_actions_destroy (&files);
   posix_spawnattr_destroy (&how);
+  errno = failed;
   return failed ? -1 : child;
 }
 
@@ -222,6 +224,9 @@ ask_helper (const AxonProbe *probe, const gchar *subject, gchar **answer, GError
   if (pipe2 (pipes, O_CLOEXEC) != 0)
     return TRUE;
   child = spawn (arguments, pipes[1]);
+  if (child < 0)
+    g_message ("%s is not tried in a process of its own: %s: %s", subject, arguments[0],
+               g_strerror (errno));
   close (pipes[1]);
   in_time = child < 0 || wait_for (child, &status);
   fcntl (pipes[0], F_SETFL, O_NONBLOCK); /* somebody may have kept the other end */
@@ -232,7 +237,7 @@ ask_helper (const AxonProbe *probe, const gchar *subject, gchar **answer, GError
     return FALSE;
   }
   *answer = judge (in_time, status);
-  if (*answer == NULL)
+  if (*answer == NULL && child >= 0)
     g_message ("%s could not be tried in a process of its own: %s did not run to an end", subject,
                arguments[0]);
   return TRUE;
