@@ -49,7 +49,8 @@ the_callback_is_called_once_and_wait_returns_after_it (void)
   g_assert_cmpint (calls, ==, 20);
 }
 
-/* Of a megabyte and more: outputs leave, are used somewhere for a while, and go. */
+/* Of a megabyte and more: outputs leave, are used somewhere for a while, and go. (TEMPLATE has host
+ * memory of its own.) */
 static void
 memory_of_outputs_that_left_comes_back (void)
 {
@@ -58,11 +59,16 @@ memory_of_outputs_that_left_comes_back (void)
   AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
   g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
   g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "TEMPLATE", NULL, NULL, NULL, NULL, NULL);
-  g_autoptr (AxonInferRequest) r = axon_compiled_model_create_infer_request (compiled);
+      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, NULL);
+  g_autoptr (AxonInferRequest) r = NULL;
   g_autoptr (AxonTensor) x = test_random (&s, 3);
   AxonTensor *left[3];
   gconstpointer first;
+  if (compiled == NULL) {
+    g_test_skip ("built without device CPU");
+    return;
+  }
+  r = axon_compiled_model_create_infer_request (compiled);
   g_assert_true (axon_infer_request_set_input_tensor (r, 0, x, NULL));
   for (guint i = 0; i < G_N_ELEMENTS (left); i++) {
     g_assert_true (axon_infer_request_infer (r, NULL));

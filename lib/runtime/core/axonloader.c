@@ -72,7 +72,7 @@ axon_loader_list (GPtrArray *misnamed)
   g_autoptr (GPtrArray) list = g_ptr_array_new ();
   for (guint i = 0; path[i] != NULL; i++)
     list_directory (path[i], names, list, misnamed);
-  qsort (list->pdata, list->len, sizeof (gpointer), compare_names);
+  g_ptr_array_sort (list, compare_names);
   g_ptr_array_add (list, NULL);
   return (gchar **)g_ptr_array_free (g_steal_pointer (&list), FALSE);
 }
