@@ -61,7 +61,7 @@ load (GstNnAnalytics *self, GError **error)
     return NULL;
   rules = gst_nn_rules_parse (settings ? settings : "{}", error);
   if (rules == NULL)
-    g_prefix_error (error, "%s: ", location ? location : "settings");
+    g_prefix_error (error, "%s: ", location ? location : _ ("settings"));
   return rules;
 }
 

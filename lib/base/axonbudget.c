@@ -2,6 +2,8 @@
 /* Budgets form a chain up to the process's; bytes are taken of all of them or of none. */
 #include "axonwork-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -75,11 +77,11 @@ set_error (const AxonBudget *full, gsize n_bytes, GError **error)
 {
   if (error == NULL || *error != NULL)
     return;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-               "out of memory: %" G_GSIZE_FORMAT " bytes are needed beside %" G_GSIZE_FORMAT
-               " in use, and %" G_GSIZE_FORMAT " are allowed (%s)",
-               n_bytes, axon_budget_get_used ((AxonBudget *)full), full->limit,
-               full->parent ? "MAX_MEMORY" : "AXON_MAX_MEMORY");
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_MEMORY,
+      _ ("out of memory: %zu bytes are needed beside %zu in use, and %zu are allowed (%s)"),
+      n_bytes, axon_budget_get_used ((AxonBudget *)full), full->limit,
+      full->parent ? "MAX_MEMORY" : "AXON_MAX_MEMORY");
 }
 
 gboolean
@@ -156,7 +158,7 @@ allocate (gsize n, gsize size, gsize *n_bytes, GError **error)
     axon_budget_give (budget, *n_bytes);
     if (error != NULL && *error == NULL)
       g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-                   "out of memory: the system has no %" G_GSIZE_FORMAT " bytes more", *n_bytes);
+                   _ ("out of memory: the system has no %zu bytes more"), *n_bytes);
     return NULL;
   }
   *(Head *)block = (Head){ axon_budget_ref (budget), *n_bytes };

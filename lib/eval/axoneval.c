@@ -4,6 +4,9 @@
 #include <axon/plugin/axonwork.h>
 #include "../ops/axonopset-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /* Kernels that only move strings move them as bytes: they borrow, and run_kernel() copies. */
 static gboolean
 borrows (const AxonNode *node, AxonDType dtype)
@@ -70,7 +73,7 @@ run_kernel (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GErro
     return node->op->run (node, in, out, error);
   if (node->op->eval != NULL)
     return node->op->eval (node, in, out, error) && adopt_outputs (node, out, error);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "there is no reference kernel");
+  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("there is no reference kernel"));
   return FALSE;
 }
 
@@ -82,7 +85,7 @@ axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, G
   if (run_kernel (node, in, out, &failure)) {
     if (!axon_work_is_cancelled ()) /* else the kernel may have stopped half way */
       return TRUE;
-    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "the run was cancelled");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("the run was cancelled"));
     return FALSE;
   }
   what = axon_node_describe (node);
@@ -142,7 +145,7 @@ gboolean
 axon_eval_check (GError **error)
 {
   if (axon_work_is_cancelled ()) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "the run was cancelled");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("the run was cancelled"));
     return FALSE;
   }
   return watch == NULL || watch->hook == NULL ||

@@ -4,6 +4,8 @@
  * whether the run was cancelled. */
 #include "control-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 /* Inputs of @node that no body takes from around it. */
@@ -27,7 +29,7 @@ axon_body_of (const AxonNode *node, const gchar *name, guint n_in, guint n_out, 
   if (formal == n_in && attr->graph->outputs->len == n_out)
     return attr;
   g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-               "%s has %u inputs and %u outputs, expected %u and %u", name, formal,
+               _ ("%s has %u inputs and %u outputs, expected %u and %u"), name, formal,
                attr->graph->outputs->len, n_in, n_out);
   return NULL;
 }
@@ -47,7 +49,7 @@ axon_body_infer (const AxonAttr *attr, const AxonTypeInfo *formal, const AxonTyp
     value->type.shape = info->shape;
   }
   if (!axon_model_infer_shapes (body, error)) {
-    g_prefix_error (error, "body \"%s\": ", attr->name);
+    g_prefix_error (error, _ ("body \"%s\": "), attr->name);
     return FALSE;
   }
   for (guint i = 0; i < body->outputs->len; i++) {
@@ -68,7 +70,7 @@ axon_body_run (const AxonAttr *attr, AxonTensor *const *formal, AxonTensor *cons
     in[i] = i < n_formal ? formal[i] : around[attr->ints[i - n_formal]];
   for (guint i = 0; i < n; i++)
     if (in[i] == NULL)
-      FAIL (MODEL, "body \"%s\": input %u is left out", attr->name, i);
+      FAIL (MODEL, _ ("body \"%s\": input %u is left out"), attr->name, i);
   return axon_eval_check (error) && axon_eval_model (attr->graph, in, out, NULL, NULL, error);
 }
 
@@ -106,7 +108,7 @@ axon_body_truth (const AxonTensor *condition, gboolean *value, GError **error)
 {
   if (axon_tensor_get_dtype (condition) != AXON_DTYPE_BOOL ||
       axon_tensor_get_numel (condition) != 1)
-    FAIL (MODEL, "the condition must be one boolean");
+    FAIL (MODEL, _ ("the condition must be one boolean"));
   *value = *(const guint8 *)axon_tensor_get_data (condition) != 0;
   return TRUE;
 }
@@ -137,7 +139,7 @@ axon_body_stack (GPtrArray *items, AxonDType dtype, gint64 axis, gboolean revers
   gsize row;
   gint at;
   if (shape.rank + 1 > AXON_MAX_RANK) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "a scan output of rank %d",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("a scan output of rank %d"),
                  shape.rank + 1);
     return NULL;
   }
@@ -157,7 +159,7 @@ axon_body_stack (GPtrArray *items, AxonDType dtype, gint64 axis, gboolean revers
     if (axon_tensor_get_dtype (item) != dtype || axon_dtype_is_boxed (dtype) ||
         !axon_shape_equal (axon_tensor_get_shape (item), axon_tensor_get_shape (first))) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                   "a scan output differs in type or shape from turn to turn");
+                   _ ("a scan output differs in type or shape from turn to turn"));
       axon_tensor_unref (out);
       return NULL;
     }
@@ -192,7 +194,7 @@ map_turn (const AxonNode *node, AxonTensor *const *in, gsize turn, GPtrArray **c
   for (guint i = 0; i < n; i++) {
     gboolean list = axon_tensor_get_dtype (in[i]) == AXON_DTYPE_SEQUENCE;
     if (list && turn >= axon_tensor_get_numel (in[i]))
-      FAIL (MODEL, "input %u is a shorter sequence than input 0", i);
+      FAIL (MODEL, _ ("input %u is a shorter sequence than input 0"), i);
     formal[i] = list ? axon_tensor_get_item (in[i], turn) : in[i];
   }
   ok = axon_body_run (axon_node_find_attr (node, "body"), formal, in, out, error);
@@ -208,7 +210,7 @@ run_map (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError *
   g_autofree GPtrArray **collected = g_new0 (GPtrArray *, node->n_outputs + 1);
   gboolean ok = axon_tensor_get_dtype (in[0]) == AXON_DTYPE_SEQUENCE;
   if (!ok)
-    FAIL (MODEL, "input 0: expected a sequence");
+    FAIL (MODEL, _ ("input 0: expected a sequence"));
   for (guint i = 0; i < node->n_outputs; i++)
     collected[i] = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   for (gsize turn = 0; ok && turn < axon_tensor_get_numel (in[0]); turn++)

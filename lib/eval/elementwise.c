@@ -6,6 +6,9 @@
  * args are a step's first attributes that are floats. The last step's result is the node's. */
 #include "../ops/ops-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define OPSET 24
 #define CLIP_OPSET 6 /* its bounds are attributes */
 
@@ -35,12 +38,10 @@ check_step (const AxonNode *node, const gchar *name, const gint64 *operands, gui
   guint n = operands[1] >= 0 ? 2 : 1;
   if (op == NULL || op->eval == NULL || (op->flags & AXON_OP_ELEMENTWISE) == 0 ||
       n < op->inputs.min || n > op->inputs.max)
-    FAIL (MODEL, "step %u: \"%s\" is no elementwise operator of %u operands", index, name, n);
+    FAIL (MODEL, _ ("step %u: \"%s\" is no elementwise operator of %u operands"), index, name, n);
   if (operands[0] < 0 || operands[0] >= known || operands[1] < -1 || operands[1] >= known)
-    FAIL (MODEL,
-          "step %u: operands %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT
-          ", expected some below %" G_GINT64_FORMAT,
-          index, operands[0], operands[1], known);
+    FAIL (MODEL, _ ("step %u: operands %lld and %lld, expected some below %lld"), index,
+          (long long)operands[0], (long long)operands[1], (long long)known);
   return TRUE;
 }
 
@@ -52,7 +53,7 @@ infer_elementwise (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *o
   const gint64 *operands = axon_node_get_ints (node, "operands", &n_operands);
   axon_node_get_floats (node, "args", &n_args);
   if (steps->n == 0 || n_operands != 2 * steps->n || n_args != 2 * steps->n)
-    FAIL (MODEL, "%u steps, %u operands and %u args: expected two of each a step", steps->n,
+    FAIL (MODEL, _ ("%u steps, %u operands and %u args: expected two of each a step"), steps->n,
           n_operands, n_args);
   for (guint i = 0; i < steps->n; i++)
     if (!check_step (node, steps->strings[i], operands + 2 * i, i, error))
@@ -113,7 +114,7 @@ eval_elementwise (const AxonNode *node, AxonTensor *const *in, AxonTensor *const
   }
   last = made->pdata[made->len - 1];
   if (!axon_shape_equal (axon_tensor_get_shape (last), axon_tensor_get_shape (out[0])))
-    FAIL (MODEL, "the last step gives another shape than all inputs together");
+    FAIL (MODEL, _ ("the last step gives another shape than all inputs together"));
   return axon_eval_copy (node, &last, out, error);
 }
 

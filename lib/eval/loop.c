@@ -2,6 +2,8 @@
 /* Loop (1 to 25). */
 #include "control-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 /* Loop: inputs M, cond, states; body inputs iteration, cond, states; outputs cond, states, scans.
@@ -16,7 +18,7 @@ infer_loop (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
   if (body == NULL)
     return FALSE;
   if (node->n_outputs < n_states)
-    FAIL (MODEL, "%u outputs for %u states", node->n_outputs, n_states);
+    FAIL (MODEL, _ ("%u outputs for %u states"), node->n_outputs, n_states);
   formal[0] = (AxonTypeInfo){ AXON_DTYPE_I64, { 0 }, NULL };
   formal[1] = (AxonTypeInfo){ AXON_DTYPE_BOOL, { 0 }, NULL };
   for (guint i = 0; i < n_states; i++) /* shapes of states may change from turn to turn */
@@ -110,7 +112,7 @@ run_loop (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError 
     state[i] = ok ? axon_tensor_ref (in[i + 2]) : NULL;
   }
   if (!ok)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "a state has no first value");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("a state has no first value"));
   ok = ok && loop_turns (&l, in[0], in[1], in, error);
   for (guint i = 0; ok && i < l.n_scans; i++) {
     const AxonValue *value = node->outputs[n_states + i];

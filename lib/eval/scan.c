@@ -2,6 +2,8 @@
 /* Scan (8: with a batch dimension, 9 to 25). */
 #include "control-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 /* Scan: inputs states, scans; body inputs states, slices of the scans; outputs states, scans. */
@@ -39,10 +41,10 @@ scan_counts (const AxonNode *node, ScanRun *s, GError **error)
   guint n = axon_body_count_formal (node) - scan_first (node);
   gint64 scans = axon_node_get_int (node, "num_scan_inputs");
   if (scans < 1 || scans > n)
-    FAIL (MODEL, "num_scan_inputs is %" G_GINT64_FORMAT " of %u inputs", scans, n);
+    FAIL (MODEL, _ ("num_scan_inputs is %lld of %u inputs"), (long long)scans, n);
   *s = (ScanRun){ .n_in = (guint)scans, .n_states = n - (guint)scans, .node = node };
   if (node->n_outputs < s->n_states)
-    FAIL (MODEL, "%u outputs for %u states", node->n_outputs, s->n_states);
+    FAIL (MODEL, _ ("%u outputs for %u states"), node->n_outputs, s->n_states);
   s->n_out = node->n_outputs - s->n_states;
   s->body = axon_body_of (node, "body", n, node->n_outputs, error);
   return s->body != NULL;
@@ -124,8 +126,7 @@ scan_length (ScanRun *s, AxonTensor *const *scans, GError **error)
       return FALSE;
     n = axon_tensor_get_dim (scans[i], (guint)at);
     if (i > 0 && n != s->turns)
-      FAIL (MODEL, "scan inputs of %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT " slices", s->turns,
-            n);
+      FAIL (MODEL, _ ("scan inputs of %lld and %lld slices"), (long long)s->turns, (long long)n);
     s->turns = n;
   }
   return TRUE;
@@ -179,7 +180,8 @@ scan_batches (ScanRun *s, AxonTensor *const *in, AxonTensor **out, GError **erro
       ok = axon_tensor_get_shape (in[1 + i])->rank > 0 &&
            axon_tensor_get_dim (in[1 + i], 0) == batch;
       if (!ok)
-        g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input %u has another batch size", 1 + i);
+        g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u has another batch size"),
+                     1 + i);
       ok = ok && (one[i] = slice (in[1 + i], 0, b, error)) != NULL;
     }
     ok = ok && scan_sequence (s, one, in, result, error);
@@ -204,7 +206,7 @@ run_scan (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError 
     return FALSE;
   for (guint i = scan_first (node); i < scan_first (node) + s.n_states + s.n_in; i++)
     if (in[i] == NULL)
-      FAIL (MODEL, "input %u is left out", i);
+      FAIL (MODEL, _ ("input %u is left out"), i);
   return is_batched (node) ? scan_batches (&s, in, out, error)
                            : scan_sequence (&s, in, in, out, error);
 }

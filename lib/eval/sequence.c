@@ -3,6 +3,9 @@
 #include <axon/plugin/axoneval.h>
 #include "../ops/ops-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static gboolean
 infer_sequence (const AxonNode *node, G_GNUC_UNUSED const AxonTypeInfo *in, AxonTypeInfo *out,
                 G_GNUC_UNUSED GError **error)
@@ -34,7 +37,7 @@ static gboolean
 is_sequence (const AxonTensor *value, GError **error)
 {
   if (axon_tensor_get_dtype (value) != AXON_DTYPE_SEQUENCE)
-    FAIL (MODEL, "expected a sequence, got %s",
+    FAIL (MODEL, _ ("expected a sequence, got %s"),
           axon_dtype_get_name (axon_tensor_get_dtype (value)));
   return TRUE;
 }
@@ -157,11 +160,11 @@ run_concat (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GErro
   if (!is_sequence (in[0], error))
     return FALSE;
   if (axon_tensor_get_numel (in[0]) == 0)
-    FAIL (MODEL, "the sequence is empty");
+    FAIL (MODEL, _ ("the sequence is empty"));
   for (gsize i = 0; i < axon_tensor_get_numel (in[0]); i++) {
     AxonTensor *item = axon_tensor_get_item (in[0], i), *wide = NULL;
     if (axon_tensor_get_dtype (item) >= AXON_DTYPE_SEQUENCE)
-      FAIL (MODEL, "item %" G_GSIZE_FORMAT " is no tensor", i);
+      FAIL (MODEL, _ ("item %zu is no tensor"), i);
     if (stack && !borrow_operator ("Unsqueeze", axis, &item, 1, &wide, error))
       return FALSE;
     g_ptr_array_add (items, stack ? wide : axon_tensor_ref (item));
@@ -176,7 +179,7 @@ cut (AxonTensor *x, gint axis, gint64 at, gint64 n, GError **error)
   AxonShape shape = *axon_tensor_get_shape (x), begin = shape;
   g_autoptr (AxonTensor) view = NULL;
   if (axon_dtype_is_boxed (axon_tensor_get_dtype (x))) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "splitting strings");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("splitting strings"));
     return NULL;
   }
   for (gint d = 0; d < shape.rank; d++)
@@ -206,11 +209,11 @@ run_split (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError
     gint64 n = 1;
     AxonTensor *part, *thin = NULL;
     if (list && i >= axon_tensor_get_numel (split))
-      FAIL (MODEL, "the sizes do not add up to %" G_GINT64_FORMAT, x->dims[axis]);
+      FAIL (MODEL, _ ("the sizes do not add up to %lld"), (long long)x->dims[axis]);
     if (split != NULL)
       n = axon_int_at (split, list ? i : 0);
     if (n < (list ? 0 : 1) || (list && n > x->dims[axis] - at))
-      FAIL (MODEL, "size %" G_GINT64_FORMAT " is out of range", n);
+      FAIL (MODEL, _ ("size %lld is out of range"), (long long)n);
     n = MIN (n, x->dims[axis] - at);
     part = cut (in[0], axis, at, n, error);
     if (part == NULL)
@@ -243,7 +246,7 @@ run_get_element (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, Axon
 {
   gboolean optional = axon_tensor_get_dtype (in[0]) == AXON_DTYPE_OPTIONAL;
   if (optional && axon_tensor_get_numel (in[0]) == 0)
-    FAIL (MODEL, "the optional is empty");
+    FAIL (MODEL, _ ("the optional is empty"));
   out[0] = axon_tensor_ref (optional ? axon_tensor_get_item (in[0], 0) : in[0]);
   return TRUE;
 }

@@ -2,6 +2,9 @@
 /* Attributes of nodes: a short list per node, defaults in the operator's row. */
 #include <axon/plugin/axongraph.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static const AxonAttrSpec *
 find_spec (const AxonNode *node, const gchar *name)
 {
@@ -122,11 +125,12 @@ check_attr (const AxonNode *node, const AxonAttrSpec *spec, GError **error)
                                              "floats", "strings", "tensor", "graph" };
   const AxonAttr *attr = axon_node_find_attr (node, spec->name);
   if (attr == NULL && spec->required) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "attribute \"%s\" is missing", spec->name);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("attribute \"%s\" is missing"),
+                 spec->name);
     return FALSE;
   }
   if (attr != NULL && attr->type != spec->type) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "attribute \"%s\": expected %s, got %s",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("attribute \"%s\": expected %s, got %s"),
                  spec->name, type_names[spec->type], type_names[attr->type]);
     return FALSE;
   }
@@ -134,16 +138,20 @@ check_attr (const AxonNode *node, const AxonAttrSpec *spec, GError **error)
 }
 
 static gboolean
-check_arity (const gchar *what, guint n, guint min, guint max, GError **error)
+check_arity (gboolean is_input, guint n, guint min, guint max, GError **error)
 {
   if (n >= min && n <= max)
     return TRUE;
   if (max == AXON_VARIADIC)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "expected at least %u %s, got %u", min, what,
-                 n);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 is_input ? _ ("expected at least %u inputs, got %u")
+                          : _ ("expected at least %u outputs, got %u"),
+                 min, n);
   else
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "expected %u to %u %s, got %u", min, max,
-                 what, n);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 is_input ? _ ("expected %u to %u inputs, got %u")
+                          : _ ("expected %u to %u outputs, got %u"),
+                 min, max, n);
   return FALSE;
 }
 
@@ -151,11 +159,11 @@ gboolean
 axon_node_check (const AxonNode *node, GError **error)
 {
   const AxonOp *op = node->op;
-  gboolean ok = check_arity ("inputs", node->n_inputs, op->inputs.min, op->inputs.max, error) &&
-                check_arity ("outputs", node->n_outputs, op->outputs.min, op->outputs.max, error);
+  gboolean ok = check_arity (TRUE, node->n_inputs, op->inputs.min, op->inputs.max, error) &&
+                check_arity (FALSE, node->n_outputs, op->outputs.min, op->outputs.max, error);
   for (guint i = 0; ok && i < op->inputs.min; i++)
     if (node->inputs[i] == NULL && !(op->flags & AXON_OP_OPTIONAL_INPUTS)) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input %u is required", i);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u is required"), i);
       ok = FALSE;
     }
   for (const AxonAttrSpec *s = op->attrs; ok && s != NULL && s->name != NULL; s++)

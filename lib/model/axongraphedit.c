@@ -3,6 +3,9 @@
  */
 #include <axon/plugin/axongraph.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static AxonValue *
 clone_value (AxonModel *copy, const AxonValue *value)
 {
@@ -132,7 +135,7 @@ axon_model_sort (AxonModel *model, GError **error)
     while (waiting[bad] == 0)
       bad++;
     g_autofree gchar *what = axon_node_describe (g_ptr_array_index (model->nodes, bad));
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "%s: the graph has a cycle here", what);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s: the graph has a cycle here"), what);
     return FALSE;
   }
   for (guint i = 0; i < n; i++)
@@ -161,25 +164,25 @@ verify_node (const AxonNode *node, guint position, GError **error)
     if (value == NULL)
       continue;
     if (value->producer != NULL && value->producer->index >= position) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "%s: input \"%s\" is made later", what,
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s: input \"%s\" is made later"), what,
                    value->name);
       return FALSE;
     }
     if (value->producer == NULL && !value->is_input && value->type.value == NULL) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "%s: nothing makes input \"%s\"", what,
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s: nothing makes input \"%s\""), what,
                    value->name);
       return FALSE;
     }
     if (!g_ptr_array_find (value->users, node, NULL)) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "%s: \"%s\" does not know this user", what,
-                   value->name);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s: \"%s\" does not know this user"),
+                   what, value->name);
       return FALSE;
     }
   }
   for (guint i = 0; i < node->n_outputs; i++)
     if (node->outputs[i] != NULL && node->outputs[i]->producer != node) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "%s: output \"%s\" has another producer",
-                   what, node->outputs[i]->name);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                   _ ("%s: output \"%s\" has another producer"), what, node->outputs[i]->name);
       return FALSE;
     }
   return TRUE;
@@ -207,7 +210,8 @@ axon_model_verify (AxonModel *model, GError **error)
   for (guint i = 0; i < model->outputs->len; i++) {
     AxonValue *value = g_ptr_array_index (model->outputs, i);
     if (value->producer == NULL && !value->is_input && value->type.value == NULL) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "nothing makes output \"%s\"", value->name);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("nothing makes output \"%s\""),
+                   value->name);
       return FALSE;
     }
   }

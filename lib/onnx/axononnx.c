@@ -32,7 +32,7 @@ axon_onnx_load_file (const gchar *path, GError **error)
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: %s", path,
                  !S_ISREG (st.st_mode) ? _ ("not a regular file")
                  : st.st_size == 0     ? _ ("the file is empty")
-                                       : "the file is larger than 4 GiB");
+                                       : _ ("the file is larger than 4 GiB"));
     return NULL;
   }
   /* Read, not mapped: a file truncated under a mapping raises SIGBUS. */
@@ -124,7 +124,7 @@ read_header (Reader *r, GError **error)
   if (proto->ir_version < AXON_MODEL_MIN_IR_VERSION ||
       proto->ir_version > AXON_MODEL_MAX_IR_VERSION) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "ONNX IR version %" G_GINT64_FORMAT " (supported: %d to %d)", proto->ir_version,
+                 _ ("ONNX IR version %lld (supported: %d to %d)"), (long long)proto->ir_version,
                  AXON_MODEL_MIN_IR_VERSION, AXON_MODEL_MAX_IR_VERSION);
     axon_error_set_reason (error, AXON_REASON_VERSION);
     return FALSE;

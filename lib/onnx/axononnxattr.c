@@ -4,6 +4,8 @@
 #include "axonreader-private.h"
 #include <axon/plugin/axonbuiltins.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #define MAX_DEPTH 64
@@ -110,14 +112,14 @@ read_body (Scope *scope, Scope *at, AxonNode *node, AxonAttr *attr, Onnx__Graph 
                   .own = own,
                   .captures = captures };
   if (inner.depth > MAX_DEPTH) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "bodies are nested deeper than %d",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, _ ("bodies are nested deeper than %d"),
                  MAX_DEPTH);
     return FALSE;
   }
   collect_names (own, graph);
   if (!axon_onnx_read_graph (&inner, graph, error) || !axon_model_sort (body, error) ||
       !axon_model_verify (body, error)) {
-    g_prefix_error (error, "body \"%s\": ", attr->name);
+    g_prefix_error (error, _ ("body \"%s\": "), attr->name);
     return FALSE;
   }
   for (guint i = 0; i < body->values->len; i++)
@@ -162,7 +164,7 @@ read_attribute (Scope *at, AxonNode *node, const gchar *name, const Onnx__Attrib
       (type == AXON_ATTR_TENSOR && proto->t == NULL && proto->sparse_tensor == NULL)) {
     g_autofree gchar *what = axon_node_describe (node);
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "%s: attribute \"%s\" has an unsupported type (%d)", what, name ? name : "",
+                 _ ("%s: attribute \"%s\" has an unsupported type (%d)"), what, name ? name : "",
                  proto->type);
     axon_error_set_reason (error, AXON_REASON_ATTRIBUTE);
     return FALSE;
@@ -181,7 +183,7 @@ read_attribute (Scope *at, AxonNode *node, const gchar *name, const Onnx__Attrib
                      : axon_onnx_sparse_tensor (proto->sparse_tensor, axon_onnx_allocator (at),
                                                 r->directory, error);
   if (attr->tensor == NULL)
-    g_prefix_error (error, "attribute \"%s\": ", name);
+    g_prefix_error (error, _ ("attribute \"%s\": "), name);
   return attr->tensor != NULL;
 }
 
@@ -222,7 +224,7 @@ bind_outputs (Scope *scope, Scope *inner, GError **error)
     if (out == NULL)
       continue;
     if (out->producer != NULL || out->is_input || out->type.value != NULL) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "%s: output \"%s\" is defined twice",
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s: output \"%s\" is defined twice"),
                    call->op_type, call->output[i]);
       return FALSE;
     }
@@ -258,9 +260,8 @@ axon_onnx_expand (Scope *scope, const Onnx__Node *call, const Onnx__Function *fu
       call->n_output > function->n_output) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
                  inner.depth > MAX_DEPTH
-                     ? "function \"%s\": calls are nested deeper than 64 (does "
-                       "it call itself?)"
-                     : "function \"%s\" is called with too many inputs or outputs",
+                     ? _ ("function \"%s\": calls are nested deeper than 64 (does it call itself?)")
+                     : _ ("function \"%s\" is called with too many inputs or outputs"),
                  call->op_type);
     return FALSE;
   }

@@ -2,6 +2,8 @@
 /* Values in files of their own (TensorProto, SequenceProto, OptionalProto) and sparse tensors. */
 #include "axononnx-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #define MAX_SPARSE_BYTES ((gint64)256 * 1024 * 1024)
@@ -87,7 +89,7 @@ axon_onnx_read_value_file (const gchar *path, AxonDType kind, GError **error)
   if (axon_wire_scan (data, n, kinds[k].root, NULL))
     proto = protobuf_c_message_unpack (kinds[k].descriptor, &a->allocator, n, data);
   if (proto == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: not an ONNX %sProto", path,
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s: not an ONNX %sProto"), path,
                  kinds[k].descriptor->short_name);
     return NULL;
   }
@@ -123,8 +125,9 @@ scatter (AxonTensor *values, AxonTensor *indices, AxonTensor *dense, GError **er
               (guint8 *)axon_tensor_get_data (values) + i * size, size);
   }
   if (!ok)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "sparse tensor: the indices are not i64, not as many as the values, or outside");
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_MODEL,
+        _ ("sparse tensor: the indices are not i64, not as many as the values, or outside"));
   return ok;
 }
 
@@ -138,7 +141,7 @@ axon_onnx_sparse_tensor (Onnx__SparseTensor *proto, AxonWireAllocator *allocator
   AxonShape shape = { .rank = (gint)MIN (proto->n_dims, AXON_MAX_RANK + 1) };
   if (proto->values == NULL || proto->indices == NULL || shape.rank > AXON_MAX_RANK) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "sparse tensor: no values, no indices, or a rank above %d", AXON_MAX_RANK);
+                 _ ("sparse tensor: no values, no indices, or a rank above %d"), AXON_MAX_RANK);
     return NULL;
   }
   for (gint i = 0; i < shape.rank; i++)
@@ -151,7 +154,7 @@ axon_onnx_sparse_tensor (Onnx__SparseTensor *proto, AxonWireAllocator *allocator
       axon_shape_get_numel (&shape) >
           MAX_SPARSE_BYTES / (gint64)axon_dtype_get_size (axon_tensor_get_dtype (values))) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "sparse tensor: negative dimensions, text, or more than 256 MiB when dense");
+                 _ ("sparse tensor: negative dimensions, text, or more than 256 MiB when dense"));
     return NULL;
   }
   dense = axon_tensor_new (axon_tensor_get_dtype (values), &shape, error);

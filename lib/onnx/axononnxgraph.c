@@ -3,6 +3,8 @@
 #include "axonreader-private.h"
 #include <axon/plugin/axonbuiltins.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #define MAX_NODES 500000
@@ -144,7 +146,7 @@ add_initializer (Scope *scope, const gchar *name, AxonTensor *tensor, GError **e
     scope->model->n_initializers++;
     return TRUE;
   }
-  g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "initializer \"%s\" is defined twice",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("initializer \"%s\" is defined twice"),
                name ? name : "");
   return FALSE;
 }
@@ -185,12 +187,12 @@ read_input (Scope *scope, const Onnx__ValueInfo *info, GError **error)
   /* Bodies need not say what they are given. */
   if (info->name == NULL || (scope->outer == NULL && axon_dtype_get_size (dtype) == 0)) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "input \"%s\": expected a tensor, a sequence or an optional", name);
+                 _ ("input \"%s\": expected a tensor, a sequence or an optional"), name);
     return FALSE;
   }
   value = axon_model_add_input (scope->model, name, dtype, &AXON_SHAPE_UNKNOWN);
   if (value == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "input \"%s\" is defined twice", name);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input \"%s\" is defined twice"), name);
     return FALSE;
   }
   if (info->type != NULL && info->type->tensor_type != NULL)
@@ -216,7 +218,7 @@ output_value (Scope *scope, const Onnx__Node *proto, const gchar *name, GError *
   value = axon_onnx_find_value (scope, name);
   if (value != NULL && value->producer == NULL && !value->is_input && value->type.value == NULL)
     return value;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "%s \"%s\": output \"%s\" is defined twice",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s \"%s\": output \"%s\" is defined twice"),
                proto->op_type, proto->name ? proto->name : "", name);
   return NULL;
 }
@@ -235,8 +237,7 @@ check_ports (gsize n_in, gsize n_out, GError **error)
   if (n_in <= MAX_PORTS && n_out <= MAX_PORTS)
     return TRUE;
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               "%" G_GSIZE_FORMAT " inputs and %" G_GSIZE_FORMAT " outputs: at most %d can be",
-               n_in, n_out, MAX_PORTS);
+               _ ("%zu inputs and %zu outputs: at most %d can be"), n_in, n_out, MAX_PORTS);
   return FALSE;
 }
 
@@ -246,7 +247,7 @@ check_name (const gchar *name, GError **error)
   if (strnlen (name, MAX_NAME + 1) <= MAX_NAME)
     return TRUE;
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               "the name \"%.40s...\" is longer than %d bytes", name, MAX_NAME);
+               _ ("the name \"%.40s...\" is longer than %d bytes"), name, MAX_NAME);
   return FALSE;
 }
 
@@ -264,7 +265,8 @@ check_node (Scope *scope, const Onnx__Node *proto, const gchar *name, GError **e
   if (scope->reader->n_name_bytes <= MAX_NAMES)
     return TRUE;
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               "the names of all nodes have more than %d bytes with functions expanded", MAX_NAMES);
+               _ ("the names of all nodes have more than %d bytes with functions expanded"),
+               MAX_NAMES);
   return FALSE;
 }
 
@@ -307,7 +309,7 @@ axon_onnx_read_nodes (Scope *scope, Onnx__Node *const *nodes, gsize n, GError **
     const Onnx__Function *function = axon_onnx_find_function (scope->reader, nodes[i]);
     if (++scope->reader->n_nodes > MAX_NODES) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "the model has more than %d nodes with its functions expanded", MAX_NODES);
+                   _ ("the model has more than %d nodes with its functions expanded"), MAX_NODES);
       return FALSE;
     }
     if (g_cancellable_set_error_if_cancelled (scope->reader->cancellable, error) ||
@@ -333,7 +335,7 @@ static gboolean
 read_outputs (Scope *scope, Onnx__Graph *graph, GError **error)
 {
   if (graph->n_output == 0) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "the graph has no outputs");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("the graph has no outputs"));
     return FALSE;
   }
   for (gsize i = 0; i < graph->n_output; i++) {
@@ -345,8 +347,10 @@ read_outputs (Scope *scope, Onnx__Graph *graph, GError **error)
     if (value != NULL && scope->outer != NULL && (value->is_output || value->is_input))
       value = copy_of (scope, value);
     if (value == NULL || value->is_output) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, "output \"%s\": %s", name ? name : "",
-                   value ? "listed twice" : "nothing makes it");
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                   value ? _ ("output \"%s\": listed twice")
+                         : _ ("output \"%s\": nothing makes it"),
+                   name ? name : "");
       return FALSE;
     }
     axon_model_add_output (scope->model, value);

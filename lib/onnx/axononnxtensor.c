@@ -83,9 +83,8 @@ load_external (const Onnx__Tensor *proto, const gchar *directory, AxonTensor *te
     return FALSE;
   if (location == NULL || directory == NULL || length != n_bytes) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "external data: expected a location and %" G_GSIZE_FORMAT
-                 " bytes, got \"%s\" with %" G_GUINT64_FORMAT " bytes",
-                 n_bytes, location ? location : "", length);
+                 _ ("external data: expected a location and %zu bytes, got \"%s\" with %llu bytes"),
+                 n_bytes, location ? location : "", (unsigned long long)length);
     return FALSE;
   }
   fd = axon_open_beneath (directory, location);
@@ -96,11 +95,11 @@ load_external (const Onnx__Tensor *proto, const gchar *directory, AxonTensor *te
   if (fd >= 0)
     close (fd);
   if (!ok)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "external data file \"%s\" cannot be read: it must be a regular file beneath the "
-                 "model's directory (no links) with %" G_GUINT64_FORMAT
-                 " bytes from offset %" G_GUINT64_FORMAT,
-                 location, length, offset);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_MODEL,
+        _ ("external data file \"%s\" cannot be read: it must be a regular file beneath the "
+           "model's directory (no links) with %llu bytes from offset %llu"),
+        location, (unsigned long long)length, (unsigned long long)offset);
   return ok;
 }
 

@@ -2,6 +2,8 @@
 /* A graph to ModelProto. Messages and the arrays in them live until the file is written. */
 #include "axononnx-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #define IR_VERSION 10
@@ -135,8 +137,8 @@ name_captures (Writer *w, const AxonNode *node, const AxonAttr *a, GError **erro
       continue;
     if (name == NULL || axon_model_find_value (a->graph, name) != NULL) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "%s \"%s\": its body takes \"%s\" from outside, where it is called \"%s\", "
-                   "which is something else inside",
+                   _ ("%s \"%s\": its body takes \"%s\" from outside, where it is called \"%s\", "
+                      "which is something else inside"),
                    node->op->name, node->name, inner->name, name ? name : "");
       return FALSE;
     }
@@ -275,7 +277,7 @@ check_versions (Writer *w, const AxonModel *model, AxonOpSet *opset, GError **er
       continue;
     what = axon_node_describe (node);
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "%s: a file has one opset for all nodes, %d here, and that means another row",
+                 _ ("%s: a file has one opset for all nodes, %d here, and that means another row"),
                  what, version);
     return FALSE;
   }

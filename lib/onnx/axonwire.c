@@ -112,30 +112,31 @@ scan_field (const guint8 *data, gsize *at, Level *stack, guint *depth, GError **
   guint64 key, length;
   MessageType inner;
   if (!read_varint (data, level->end, at, &key) || key >> 3 == 0)
-    return scan_error (error, start, "bad field key");
+    return scan_error (error, start, _ ("bad field key"));
   switch (key & 7) {
   case 0:
-    return read_varint (data, level->end, at, &length) || scan_error (error, start, "bad number");
+    return read_varint (data, level->end, at, &length) ||
+           scan_error (error, start, _ ("bad number"));
   case 1:
   case 5:
     length = (key & 7) == 1 ? 8 : 4;
     break;
   case 2:
     if (!read_varint (data, level->end, at, &length))
-      return scan_error (error, start, "bad length");
+      return scan_error (error, start, _ ("bad length"));
     break;
   default:
-    return scan_error (error, start, "unknown wire type");
+    return scan_error (error, start, _ ("unknown wire type"));
   }
   if (length > level->end - *at)
-    return scan_error (error, start, "field longer than its message");
+    return scan_error (error, start, _ ("field longer than its message"));
   inner = (key & 7) == 2 ? nested_type (level->type, key >> 3) : MSG_NONE;
   if (inner == MSG_NONE) {
     *at += length;
     return TRUE;
   }
   if (*depth + 1 == MAX_DEPTH)
-    return scan_error (error, start, "messages nested deeper than 64 levels");
+    return scan_error (error, start, _ ("messages nested deeper than 64 levels"));
   stack[++*depth] = (Level){ inner, *at + length };
   return TRUE;
 }

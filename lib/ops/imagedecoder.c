@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* ImageDecoder (20): gdk-pixbuf knows the formats. */
 #include "ops-private.h"
+
 #include "config.h"
+#include <glib/gi18n-lib.h>
 
 #ifdef HAVE_PIXBUF
 #include <gdk-pixbuf/gdk-pixbuf.h>
@@ -21,7 +23,7 @@ pixel_format (const AxonNode *node, GError **error)
     if (g_str_equal (name, formats[i]))
       return i;
   g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-               "pixel_format \"%s\": expected RGB, BGR or Grayscale", name);
+               _ ("pixel_format \"%s\": expected RGB, BGR or Grayscale"), name);
   return -1;
 }
 
@@ -63,8 +65,8 @@ decode (AxonTensor *stream, GError **error)
   if (why == NULL && closed)
     pixbuf = gdk_pixbuf_loader_get_pixbuf (loader);
   if (too_large)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-                 "the picture has more than %" G_GINT64_FORMAT " pixels", MOST_PIXELS);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("the picture has more than %lld pixels"),
+                 (long long)MOST_PIXELS);
   else if (pixbuf == NULL)
     g_info ("ImageDecoder: %s", why ? why->message : "no picture");
   return too_large || pixbuf == NULL ? NULL : g_object_ref (pixbuf);

@@ -3,7 +3,9 @@
 #include <axon/plugin/axonpass.h>
 #include <axon/plugin/axonbuiltins.h>
 
+#include "config.h"
 #include <float.h>
+#include <glib/gi18n-lib.h>
 
 #undef G_LOG_DOMAIN
 #define G_LOG_DOMAIN "Axon-passes"
@@ -25,7 +27,7 @@ axon_passes_run (AxonModel *model, const AxonPass *passes, guint n_passes,
     if (g_cancellable_set_error_if_cancelled (cancellable, error))
       return FALSE;
     if (!passes[i].run (model, error)) {
-      g_prefix_error (error, "pass %s: ", passes[i].name);
+      g_prefix_error (error, _ ("pass %s: "), passes[i].name);
       return FALSE;
     }
     g_assert (axon_model_verify (model, NULL));

@@ -221,18 +221,18 @@ check_frame (const guint8 *p, gsize n)
   guint64 meta, at, size;
   XXH128_canonical_t digest;
   if (n < HEADER_BYTES || memcmp (p, MAGIC, 8) != 0)
-    return "it does not begin with AXONBLOB";
+    return _ ("it does not begin with AXONBLOB");
   if (get (p + 8, 4) != FORMAT)
-    return "it has another format number";
+    return _ ("it has another format number");
   meta = get (p + 16, 8);
   at = get (p + 24, 8);
   size = get (p + 32, 8);
   if (meta > n - HEADER_BYTES || at > n || at % AXON_BLOB_PAGE != 0 || at < HEADER_BYTES + meta ||
       size != n - at)
-    return "its sizes do not fit the file (truncated?)";
+    return _ ("its sizes do not fit the file (truncated?)");
   XXH128_canonicalFromHash (&digest, XXH3_128bits (p + HEADER_BYTES, n - HEADER_BYTES));
   if (memcmp (digest.digest, p + 40, 16) != 0)
-    return "its digest does not fit (damaged)";
+    return _ ("its digest does not fit (damaged)");
   return NULL;
 }
 
@@ -251,7 +251,7 @@ axon_blob_new (GBytes *bytes, AxonOpSet *opset, GError **error)
   meta = g_bytes_new_from_bytes (bytes, HEADER_BYTES, (gsize)get (p + 16, 8));
   stored = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE ("(a{sv}v)"), meta, FALSE));
   if (!g_variant_is_normal_form (stored))
-    return refuse (error, "its description is not well formed");
+    return refuse (error, _ ("its description is not well formed"));
   blob = g_new0 (AxonBlob, 1);
   blob->opset = opset;
   blob->meta = little_endian (stored);
@@ -315,11 +315,11 @@ axon_blob_get_bytes (AxonBlob *blob, guint64 offset, guint64 n_bytes, GError **e
   GBytes *from = offset & IN_ORIGIN ? blob->origin : blob->data;
   guint64 at = offset & ~IN_ORIGIN;
   if (from == NULL) {
-    refuse (error, "it holds no weights, and the model's file is not given (WEIGHTS_PATH)");
+    refuse (error, _ ("it holds no weights, and the model's file is not given (WEIGHTS_PATH)"));
     return NULL;
   }
   if (n_bytes > g_bytes_get_size (from) || at > g_bytes_get_size (from) - n_bytes) {
-    refuse (error, "a constant lies outside");
+    refuse (error, _ ("a constant lies outside"));
     return NULL;
   }
   if (((gsize)g_bytes_get_data (from, NULL) + at) % sizeof (gdouble) != 0) /* in a model's file */

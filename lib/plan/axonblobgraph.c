@@ -36,7 +36,7 @@ unpack_text (GBytes *bytes, const AxonShape *shape, GError **error)
   const gchar *data = g_bytes_get_data (bytes, &n);
   for (gsize i = 0; tensor != NULL && i < axon_tensor_get_numel (tensor); i++) {
     if (at >= n || memchr (data + at, '\0', n - at) == NULL)
-      return fail (error, "its text is too short"), NULL;
+      return fail (error, _ ("its text is too short")), NULL;
     axon_tensor_set_string (tensor, i, data + at);
     at += strlen (data + at) + 1;
   }
@@ -51,9 +51,9 @@ unpack_tensor (AxonBlob *blob, gint dtype, const AxonShape *shape, GVariant *pla
   g_variant_get (place, "(tt)", &offset, &n);
   bytes = axon_blob_get_bytes (blob, offset, n, error);
   if (bytes == NULL || dtype < 0 || dtype >= AXON_N_DTYPES)
-    return bytes ? (fail (error, "a constant's type is unknown"), NULL) : NULL;
+    return bytes ? (fail (error, _ ("a constant's type is unknown")), NULL) : NULL;
   if (dtype >= AXON_DTYPE_SEQUENCE)
-    return fail (error, "a constant is no tensor"), NULL;
+    return fail (error, _ ("a constant is no tensor")), NULL;
   if (dtype == AXON_DTYPE_STRING)
     return unpack_text (bytes, shape, error);
   return axon_tensor_new_from_bytes ((AxonDType)dtype, shape, bytes, error);
@@ -75,9 +75,9 @@ unpack_value (AxonBlob *blob, AxonModel *model, GVariant *packed, GError **error
                  &maybe);
   place = g_variant_get_maybe (maybe);
   if (dtype < 0 || dtype >= AXON_N_DTYPES || !unpack_shape (rank, dims, &shape))
-    return fail (error, "a value's type is unknown");
+    return fail (error, _ ("a value's type is unknown"));
   if (axon_model_find_value (model, name) != NULL)
-    return fail (error, "two values have one name");
+    return fail (error, _ ("two values have one name"));
   value = axon_model_add_value (model, name);
   value->type.dtype = (AxonDType)dtype;
   value->type.shape = shape;
@@ -100,7 +100,7 @@ unpack_uses (AxonModel *model, GVariant *packed, guint n_values, GPtrArray *valu
   const gint *at = g_variant_get_fixed_array (packed, &n, sizeof *at);
   for (gsize i = 0; i < n; i++) {
     if (at[i] < -1 || at[i] >= (gint)n_values)
-      return fail (error, "a node uses a value that is not there");
+      return fail (error, _ ("a node uses a value that is not there"));
     g_ptr_array_add (values, at[i] < 0 ? NULL : g_ptr_array_index (model->values, at[i]));
   }
   return TRUE;
@@ -115,7 +115,7 @@ unpack_attr_tensor (AxonBlob *blob, AxonAttr *a, GVariant *v, GError **error)
   gint dtype;
   g_variant_get (v, "(i@ax@(tt))", &dtype, &dims, &place);
   if (!unpack_shape ((gint)g_variant_n_children (dims), dims, &shape))
-    return fail (error, "an attribute's shape is wrong");
+    return fail (error, _ ("an attribute's shape is wrong"));
   a->tensor = unpack_tensor (blob, dtype, &shape, place, error);
   return a->tensor != NULL;
 }
@@ -136,10 +136,10 @@ unpack_attr_graph (AxonBlob *blob, const AxonNode *node, AxonAttr *a, GVariant *
   a->ints = g_memdup2 (at, n * sizeof *at);
   a->graph = axon_blob_is_model (packed) ? unpack_graph (blob, packed, error) : NULL;
   if (a->graph == NULL)
-    return error && *error ? FALSE : fail (error, "a body has another form");
+    return error && *error ? FALSE : fail (error, _ ("a body has another form"));
   for (gsize i = 0; i < n; i++)
     if (at[i] < 0 || at[i] >= node->n_inputs || n > a->graph->inputs->len)
-      return fail (error, "a body takes what is not there");
+      return fail (error, _ ("a body takes what is not there"));
   for (guint i = 0; i < a->graph->values->len; i++)
     ((AxonValue *)g_ptr_array_index (a->graph->values, i))->index = i;
   return TRUE;
@@ -166,7 +166,7 @@ unpack_attr (AxonBlob *blob, AxonNode *node, const gchar *name, GVariant *v, GEr
   while (t < G_N_ELEMENTS (types) && !g_str_equal (types[t].type, type))
     t++;
   if (t == G_N_ELEMENTS (types))
-    return fail (error, "an attribute has no type");
+    return fail (error, _ ("an attribute has no type"));
   a = axon_node_add_attr (node, name, types[t].attr);
   if (a->type == AXON_ATTR_INT) {
     a->i = g_variant_get_int64 (v);
@@ -201,10 +201,10 @@ check_outputs (GPtrArray *out, GError **error)
   for (guint i = 0; i < out->len; i++) {
     const AxonValue *value = g_ptr_array_index (out, i);
     if (value != NULL && (value->producer != NULL || value->type.value != NULL))
-      return fail (error, "a value is made twice");
+      return fail (error, _ ("a value is made twice"));
     for (guint k = 0; value != NULL && k < i; k++)
       if (g_ptr_array_index (out, k) == value)
-        return fail (error, "a value is made twice");
+        return fail (error, _ ("a value is made twice"));
   }
   return TRUE;
 }
@@ -292,14 +292,14 @@ unpack_ports (AxonModel *model, GVariant *in_ids, GVariant *out_ids, guint n_val
   for (guint i = 0; i < in->len; i++) {
     AxonValue *value = g_ptr_array_index (in, i);
     if (value == NULL || value->is_input || value->producer != NULL || value->type.value != NULL)
-      return fail (error, "an input is no input");
+      return fail (error, _ ("an input is no input"));
     value->is_input = TRUE;
     g_ptr_array_add (model->inputs, value);
   }
   for (guint i = 0; i < out->len; i++) {
     AxonValue *value = g_ptr_array_index (out, i);
     if (value == NULL)
-      return fail (error, "an output is left out");
+      return fail (error, _ ("an output is left out"));
     value->is_output = TRUE;
     g_ptr_array_add (model->outputs, value);
   }
@@ -355,7 +355,7 @@ axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
 {
   g_autoptr (AxonModel) model = NULL;
   if (!axon_blob_is_model (packed))
-    return fail (error, "its graph has another form"), NULL;
+    return fail (error, _ ("its graph has another form")), NULL;
   model = unpack_graph (blob, packed, error);
   return model && axon_model_infer_shapes (model, error) ? g_steal_pointer (&model) : NULL;
 }

@@ -4,6 +4,9 @@
  * device runs them. One thread at a time. */
 #include "axonprepost-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /**
  * AxonPrePostProcessor:
  *
@@ -92,7 +95,7 @@ axon_pre_post_processor_new (AxonModel *model)
 }
 
 static gint
-find_port (const GPtrArray *values, const gchar *what, const gchar *name, GError **error)
+find_port (const GPtrArray *values, gboolean is_input, const gchar *name, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
   g_autofree gchar *near = NULL;
@@ -105,10 +108,18 @@ find_port (const GPtrArray *values, const gchar *what, const gchar *name, GError
     g_ptr_array_add (names, (gpointer)known);
   }
   g_ptr_array_add (names, NULL);
-  if (name == NULL)
-    return work_fail (error, "the model has %u %ss: say which", values->len, what) - 1;
-  near = axon_nearest_name (name, (const gchar *const *)names->pdata);
-  return work_fail (error, "the model has no %s \"%s\"%s", what, name, near) - 1;
+  near = name ? axon_nearest_name (name, (const gchar *const *)names->pdata) : NULL;
+  if (name != NULL)
+    work_fail (error,
+               is_input ? _ ("the model has no input \"%s\"%s")
+                        : _ ("the model has no output \"%s\"%s"),
+               name, near);
+  else
+    work_fail (error,
+               is_input ? _ ("the model has %u inputs: say which")
+                        : _ ("the model has %u outputs: say which"),
+               values->len);
+  return -1;
 }
 
 /**
@@ -124,7 +135,7 @@ find_port (const GPtrArray *values, const gchar *what, const gchar *name, GError
 gint
 axon_pre_post_processor_find_input (AxonPrePostProcessor *self, const gchar *name, GError **error)
 {
-  return find_port (self->model->inputs, "input", name, error);
+  return find_port (self->model->inputs, TRUE, name, error);
 }
 
 /**
@@ -140,7 +151,7 @@ axon_pre_post_processor_find_input (AxonPrePostProcessor *self, const gchar *nam
 gint
 axon_pre_post_processor_find_output (AxonPrePostProcessor *self, const gchar *name, GError **error)
 {
-  return find_port (self->model->outputs, "output", name, error);
+  return find_port (self->model->outputs, FALSE, name, error);
 }
 
 static gboolean
@@ -150,16 +161,16 @@ check_layouts (const PortInfo *port, const gchar *name, GError **error)
   for (guint i = 0; i < 2; i++)
     if (all[i] != NULL && !axon_layout_is_valid (all[i]))
       return work_fail (error,
-                        "\"%s\": layout \"%s\": expected one capital letter, ? or ... per "
-                        "dimension, each letter once",
+                        _ ("\"%s\": layout \"%s\": expected one capital letter, ? or ... per "
+                           "dimension, each letter once"),
                         name, all[i]);
   for (guint i = 0; i < port->steps->len; i++) {
     const gchar *layout = g_array_index (port->steps, Step, i).layout;
     if (layout != NULL && !axon_layout_is_valid (layout))
-      return work_fail (error, "\"%s\": layout \"%s\" is none", name, layout);
+      return work_fail (error, _ ("\"%s\": layout \"%s\" is none"), name, layout);
   }
   if (port->has_size && port->shape.rank >= 0)
-    return work_fail (error, "\"%s\": set the tensor's shape or its size, not both", name);
+    return work_fail (error, _ ("\"%s\": set the tensor's shape or its size, not both"), name);
   return TRUE;
 }
 
@@ -260,7 +271,7 @@ make_inputs (Work *work, const PortInfo *port, const gchar *name, AxonDType dtyp
   work->value =
       new_input (work->model, name, planes > 1 ? "/y" : "", dtype, shape, work->layout, (*at)++);
   if (work->value == NULL)
-    return work_fail (error, "\"%s\": the name of a plane is taken", name);
+    return work_fail (error, _ ("\"%s\": the name of a plane is taken"), name);
   for (guint i = 1; i < planes; i++) {
     if (shape->rank == 4) {
       chroma.dims[1] = shape->dims[1] < 0 ? -1 : shape->dims[1] / 2;
@@ -270,7 +281,7 @@ make_inputs (Work *work, const PortInfo *port, const gchar *name, AxonDType dtyp
     work->planes[i - 1] = new_input (work->model, name, planes == 2 ? two[0] : three[i - 1], dtype,
                                      &chroma, work->layout, (*at)++);
     if (work->planes[i - 1] == NULL)
-      return work_fail (error, "\"%s\": the name of a plane is taken", name);
+      return work_fail (error, _ ("\"%s\": the name of a plane is taken"), name);
   }
   return TRUE;
 }
@@ -281,7 +292,7 @@ finish_input (Work *work, const PortInfo *port, AxonValue *old, GError **error)
   Step layout = { .kind = STEP_LAYOUT, .layout = port->model_layout };
   Step type = { .kind = STEP_TYPE, .dtype = old->type.dtype };
   if (color_n_planes (work->color) > 1)
-    return work_fail (error, "a picture in %u planes needs convert_color",
+    return work_fail (error, _ ("a picture in %u planes needs convert_color"),
                       color_n_planes (work->color));
   if (port->model_layout != NULL && work->layout != NULL &&
       !g_str_equal (port->model_layout, work->layout)) {
@@ -296,7 +307,7 @@ finish_input (Work *work, const PortInfo *port, AxonValue *old, GError **error)
       axon_shape_is_static (&work->value->type.shape)) {
     g_autofree gchar *expected = axon_shape_to_string (&old->type.shape);
     g_autofree gchar *got = axon_shape_to_string (&work->value->type.shape);
-    return work_fail (error, "the steps give %s, the model wants %s", got, expected);
+    return work_fail (error, _ ("the steps give %s, the model wants %s"), got, expected);
   }
   return TRUE;
 }
@@ -328,7 +339,7 @@ build_input (AxonPrePostProcessor *self, AxonModel *model, guint index, guint *a
   ok = ok && finish_input (&work, port, old, error);
   g_free (work.layout);
   if (!ok) {
-    g_prefix_error (error, "input \"%s\": ", name);
+    g_prefix_error (error, _ ("input \"%s\": "), name);
     return FALSE;
   }
   axon_model_replace_value (model, old, work.value);
@@ -398,7 +409,7 @@ build_output (AxonPrePostProcessor *self, AxonModel *model, guint index, GString
   }
   g_free (work.layout);
   if (!ok)
-    g_prefix_error (error, "output %u: ", index);
+    g_prefix_error (error, _ ("output %u: "), index);
   return ok;
 }
 

@@ -4,6 +4,9 @@
  * B = 1.164 (Y-16) + 2.018 (U-128). */
 #include "axonprepost-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static const struct {
   const gchar *name;
   guint planes;
@@ -127,8 +130,8 @@ split_planes (Work *work, Planes *p, GError **error)
   const AxonShape *s = &work->value->type.shape;
   if (s->rank != 4 || !axon_shape_is_static (s))
     return work_fail (error,
-                      "convert_color from %s: set the size of the picture "
-                      "(set_tensor_size)",
+                      _ ("convert_color from %s: set the size of the picture "
+                         "(set_tensor_size)"),
                       color_name (work->color));
   if (color_n_planes (work->color) == 1)
     return split_single (work, p, error);
@@ -212,7 +215,8 @@ to_gray (Work *work, GError **error)
   AxonValue *in[2], *sum;
   if (rank != 4 || c < 0 || axon_layout_find (work->layout, 'N', rank) < 0 ||
       work->value->type.shape.dims[c] != 3)
-    return work_fail (error, "convert_color to GRAY: expected rank 4 with N and three channels C");
+    return work_fail (error,
+                      _ ("convert_color to GRAY: expected rank 4 with N and three channels C"));
   for (guint i = 0; i < 3; i++)
     w[i] = weights[work->color == AXON_COLOR_FORMAT_BGR ? 2 - i : i];
   shape.dims[c] = 3;
@@ -233,7 +237,7 @@ pick (Work *work, const gint64 *indices, guint n, GError **error)
   gint64 axis = axon_layout_find (work->layout, 'C', work->value->type.shape.rank);
   AxonValue *in[] = { work->value, work_ints (work, indices, n) }, *out;
   if (axis < 0)
-    return work_fail (error, "convert_color: the layout must have C");
+    return work_fail (error, _ ("convert_color: the layout must have C"));
   out = work_add (work, "Gather", in, 2, set_axis, &axis, error);
   if (out != NULL)
     work->value = out;
@@ -276,10 +280,10 @@ step_convert_color (Work *work, AxonColorFormat to, GError **error)
   if (work->color == to)
     return TRUE;
   if (work->color == AXON_COLOR_FORMAT_UNDEFINED)
-    return work_fail (error, "convert_color: the tensor's colour format is not set");
+    return work_fail (error, _ ("convert_color: the tensor's colour format is not set"));
   if (!convert (work, to, &known, error))
     return known ? FALSE
-                 : work_fail (error, "Source color format '%s' is not convertible to '%s'",
+                 : work_fail (error, _ ("Source color format '%s' is not convertible to '%s'"),
                               color_name (work->color), color_name (to));
   work->color = to;
   return TRUE;

@@ -2,6 +2,8 @@
 /* Steps that move pixels: resize, crop, pad. */
 #include "axonprepost-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +60,7 @@ resample (Work *work, AxonValue *x, const gint64 *sizes, gboolean cubic, GError 
   g_autofree gfloat *weights = NULL;
   AxonValue *in[2] = { x, NULL };
   if (h < 1 || w < 1) {
-    work_fail (error, "resize as Pillow does: the tensor's height and width must be known");
+    work_fail (error, _ ("resize as Pillow does: the tensor's height and width must be known"));
     return NULL;
   }
   weights = g_new0 (gfloat, MAX (w * sizes[3], h * sizes[2]));
@@ -88,16 +90,16 @@ step_resize (Work *work, const Step *step, GError **error)
   if (!work_check_single (work, "resize", error))
     return FALSE;
   if (rank != 4 || h < 0 || w < 0)
-    return work_fail (error, "resize: set the tensor's layout, with N, C, H and W (rank 4)");
+    return work_fail (error, _ ("resize: set the tensor's layout, with N, C, H and W (rank 4)"));
   if (height < 0 || width < 0)
-    return work_fail (error, "resize: the model leaves its size free: give height and width");
+    return work_fail (error, _ ("resize: the model leaves its size free: give height and width"));
   turned = !g_str_equal (before, "NCHW");
   if (turned && !step_convert_layout (work, "NCHW", 4, error))
     return FALSE;
   for (guint i = 0; i < 4; i++)
     sizes[i] = work->value->type.shape.dims[i];
   if (sizes[0] < 0 || sizes[1] < 0)
-    return work_fail (error, "resize: batch and channels must be known");
+    return work_fail (error, _ ("resize: batch and channels must be known"));
   sizes[2] = height;
   sizes[3] = width;
   in[0] = work_cast (work, work->value, AXON_DTYPE_F32, error);
@@ -122,8 +124,8 @@ step_crop (Work *work, const Step *step, GError **error)
   if (!work_check_single (work, "crop", error))
     return FALSE;
   if (step->begin.rank != rank || step->end.rank != rank)
-    return work_fail (error, "crop: expected begin and end with %d numbers, got %d and %d", rank,
-                      step->begin.rank, step->end.rank);
+    return work_fail (error, _ ("crop: expected begin and end with %d numbers, got %d and %d"),
+                      rank, step->begin.rank, step->end.rank);
   for (gint i = 0; i < rank; i++)
     axes[i] = i;
   in[0] = work->value;
@@ -171,10 +173,8 @@ pad_symmetric (Work *work, const Step *step, GError **error)
     if (before == 0 && step->end.dims[d] == 0)
       continue;
     if (n < 1 || before < 0 || step->end.dims[d] < 0 || before > n || step->end.dims[d] > n)
-      return work_fail (error,
-                        "pad: dimension %d of %" G_GINT64_FORMAT
-                        " cannot be mirrored by %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT,
-                        d, n, before, step->end.dims[d]);
+      return work_fail (error, _ ("pad: dimension %d of %lld cannot be mirrored by %lld and %lld"),
+                        d, (long long)n, (long long)before, (long long)step->end.dims[d]);
     indices = g_new (gint64, total);
     for (gint64 i = 0; i < total; i++) {
       gint64 at = i - before;
@@ -197,7 +197,7 @@ step_pad (Work *work, const Step *step, GError **error)
   if (!work_check_single (work, "pad", error))
     return FALSE;
   if (step->begin.rank != rank || step->end.rank != rank)
-    return work_fail (error, "pad: expected begin and end with %d numbers, got %d and %d", rank,
+    return work_fail (error, _ ("pad: expected begin and end with %d numbers, got %d and %d"), rank,
                       step->begin.rank, step->end.rank);
   if (mode == AXON_PAD_SYMMETRIC)
     return pad_symmetric (work, step, error);

@@ -3,6 +3,9 @@
 #include "axonprepost-private.h"
 #include <axon/plugin/axonbuiltins.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define OPSET 13
 
 gboolean
@@ -86,7 +89,7 @@ gboolean
 work_check_single (const Work *work, const gchar *step, GError **error)
 {
   return color_n_planes (work->color) < 2 ||
-         work_fail (error, "%s: not for a picture in %u planes: convert_color first", step,
+         work_fail (error, _ ("%s: not for a picture in %u planes: convert_color first"), step,
                     color_n_planes (work->color));
 }
 
@@ -158,17 +161,22 @@ step_convert_layout (Work *work, const gchar *layout, gint rank, GError **error)
   g_autofree gchar *from = work->layout ? axon_layout_expand (work->layout, now) : NULL;
   g_autofree gchar *to = axon_layout_expand (layout, rank);
   gint64 perm[AXON_MAX_RANK];
+  if (work->layout == NULL)
+    return work_fail (error,
+                      _ ("convert_layout to %s: the tensor's layout is not set and does not say "
+                         "where its dimensions are"),
+                      layout);
   if (from == NULL || to == NULL)
     return work_fail (error,
-                      "convert_layout to %s: the tensor's layout %s does not say where its "
-                      "dimensions are",
-                      layout, work->layout ? work->layout : "is not set and");
+                      _ ("convert_layout to %s: the tensor's layout %s does not say where its "
+                         "dimensions are"),
+                      layout, work->layout);
   if (rank > now && strchr (to, '?') == NULL && !add_leading (work, to, &from, error))
     return FALSE;
   for (gint i = 0; i < rank; i++) {
     const gchar *at = to[i] == '?' && from[i] == '?' ? from + i : strchr (from, to[i]);
     if (at == NULL || (gint)strlen (from) != rank)
-      return work_fail (error, "convert_layout from %s to %s: dimension %c has no place",
+      return work_fail (error, _ ("convert_layout from %s to %s: dimension %c has no place"),
                         work->layout, layout, to[i]);
     perm[i] = at - from;
   }
@@ -192,7 +200,7 @@ apply_permute (Work *work, const Step *step, GError **error)
       seen[step->begin.dims[i]] = TRUE;
   }
   if (!ok)
-    return work_fail (error, "convert_layout: expected each of %d dimensions once", rank);
+    return work_fail (error, _ ("convert_layout: expected each of %d dimensions once"), rank);
   if (!permute (work, step->begin.dims, rank, error))
     return FALSE;
   g_clear_pointer (&work->layout, g_free);
@@ -215,16 +223,16 @@ apply_mean_or_scale (Work *work, const Step *step, GError **error)
   if (!work_check_single (work, what, error))
     return FALSE;
   if (!axon_dtype_is_float (work->value->type.dtype))
-    return work_fail (error, "%s: the tensor is %s: convert_element_type to f32 first", what,
+    return work_fail (error, _ ("%s: the tensor is %s: convert_element_type to f32 first"), what,
                       axon_dtype_get_name (work->value->type.dtype));
   for (gint i = 0; i < rank; i++)
     shape.dims[i] = 1;
   if (step->n_values != 1) {
     if (c < 0)
-      return work_fail (error, "%s: values per channel need a layout with C", what);
+      return work_fail (error, _ ("%s: values per channel need a layout with C"), what);
     if (work->value->type.shape.dims[c] >= 0 && work->value->type.shape.dims[c] != step->n_values)
-      return work_fail (error, "%s: expected 1 or %" G_GINT64_FORMAT " values, got %u", what,
-                        work->value->type.shape.dims[c], step->n_values);
+      return work_fail (error, _ ("%s: expected 1 or %lld values, got %u"), what,
+                        (long long)work->value->type.shape.dims[c], step->n_values);
     shape.dims[c] = step->n_values;
   }
   in[0] = work->value;
@@ -245,7 +253,7 @@ apply_clamp (Work *work, const Step *step, GError **error)
   AxonDType dtype = work->value->type.dtype;
   AxonValue *in[3];
   if (step->min > step->max)
-    return work_fail (error, "clamp: %g is more than %g", step->min, step->max);
+    return work_fail (error, _ ("clamp: %g is more than %g"), step->min, step->max);
   in[0] = work_cast (work, work->value, AXON_DTYPE_F32, error);
   in[1] = work_floats (work, &scalar, &min);
   in[2] = work_floats (work, &scalar, &max);
@@ -261,7 +269,8 @@ apply_reverse (Work *work, GError **error)
   if (!work_check_single (work, "reverse_channels", error))
     return FALSE;
   if (n < 1 || n > (gint64)G_N_ELEMENTS (indices))
-    return work_fail (error, "reverse_channels: the layout must have C, and a known size of it");
+    return work_fail (error,
+                      _ ("reverse_channels: the layout must have C, and a known size of it"));
   for (gint64 i = 0; i < n; i++)
     indices[i] = n - 1 - i;
   return work_gather (work, axis, indices, (guint)n, error);
@@ -277,7 +286,7 @@ apply_custom (Work *work, const Step *step, GError **error)
     return FALSE;
   value = name ? axon_model_find_value (work->model, name) : NULL;
   if (value == NULL)
-    return work_fail (error, "custom: the step names \"%s\" as its result, which is no value",
+    return work_fail (error, _ ("custom: the step names \"%s\" as its result, which is no value"),
                       name ? name : "");
   if (value->type.shape.rank != work->value->type.shape.rank)
     g_clear_pointer (&work->layout, g_free);

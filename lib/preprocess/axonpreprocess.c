@@ -6,6 +6,9 @@
 #include <axon/plugin/axonbuiltins.h>
 #include <axon/plugin/axonframe.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /**
  * AxonPreprocess:
  *
@@ -245,8 +248,8 @@ adopt_input (AxonPreprocess *self, const AxonValue *value, AxonPictureShape *pic
   gint w, h;
   if (!axon_picture_shape_init (picture, s, self->color, self->layout) || s->rank != 4) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "input \"%s\" has shape %s: expected one picture, [1,%d,height,width] or "
-                 "[1,height,width,%d] for color %s",
+                 _ ("input \"%s\" has shape %s: expected one picture, [1,%d,height,width] or "
+                    "[1,height,width,%d] for color %s"),
                  value->name, text, picture->channels, picture->channels, self->color);
     return FALSE;
   }
@@ -255,10 +258,11 @@ adopt_input (AxonPreprocess *self, const AxonValue *value, AxonPictureShape *pic
   if ((w >= 0 && self->width > 0 && self->width != w) ||
       (h >= 0 && self->height > 0 && self->height != h) || (w < 0 && self->width < 1) ||
       (h < 0 && self->height < 1)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "input \"%s\" has shape %s: %s",
-                 value->name, text,
-                 w < 0 || h < 0 ? "its size is free, set width and height"
-                                : "another width or height was set");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 w < 0 || h < 0
+                     ? _ ("input \"%s\" has shape %s: its size is free, set width and height")
+                     : _ ("input \"%s\" has shape %s: another width or height was set"),
+                 value->name, text);
     return FALSE;
   }
   picture->width = w >= 0 ? w : self->width;
@@ -324,7 +328,7 @@ axon_preprocess_build (AxonPreprocess *self, AxonModel *model, guint input, GErr
   AxonValue *in[4], *tensor;
   AxonNode *node;
   if (model != NULL && input >= n_old) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "the model has no input %u", input);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("the model has no input %u"), input);
     return NULL;
   }
   if (model != NULL &&

@@ -221,7 +221,7 @@ axon_tensor_convert_to (AxonTensor *tensor, AxonTensor *destination, GError **er
     g_autofree gchar *got = axon_shape_to_string (&destination->shape);
     g_set_error (
         error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-        "cannot convert into %s%s: expected a contiguous tensor in host memory of shape %s",
+        _ ("cannot convert into %s%s: expected a contiguous tensor in host memory of shape %s"),
         axon_dtype_get_name (dtype), got, expected);
     return FALSE;
   }

@@ -44,7 +44,7 @@ run_sets (AxonModel *model, const gchar *dir, RunOptions *options, GError **erro
       return g_error_matches (*error, AXON_ERROR, AXON_ERROR_UNSUPPORTED) ? SKIPPED : FAILED;
   }
   if (n == 0)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "no test_data_set_0");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("no test_data_set_0"));
   return n == 0 ? SKIPPED : PASSED;
 }
 

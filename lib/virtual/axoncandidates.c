@@ -311,6 +311,5 @@ axon_candidates_get_metric (AxonPlugin *plugin, const gchar *key, GError **error
     return axon_property_list ("", NULL);
   if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
     return candidates_capabilities (plugin);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("property \"%s\" has no value"), key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }

@@ -4,6 +4,8 @@
  * search shares a reference-counted state with the model and never holds the model itself. */
 #include "auto.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #define HELPER "(CPU)"
@@ -140,7 +142,7 @@ set_all_failed (State *state, GError **error)
   if (g_cancellable_set_error_if_cancelled (state->cancellable, error))
     return;
   g_mutex_lock (&state->lock);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "AUTO: no device runs the model: %s",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("AUTO: no device runs the model: %s"),
                state->messages->str);
   g_mutex_unlock (&state->lock);
 }

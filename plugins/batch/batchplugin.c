@@ -2,6 +2,9 @@
 /* Device BATCH: properties, compile, query. Used only where it is named: BATCH:CPU(4). */
 #include "batch.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define DEFAULT_SIZE 4
 
 typedef AxonPlugin BatchPlugin;
@@ -33,8 +36,7 @@ batch_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, GEr
     return axon_property_list ("", NULL);
   if (g_str_equal (key, "OPTIMIZATION_CAPABILITIES"))
     return g_variant_new_strv (NULL, 0);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 /* The one device behind; its number in brackets is the size of a batch. */
@@ -48,7 +50,7 @@ find_device (const AxonConfig *config, guint *size, GError **error)
     return NULL;
   if (list == NULL || list->len != 1 || ((AxonDeviceRef *)g_ptr_array_index (list, 0))->excluded) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "BATCH:%s: expected one device, with the size of a batch: BATCH:CPU(4)", text);
+                 _ ("BATCH:%s: expected one device, with the size of a batch: BATCH:CPU(4)"), text);
     return NULL;
   }
   ref = g_ptr_array_index (list, 0);

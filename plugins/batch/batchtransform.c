@@ -3,6 +3,8 @@
  * Reshape nodes that were exported with a fixed 1 in front take the batch from their input. */
 #include "batch.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 static gboolean
@@ -66,7 +68,7 @@ multiply_frames (AxonModel *model, AxonNode *first, guint n, guint n_inputs, gui
     parts[k] = add_frame_step (model, first, k, n_inputs, map);
     if (parts[k] == NULL) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "BATCH: the frames of \"%s\" cannot be multiplied", first->name);
+                   _ ("BATCH: the frames of \"%s\" cannot be multiplied"), first->name);
       return FALSE;
     }
   }
@@ -83,10 +85,11 @@ static gboolean
 fail_port (const gchar *what, const AxonValue *value, guint n, GError **error)
 {
   g_autofree gchar *shape = axon_shape_to_string (&value->type.shape);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               "BATCH: %s \"%s\" of shape %s does not follow a batch of %u: expected 1 picture as "
-               "first dimension in and out",
-               what, value->name, shape, n);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+      _ ("BATCH: %s \"%s\" of shape %s does not follow a batch of %u: expected 1 picture as "
+         "first dimension in and out"),
+      what, value->name, shape, n);
   return FALSE;
 }
 
@@ -97,7 +100,7 @@ check_inputs (AxonModel *model, guint n, GError **error)
     const AxonValue *value = g_ptr_array_index (model->inputs, i);
     const AxonShape *s = &value->type.shape;
     if (!feeds_frames (value) && (s->rank < 1 || s->dims[0] != 1))
-      return fail_port ("input", value, n, error);
+      return fail_port (_ ("input"), value, n, error);
   }
   return TRUE;
 }
@@ -109,10 +112,10 @@ check_outputs (AxonModel *model, const AxonModel *before, guint n, GError **erro
     const AxonValue *value = g_ptr_array_index (model->outputs, i);
     AxonShape expected = ((AxonValue *)g_ptr_array_index (before->outputs, i))->type.shape;
     if (expected.rank < 1 || expected.dims[0] != 1)
-      return fail_port ("output", g_ptr_array_index (before->outputs, i), n, error);
+      return fail_port (_ ("output"), g_ptr_array_index (before->outputs, i), n, error);
     expected.dims[0] = n;
     if (!axon_shape_equal (&expected, &value->type.shape))
-      return fail_port ("output", value, n, error);
+      return fail_port (_ ("output"), value, n, error);
   }
   return TRUE;
 }
@@ -143,7 +146,7 @@ batch_transform (AxonModel *model, guint n, guint *map, GError **error)
   }
   if (!axon_model_sort (clone, &problem) || !axon_model_infer_shapes (clone, &problem)) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "BATCH: the model does not follow a batch of %u: %s", n, problem->message);
+                 _ ("BATCH: the model does not follow a batch of %u: %s"), n, problem->message);
     return NULL;
   }
   return check_outputs (clone, model, n, error) ? g_steal_pointer (&clone) : NULL;

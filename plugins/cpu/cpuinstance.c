@@ -2,6 +2,8 @@
 /* One stream's view of a plan. Used by one thread at a time; a run allocates nothing of ours. */
 #include "cpuplan.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <stdlib.h>
 
 /* Caller: the stream's thread. */
@@ -16,7 +18,7 @@ cpu_instance_new (const CpuPlan *plan, GError **error)
   }
   if (posix_memalign (&arena, 4096, plan->arena_size + 64) != 0) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-                 "out of memory: the plan needs %" G_GSIZE_FORMAT " bytes", plan->arena_size);
+                 _ ("out of memory: the plan needs %zu bytes"), plan->arena_size);
     axon_budget_give (plan->budget, plan->arena_size);
     g_free (instance);
     return NULL;
@@ -82,10 +84,8 @@ walk (CpuInstance *instance, AxonInferRequest *request, gdouble *times, GError *
       g_propagate_error (error, g_steal_pointer (&instance->failure));
       return FALSE;
     }
-    if (axon_infer_request_is_cancelled (request)) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
+    if (!axon_infer_request_goes_on (request, error))
       return FALSE;
-    }
   }
   return TRUE;
 }

@@ -3,7 +3,9 @@
 #include "cpuisa.h"
 #include "onednn/cpudnn.h"
 
+#include "config.h"
 #include <axon/axon-cpu.h>
+#include <glib/gi18n-lib.h>
 
 #define ENVIRONMENT "AXON_CPU_ISA"
 
@@ -112,12 +114,13 @@ check_level (const gchar *what, const gchar *name, GError **error)
   if (level != NULL && *lacks == '\0')
     return TRUE;
   if (level != NULL)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "%s \"%s\": the processor lacks %s; expected one of %s, or nothing for all it has",
-                 what, name, lacks, list);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("%s \"%s\": the processor lacks %s; expected one of %s, or nothing for all it has"),
+        what, name, lacks, list);
   else
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "%s \"%s\": expected one of %s, or nothing for all the processor has%s", what,
+                 _ ("%s \"%s\": expected one of %s, or nothing for all the processor has%s"), what,
                  name, list, near ? near : "");
   return FALSE;
 }
@@ -130,8 +133,8 @@ cpu_isa_init (GError **error)
   G_GNUC_UNUSED g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&state.lock);
   if (find_best () == NULL) {
     g_autofree gchar *needs = cpu_features_to_string (levels[0].needs);
-    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "the processor lacks %s, the least needed",
-                 needs);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+                 _ ("the processor lacks %s, the least needed"), needs);
     return FALSE;
   }
   if (state.by_program || state.used != NULL)
@@ -151,9 +154,9 @@ cpu_isa_set (const gchar *name, GError **error)
     return FALSE;
   if (state.used != NULL && level != state.asked) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 AXON_CPU_ISA " \"%s\": too late, this process uses %s already; set it before the "
-                              "first compile, import or query, or start with " ENVIRONMENT,
-                 name, state.used->name);
+                 _ ("%s \"%s\": too late, this process uses %s already; set it before the "
+                    "first compile, import or query, or start with %s"),
+                 AXON_CPU_ISA, name, state.used->name, ENVIRONMENT);
     return FALSE;
   }
   state.asked = level;
@@ -183,10 +186,9 @@ cpu_isa_use (GError **error)
     return TRUE;
   if (state.asked != NULL && state.asked->dnn != NULL && !cpu_dnn_set_max_isa (state.asked->dnn)) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 AXON_CPU_ISA
-                 " \"%s\": oneDNN cannot be kept to it: something else in this process "
-                 "uses it already, or it was built without such a limit",
-                 state.asked->name);
+                 _ ("%s \"%s\": oneDNN cannot be kept to it: something else in this process "
+                    "uses it already, or it was built without such a limit"),
+                 AXON_CPU_ISA, state.asked->name);
     return FALSE;
   }
   state.used = choose ();

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpuplan.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define ENVIRONMENT "AXON_CPU_DISABLE_KERNELS"
 
 /* Each is a table in a file of kernels/ or onednn/, in the order in which they are asked. */
@@ -32,7 +35,8 @@ cpu_families_disabled (GError **error)
       f++;
     if (f->name == NULL || g_str_equal (names[i], "reference")) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                   ENVIRONMENT ": no family of kernels \"%s\" that could be left out", names[i]);
+                   _ ("%s: no family of kernels \"%s\" that could be left out"), ENVIRONMENT,
+                   names[i]);
       return NULL;
     }
   }

@@ -3,7 +3,9 @@
  * stream that runs it. What is too much is refused before it is allocated. */
 #include "cpuplan.h"
 
+#include "config.h"
 #include <axon/axon-plugin.h>
+#include <glib/gi18n-lib.h>
 
 /* Packed weights are at most so many times as large as those of the model: convolutions after
  * Winograd (4x4 of 3x3), and copies for wider pixels. */
@@ -29,7 +31,7 @@ can_pack (gsize n_bytes, GError **error)
   g_free (memory);
   if (!ok)
     g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-                 "out of memory: packing %" G_GSIZE_FORMAT " bytes of weights", n_bytes);
+                 _ ("out of memory: packing %zu bytes of weights"), n_bytes);
   return ok;
 }
 
@@ -125,7 +127,7 @@ cpu_plan_check_memory (const CpuPlan *plan, GError **error)
     return TRUE;
   }
   if (largest != NULL && largest->first < plan->info->len)
-    g_prefix_error (error, "%s \"%s\" (%" G_GSIZE_FORMAT " bytes, the most of all): ",
+    g_prefix_error (error, _ ("%s \"%s\" (%zu bytes, the most of all): "),
                     info[largest->first].node_type, info[largest->first].node_name,
                     largest->n_bytes);
   return FALSE;

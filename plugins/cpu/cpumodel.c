@@ -148,8 +148,7 @@ cpu_model_get_property (AxonCompiledModel *compiled, const gchar *key, GError **
   CpuModel *self = (CpuModel *)compiled;
   if (g_str_equal (key, "INFERENCE_PRECISION_HINT"))
     return g_variant_new_string (axon_dtype_get_name (self->options.products));
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 static void

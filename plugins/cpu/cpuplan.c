@@ -7,6 +7,9 @@
 #include "kernels/convchoice.h"
 #include "kernels/kernels.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #undef G_LOG_DOMAIN
 #define G_LOG_DOMAIN "Axon-CPU"
 
@@ -150,7 +153,7 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
   }
   if (plan->lacks_memory) {
     g_autofree gchar *what = axon_node_describe (node);
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, "%s: out of memory", what);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("%s: out of memory"), what);
     return FALSE;
   }
   g_assert (built); /* the reference kernel takes every node */

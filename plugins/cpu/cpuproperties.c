@@ -278,8 +278,7 @@ cpu_properties_get (AxonPlugin *plugin, const gchar *key, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (metrics); i++)
     if (g_str_equal (metrics[i].key, key))
       return metrics[i].tell (error);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 gboolean

@@ -350,10 +350,7 @@ after_node (const AxonNode *node, G_GNUC_UNUSED guint index, gdouble microsecond
     g_array_append_val (run->info, info);
     g_array_append_val (run->times, microseconds);
   }
-  if (!axon_infer_request_is_cancelled (run->request))
-    return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-  return FALSE;
+  return axon_infer_request_goes_on (run->request, error);
 }
 
 gboolean

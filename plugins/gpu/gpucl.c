@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpucl.h"
 
+#include "config.h"
 #include <axon/axon.h>
 #include <axon/axon-plugin.h>
+#include <glib/gi18n-lib.h>
 
 #define LOADER "libOpenCL.so.1"
 
@@ -19,8 +21,8 @@ load_functions (GModule *module, GError **error)
   gpointer *fields = (gpointer *)&gpu_cl;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     if (!g_module_symbol (module, names[i], &fields[i])) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "%s lacks %s: it is no OpenCL 1.2",
-                   LOADER, names[i]);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+                   _ ("%s lacks %s: it is no OpenCL 1.2"), LOADER, names[i]);
       return FALSE;
     }
   return TRUE;
@@ -37,7 +39,7 @@ gpu_cl_load (GError **error)
     module = g_module_open (LOADER, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
     if (module == NULL)
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "no OpenCL platform: %s (Debian: ocl-icd-libopencl1, and the driver's ICD)",
+                   _ ("no OpenCL platform: %s (Debian: ocl-icd-libopencl1, and the driver's ICD)"),
                    g_module_error ());
     else
       loaded = load_functions (module, error);
@@ -57,15 +59,16 @@ static const struct {
   gint code;
 } errors[] = {
   { -1, "CL_DEVICE_NOT_FOUND", AXON_ERROR_UNSUPPORTED },
-  { -2, "CL_DEVICE_NOT_AVAILABLE: the device is lost", AXON_ERROR_DEVICE },
-  { -4, "CL_MEM_OBJECT_ALLOCATION_FAILURE: out of device memory", AXON_ERROR_MEMORY },
-  { -5, "CL_OUT_OF_RESOURCES: out of device memory, or the device is lost", AXON_ERROR_MEMORY },
+  { -2, N_ ("CL_DEVICE_NOT_AVAILABLE: the device is lost"), AXON_ERROR_DEVICE },
+  { -4, N_ ("CL_MEM_OBJECT_ALLOCATION_FAILURE: out of device memory"), AXON_ERROR_MEMORY },
+  { -5, N_ ("CL_OUT_OF_RESOURCES: out of device memory, or the device is lost"),
+    AXON_ERROR_MEMORY },
   { -6, "CL_OUT_OF_HOST_MEMORY", AXON_ERROR_MEMORY },
   { -11, "CL_BUILD_PROGRAM_FAILURE", AXON_ERROR_DEVICE },
-  { -14, "a command failed on the device", AXON_ERROR_DEVICE },
-  { -36, "CL_INVALID_COMMAND_QUEUE: the device is lost", AXON_ERROR_DEVICE },
-  { -61, "CL_INVALID_BUFFER_SIZE: more than the device allocates at once", AXON_ERROR_MEMORY },
-  { -1001, "no OpenCL platform is installed", AXON_ERROR_UNSUPPORTED },
+  { -14, N_ ("a command failed on the device"), AXON_ERROR_DEVICE },
+  { -36, N_ ("CL_INVALID_COMMAND_QUEUE: the device is lost"), AXON_ERROR_DEVICE },
+  { -61, N_ ("CL_INVALID_BUFFER_SIZE: more than the device allocates at once"), AXON_ERROR_MEMORY },
+  { -1001, N_ ("no OpenCL platform is installed"), AXON_ERROR_UNSUPPORTED },
 };
 
 gboolean
@@ -77,9 +80,9 @@ gpu_cl_ok (cl_int status, const gchar *what, GError **error)
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (errors); i++)
     if (errors[i].status == status) {
-      g_set_error (error, AXON_ERROR, errors[i].code, "%s: %s", what, errors[i].name);
+      g_set_error (error, AXON_ERROR, errors[i].code, "%s: %s", _ (what), _ (errors[i].name));
       return FALSE;
     }
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s: OpenCL error %d", what, status);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("%s: OpenCL error %d"), _ (what), status);
   return FALSE;
 }

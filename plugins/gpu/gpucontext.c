@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gpucontext.h"
 
+#include "config.h"
 #include <axon/axon-gpu.h>
+#include <glib/gi18n-lib.h>
 #include <stdlib.h>
 
 #define PAGE 4096
@@ -88,7 +90,7 @@ read_handle (GVariant *params, const gchar *key, gpointer *handle, GError **erro
     return TRUE;
   }
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "%s: expected a handle as a number of type t, got %s", key,
+               _ ("%s: expected a handle as a number of type t, got %s"), key,
                g_variant_get_type_string (value));
   return FALSE;
 }
@@ -105,15 +107,15 @@ get_mem (AxonGpuContext *self, GVariant *params, gsize n_bytes, GError **error)
     return NULL;
   if (given == NULL) {
     mem = gpu_cl.CreateBuffer (self->context, CL_MEM_READ_WRITE, MAX (n_bytes, 8), NULL, &status);
-    return gpu_cl_ok (status, "a tensor in device memory", error) ? mem : NULL;
+    return gpu_cl_ok (status, N_ ("a tensor in device memory"), error) ? mem : NULL;
   }
   status = gpu_cl.GetMemObjectInfo (given, CL_MEM_SIZE, sizeof size, &size, NULL);
   if (!gpu_cl_ok (status, AXON_GPU_MEM_HANDLE, error))
     return NULL;
   if (size < n_bytes) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "%s: the tensor needs %" G_GSIZE_FORMAT " bytes, the buffer has %" G_GSIZE_FORMAT,
-                 AXON_GPU_MEM_HANDLE, n_bytes, size);
+                 _ ("%s: the tensor needs %zu bytes, the buffer has %zu"), AXON_GPU_MEM_HANDLE,
+                 n_bytes, size);
     return NULL;
   }
   gpu_cl.RetainMemObject (given);
@@ -158,13 +160,13 @@ create_shared_tensor (AxonRemoteContext *context, AxonDType dtype, const AxonSha
   cl_int status;
   cl_mem mem;
   if (posix_memalign (&data, PAGE, padded) != 0) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-                 "no memory for a tensor of %" G_GSIZE_FORMAT " bytes", n_bytes);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("no memory for a tensor of %zu bytes"),
+                 n_bytes);
     return NULL;
   }
   mem = gpu_cl.CreateBuffer (self->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, padded, data,
                              &status);
-  if (!gpu_cl_ok (status, "memory that the device shares", error)) {
+  if (!gpu_cl_ok (status, N_ ("memory that the device shares"), error)) {
     free (data);
     return NULL;
   }
@@ -204,13 +206,13 @@ axon_gpu_context_create_host_tensor (AxonRemoteContext *context, AxonDType dtype
     return create_shared_tensor (context, dtype, shape, n_bytes, error);
   mem = gpu_cl.CreateBuffer (self->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR,
                              MAX (n_bytes, 8), NULL, &status);
-  if (!gpu_cl_ok (status, "pinned memory", error))
+  if (!gpu_cl_ok (status, N_ ("pinned memory"), error))
     return NULL;
   p = g_new0 (Pinned, 1);
   p->mem = mem;
   p->data = gpu_cl.EnqueueMapBuffer (self->copies, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
                                      MAX (n_bytes, 8), 0, NULL, NULL, &status);
-  if (!gpu_cl_ok (status, "pinned memory", error)) {
+  if (!gpu_cl_ok (status, N_ ("pinned memory"), error)) {
     gpu_cl.ReleaseMemObject (mem);
     g_free (p);
     return NULL;
@@ -271,7 +273,7 @@ holds_device (cl_context context, const GpuDevice *device, GError **error)
   for (gsize i = 0; i < n_bytes / sizeof *ids; i++)
     if (ids[i] == device->id)
       return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: the context does not hold %s",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s: the context does not hold %s"),
                AXON_GPU_OCL_CONTEXT, device->name);
   return FALSE;
 }
@@ -290,7 +292,7 @@ takes_queue (cl_command_queue queue, cl_context context, GError **error)
     return FALSE;
   if (theirs == context && !(flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE))
     return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: expected an in-order queue of %s",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s: expected an in-order queue of %s"),
                AXON_GPU_OCL_QUEUE, AXON_GPU_OCL_CONTEXT);
   return FALSE;
 }
@@ -360,7 +362,7 @@ gpu_tensor_check_place (const AxonTensor *tensor, cl_context context, GError **e
     return TRUE;
   g_set_error (
       error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-      "the tensor belongs to another OpenCL context than the model: compile the model with "
-      "the tensor's context, or copy the tensor");
+      _ ("the tensor belongs to another OpenCL context than the model: compile the model with "
+         "the tensor's context, or copy the tensor"));
   return FALSE;
 }

@@ -2,8 +2,10 @@
 #include "gpudevice.h"
 #include "gpupocl.h"
 
+#include "config.h"
 #include <axon/axon.h>
 #include <axon/axon-plugin.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 static gchar *
@@ -118,7 +120,7 @@ gpu_devices_find (GError **error)
   status = gpu_cl.GetPlatformIDs (G_N_ELEMENTS (platforms), platforms, &n);
   if (status != CL_SUCCESS || n == 0) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "no OpenCL platform is installed (OpenCL error %d); install the GPU's driver",
+                 _ ("no OpenCL platform is installed (OpenCL error %d); install the GPU's driver"),
                  status);
     return NULL;
   }
@@ -129,8 +131,16 @@ gpu_devices_find (GError **error)
     find_of_platform (platforms[i], CL_DEVICE_TYPE_CPU, devices);
   if (devices->len > 0)
     return g_steal_pointer (&devices);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "%u OpenCL platforms, but no GPU%s", n,
-               allow_cpu ? "" : " (AXON_GPU_ALLOW_CPU=1 offers processors too)");
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+      allow_cpu
+          ? g_dngettext (GETTEXT_PACKAGE, "%u OpenCL platform, but no GPU",
+                         "%u OpenCL platforms, but no GPU", n)
+          : g_dngettext (
+                GETTEXT_PACKAGE,
+                "%u OpenCL platform, but no GPU (AXON_GPU_ALLOW_CPU=1 offers processors too)",
+                "%u OpenCL platforms, but no GPU (AXON_GPU_ALLOW_CPU=1 offers processors too)", n),
+      n);
   return NULL;
 }
 

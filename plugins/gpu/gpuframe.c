@@ -2,6 +2,8 @@
 #include "gpuframe.h"
 #include "cl/params.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <math.h>
 #include <string.h>
 
@@ -100,7 +102,7 @@ gpu_frame_state_update (GpuFrameState *state, AxonInferRequest *request, gboolea
     n_bytes[p] = axon_tensor_get_numel (axon_infer_request_peek_input (request, frame->planes[p]));
   if (axon_tensor_is_remote (t) || axon_tensor_get_numel (t) != (gsize)AXON_IMAGE_INFO_NUMEL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "the description of a frame must be %d numbers in host memory",
+                 _ ("the description of a frame must be %d numbers in host memory"),
                  (gint)AXON_IMAGE_INFO_NUMEL);
     return FALSE;
   }

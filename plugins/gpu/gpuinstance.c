@@ -3,13 +3,16 @@
 #include "gpuframe.h"
 #include "gpupocl.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 cl_mem
 gpu_instance_new_buffer (GpuInstance *self, gsize n_bytes, GError **error)
 {
   cl_int status;
   cl_mem mem = gpu_cl.CreateBuffer (gpu_store_get_context (self->program->store), CL_MEM_READ_WRITE,
                                     MAX (n_bytes, 8), NULL, &status);
-  return gpu_cl_ok (status, "device memory of a request", error) ? mem : NULL;
+  return gpu_cl_ok (status, N_ ("device memory of a request"), error) ? mem : NULL;
 }
 
 static cl_mem
@@ -31,7 +34,7 @@ frame_buffer (GpuInstance *self, gsize n_bytes, GError **error)
   cl_mem mem =
       gpu_cl.CreateBuffer (gpu_store_get_context (self->program->store),
                            CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, n_bytes, nothing, &status);
-  return gpu_cl_ok (status, "device memory of a frame", error) ? mem : NULL;
+  return gpu_cl_ok (status, N_ ("device memory of a frame"), error) ? mem : NULL;
 }
 
 static gboolean
@@ -190,10 +193,8 @@ enqueue_steps (GpuInstance *self, gboolean profile, AxonInferRequest *request, G
                                           local, 0, NULL, profile ? &self->events[i] : NULL);
     if (!gpu_cl_ok (status, step->kernel, error))
       return FALSE;
-    if (request != NULL && axon_infer_request_is_cancelled (request)) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
+    if (request != NULL && !axon_infer_request_goes_on (request, error))
       return FALSE;
-    }
   }
   return TRUE;
 }
@@ -210,7 +211,7 @@ enqueue_status (GpuInstance *self, gboolean after, GError **error)
                                            sizeof self->complaint, &self->complaint, 0, NULL, NULL)
                : gpu_cl.EnqueueFillBuffer (self->queue, self->status, &none, sizeof none, 0,
                                            sizeof none, 0, NULL, NULL);
-  return gpu_cl_ok (status, "status of a run", error);
+  return gpu_cl_ok (status, N_ ("status of a run"), error);
 }
 
 static gboolean
@@ -280,7 +281,7 @@ gpu_instance_measure (GpuInstance *self, cl_command_queue queue, gdouble *times,
   self->queue = queue;
   gpu_pocl_begin ();
   ok = enqueue_steps (self, times != NULL, NULL, error);
-  ok = gpu_cl_ok (gpu_cl.Finish (queue), "measuring kernels", error) && ok;
+  ok = gpu_cl_ok (gpu_cl.Finish (queue), N_ ("measuring kernels"), error) && ok;
   gpu_pocl_end ();
   for (guint i = 0; ok && times != NULL && i < self->program->plan->steps->len; i++)
     times[i] = self->events[i] ? microseconds (self->events[i]) : 0;
@@ -291,17 +292,15 @@ gpu_instance_measure (GpuInstance *self, cl_command_queue queue, gdouble *times,
 gboolean
 gpu_instance_finish (GpuInstance *self, AxonInferRequest *request, GError **error)
 {
-  gboolean ok = gpu_cl_ok (gpu_cl.WaitForEvents (1, &self->last), "a run on the device", error);
+  gboolean ok =
+      gpu_cl_ok (gpu_cl.WaitForEvents (1, &self->last), N_ ("a run on the device"), error);
   if (!self->ran)
     gpu_pocl_end ();
   self->ran = TRUE;
   if (ok)
     report_times (self, request);
   forget_events (self);
-  if (ok && axon_infer_request_is_cancelled (request)) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-    return FALSE;
-  }
+  ok = ok && axon_infer_request_goes_on (request, error);
   if (ok && self->complaint > 0) {
     g_set_error_literal (
         error, AXON_ERROR, AXON_ERROR_ARGUMENT,

@@ -154,8 +154,7 @@ gpu_model_get_property (AxonCompiledModel *compiled, const gchar *key, GError **
     return axon_property_list (axon_remote_context_get_device_name (self->context), NULL);
   if (g_str_equal (key, "INFERENCE_PRECISION_HINT"))
     return g_variant_new_string (gpu_store_get_options (self->store)->half ? "f16" : "f32");
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 /* What was wished for, and is not there. */

@@ -3,6 +3,8 @@
 #include "gpuplan.h"
 #include "gpuelement.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #undef G_LOG_DOMAIN
@@ -310,6 +312,7 @@ void
 gpu_plan_fail (const GpuPlan *plan, GHashTable *refused, GError **error)
 {
   g_autoptr (GString) text = g_string_new (NULL);
+  guint n = g_hash_table_size (refused);
   for (guint i = 0; i < plan->model->nodes->len; i++) {
     const AxonNode *node = g_ptr_array_index (plan->model->nodes, i);
     const gchar *why = g_hash_table_lookup (refused, node);
@@ -317,9 +320,13 @@ gpu_plan_fail (const GpuPlan *plan, GHashTable *refused, GError **error)
     if (why != NULL)
       g_string_append_printf (text, "%s%s: %s", text->len ? "; " : "", what, why);
   }
-  g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               "%u nodes do not run on GPU: %s (device HETERO:GPU,CPU runs them on the CPU)",
-               g_hash_table_size (refused), text->str);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+      g_dngettext (GETTEXT_PACKAGE,
+                   "%u node does not run on GPU: %s (device HETERO:GPU,CPU runs it on the CPU)",
+                   "%u nodes do not run on GPU: %s (device HETERO:GPU,CPU runs them on the CPU)",
+                   n),
+      n, text->str);
 }
 
 static GpuPlan *

@@ -4,8 +4,9 @@
 #include "gpudrivers.h"
 #include "gpumodel.h"
 
+#include "config.h"
 #include <axon/axon-gpu.h>
-#include <glib/gi18n.h>
+#include <glib/gi18n-lib.h>
 
 typedef struct {
   AxonPlugin parent_instance;
@@ -93,7 +94,7 @@ get_device (AxonGpuPlugin *self, guint id, GError **error)
   if (id < self->devices->len)
     return g_ptr_array_index (self->devices, id);
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "there is no GPU.%u: DEVICE_ID is 0 to %u here", id, self->devices->len - 1);
+               _ ("there is no GPU.%u: DEVICE_ID is 0 to %u here"), id, self->devices->len - 1);
   return NULL;
 }
 
@@ -182,9 +183,7 @@ axon_gpu_plugin_get_device_metric (AxonPlugin *plugin, const gchar *id, const gc
   value = device_metric (device, key);
   if (value == NULL)
     value = plugin_metric (self, key, number);
-  if (value == NULL)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return value;
+  return value ? value : axon_property_no_value (key, error);
 }
 
 static AxonRemoteContext *
@@ -256,7 +255,7 @@ axon_gpu_plugin_import_model (AxonPlugin *plugin, AxonBlob *blob, GVariant *payl
   g_autoptr (AxonModel) model = NULL;
   GpuStored stored;
   if (!g_variant_is_of_type (payload, G_VARIANT_TYPE ("(va(say)a{si})"))) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "this is no export of device GPU");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("this is no export of device GPU"));
     return NULL;
   }
   g_variant_get (payload, "(v@a(say)@a{si})", &graph, &binaries, &tuned);

@@ -3,6 +3,9 @@
 #include "gpucontext.h"
 #include "gpuinstance-private.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /* Kernels that use @b get @mem, unless they have it. Memory that is not ours may be another one at
  * the same address. */
 static gboolean
@@ -95,7 +98,7 @@ enqueue_input (GpuInstance *self, const GpuBuffer *b, AxonInferRequest *request,
                                                     n_bytes, 0, NULL, NULL)
                         : gpu_cl.EnqueueWriteBuffer (self->queue, own, CL_FALSE, 0, n_bytes,
                                                      axon_tensor_get_data (tensor), 0, NULL, NULL);
-  return gpu_cl_ok (status, "copy of an input", error);
+  return gpu_cl_ok (status, N_ ("copy of an input"), error);
 }
 
 static gboolean
@@ -116,7 +119,7 @@ enqueue_output (GpuInstance *self, const GpuBuffer *b, AxonInferRequest *request
                                                     b->n_bytes, 0, NULL, NULL)
                         : gpu_cl.EnqueueReadBuffer (self->queue, own, CL_FALSE, 0, b->n_bytes,
                                                     axon_tensor_get_data (tensor), 0, NULL, NULL);
-  return gpu_cl_ok (status, "copy of an output", error);
+  return gpu_cl_ok (status, N_ ("copy of an output"), error);
 }
 
 /* What a run reads is not written to while it does. */

@@ -3,6 +3,9 @@
 #include "gpupocl.h"
 #include "gpuweights.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /* What is known of a program's weights while it is made. */
 typedef struct {
   gchar **keys;               /* of prepared buffers, by index */
@@ -81,7 +84,7 @@ make_prepared (GpuProgram *self, GError **error)
       continue;
     self->prepared[b->index] = gpu_cl.CreateBuffer (gpu_store_get_context (self->store),
                                                     CL_MEM_READ_WRITE, b->n_bytes, NULL, &status);
-    if (!gpu_cl_ok (status, "prepared weights", error))
+    if (!gpu_cl_ok (status, N_ ("prepared weights"), error))
       return FALSE;
   }
   return TRUE;
@@ -136,7 +139,7 @@ prepare (GpuProgram *self, const Weights *w, GError **error)
   status = gpu_cl.Finish (queue);
   gpu_pocl_end ();
   gpu_cl.ReleaseCommandQueue (queue);
-  ok = ok && gpu_cl_ok (status, "preparing weights", error);
+  ok = ok && gpu_cl_ok (status, N_ ("preparing weights"), error);
   for (guint i = 0; ok && i < self->plan->n_prepared; i++)
     gpu_store_keep_prepared (self->store, w->keys[i], self->prepared[i]);
   return ok;

@@ -3,6 +3,8 @@
 #include "gpupocl.h"
 #include "gpuweights.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 struct _GpuStore {
@@ -187,8 +189,8 @@ build (const GpuStore *store, cl_program program, GError **error)
     return TRUE;
   gpu_cl.GetProgramBuildInfo (program, id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
   g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-               "%s does not compile our kernels (OpenCL error %d): %s", store->device->name, status,
-               g_strstrip (log));
+               _ ("%s does not compile our kernels (OpenCL error %d): %s"), store->device->name,
+               status, g_strstrip (log));
   return FALSE;
 }
 
@@ -258,7 +260,7 @@ gpu_store_upload (const GpuStore *store, gconstpointer data, gsize n_bytes, GErr
       n_bytes < sizeof nothing ? memcpy (nothing, n_bytes ? data : nothing, n_bytes)
                                : (gpointer)data,
       &status);
-  return gpu_cl_ok (status, "weights for the device", error) ? mem : NULL;
+  return gpu_cl_ok (status, N_ ("weights for the device"), error) ? mem : NULL;
 }
 
 cl_mem

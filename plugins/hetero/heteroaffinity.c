@@ -3,6 +3,8 @@
  * priority, that takes the node. */
 #include "hetero.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 static GPtrArray *
@@ -17,9 +19,10 @@ device_list (const AxonConfig *config, GError **error)
     const AxonDeviceRef *ref = g_ptr_array_index (list, i);
     if (!ref->excluded && ref->number == 0 && !g_str_equal (ref->name, "HETERO"))
       continue;
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "HETERO:%s: expected devices alone, without - and numbers, and not HETERO itself",
-                 text);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("HETERO:%s: expected devices alone, without - and numbers, and not HETERO itself"),
+        text);
     return NULL;
   }
   return g_steal_pointer (&list);
@@ -96,7 +99,7 @@ fail_unassigned (const AxonModel *model, GHashTable *why, GError **error)
                               reason ? reason : "", reason ? ")" : "");
   }
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               "HETERO: %u of %u nodes have no device: %s", count_unassigned (model),
+               _ ("HETERO: %u of %u nodes have no device: %s"), count_unassigned (model),
                model->nodes->len, list->str);
   return FALSE;
 }
@@ -110,9 +113,10 @@ hetero_assign (AxonCore *core, AxonModel *model, const AxonConfig *config,
   if (devices == NULL)
     return FALSE;
   if (devices->len == 0 && count_unassigned (model) == model->nodes->len && model->nodes->len > 0) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "HETERO: which devices? Write HETERO:GPU,CPU, or set MULTI_DEVICE_PRIORITIES or "
-                 "the affinity of every node");
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+        _ ("HETERO: which devices? Write HETERO:GPU,CPU, or set MULTI_DEVICE_PRIORITIES or "
+           "the affinity of every node"));
     return FALSE;
   }
   for (guint i = 0; i < devices->len && count_unassigned (model) > 0; i++)

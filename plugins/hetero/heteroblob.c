@@ -2,6 +2,9 @@
 /* A model in parts as a file: each part's own blob, or its graph, and the ports that join them. */
 #include "heteroparts.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /* The part's own export as a blob in the blob; else its graph. */
 static GVariant *
 export_part (Part *part, AxonBlobWriter *writer, GError **error)
@@ -79,7 +82,7 @@ hetero_model_import (AxonPlugin *plugin, AxonBlob *blob, GVariant *payload,
   if (core == NULL)
     return NULL;
   if (!g_variant_is_of_type (payload, G_VARIANT_TYPE ("(ua(sttv)v)"))) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "HETERO: the file has another form");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("HETERO: the file has another form"));
     return NULL;
   }
   g_variant_get (payload, "(u@a(sttv)v)", &self->n_inputs, &parts, &ports);
@@ -87,7 +90,7 @@ hetero_model_import (AxonPlugin *plugin, AxonBlob *blob, GVariant *payload,
   if (self->ports == NULL)
     return NULL;
   if (self->n_inputs > self->ports->inputs->len) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "HETERO: the file's inputs are wrong");
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("HETERO: the file's inputs are wrong"));
     return NULL;
   }
   for (gsize i = 0; i < g_variant_n_children (parts); i++) {

@@ -2,6 +2,9 @@
 /* Cuts a model, compiles its parts and joins them by the names of values. */
 #include "heteroparts.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 /* By name: the model's inputs, then what earlier parts make, then constants. */
 static gboolean
 find_source (HeteroModel *self, const gchar *name, guint before, Source *source, GError **error)
@@ -24,7 +27,7 @@ find_source (HeteroModel *self, const gchar *name, guint before, Source *source,
     *source = (Source){ FROM_CONSTANT, 0, 0, axon_tensor_ref (value->type.value) };
     return TRUE;
   }
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "HETERO: no part makes \"%s\"", name);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("HETERO: no part makes \"%s\""), name);
   return FALSE;
 }
 
@@ -120,7 +123,7 @@ compile_part (HeteroModel *self, AxonCore *core, const AxonPart *cut, const Axon
   g_autofree const gchar **list = capabilities ? g_variant_get_strv (capabilities, NULL) : NULL;
   Part *part;
   if (compiled == NULL) {
-    g_prefix_error (error, "HETERO, part %u: ", progress->at);
+    g_prefix_error (error, _ ("HETERO, part %u: "), progress->at);
     return FALSE;
   }
   part = g_new0 (Part, 1);

@@ -35,8 +35,7 @@ hetero_plugin_get_metric (G_GNUC_UNUSED AxonPlugin *plugin, const gchar *key, GE
     return axon_property_list ("EXPORT_IMPORT", NULL);
   if (g_str_equal (key, "AVAILABLE_DEVICES"))
     return axon_property_list ("", NULL);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 static AxonCompiledModel *

@@ -3,6 +3,9 @@
 #include <axon/axon.h>
 #include <axon/axon-plugin.h>
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 typedef struct {
   AxonCompiledModel parent_instance;
   AxonScheduler *scheduler;
@@ -96,7 +99,7 @@ multi_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteCont
     return NULL;
   if (*axon_config_get_string (config, "MULTI_DEVICE_PRIORITIES") == '\0') {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "MULTI: which devices? Write MULTI:GPU,CPU or set MULTI_DEVICE_PRIORITIES");
+                 _ ("MULTI: which devices? Write MULTI:GPU,CPU or set MULTI_DEVICE_PRIORITIES"));
     return NULL;
   }
   devices = axon_candidates_list (plugin, core, config, error);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "onnxifilibrary.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +76,7 @@ load (const gchar *path, GString *problems)
   ONNXIFI_FUNCTIONS (LOAD)
 #undef LOAD
   if (!ok) {
-    g_string_append_printf (problems, "; %s lacks functions of ONNXIFI 1.0", path);
+    g_string_append_printf (problems, _ ("; %s lacks functions of ONNXIFI 1.0"), path);
     g_atomic_rc_box_release (library);
     return NULL;
   }
@@ -176,7 +178,7 @@ add_devices (const OnnxifiLibrary *library, GPtrArray *devices, GString *problem
   if (ids == NULL)
     g_string_append_printf (problems, "; %s", error->message);
   else if (n == 0)
-    g_string_append_printf (problems, "; %s has no backend", library->path);
+    g_string_append_printf (problems, _ ("; %s has no backend"), library->path);
   for (gsize i = 0; ids != NULL && i < n; i++)
     g_ptr_array_add (devices, device_new (library, ids[i]));
 }
@@ -203,8 +205,8 @@ onnxifi_devices_find (GError **error)
   g_ptr_array_add (dirs, NULL);
   searched = g_strjoinv (", ", (gchar **)dirs->pdata);
   g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-               "no ONNXIFI backend of another vendor: %s* in %s (AXON_ONNXIFI_PATH adds "
-               "directories)%s",
+               _ ("no ONNXIFI backend of another vendor: %s* in %s (AXON_ONNXIFI_PATH adds "
+                  "directories)%s"),
                PREFIX, searched, problems->str);
   return NULL;
 }

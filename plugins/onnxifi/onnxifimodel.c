@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "onnxifimodel.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define MOST_VALUES 64
 
 typedef struct {
@@ -184,7 +187,7 @@ describe_inputs (OnnxifiModel *self, AxonInferRequest *request, onnxTensorDescri
     AxonTensor *tensor = axon_infer_request_peek_input (request, i);
     if (axon_tensor_get_numel (tensor) == 0) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "input \"%s\" is empty: ONNXIFI has no empty tensors", value->name);
+                   _ ("input \"%s\" is empty: ONNXIFI has no empty tensors"), value->name);
       return FALSE;
     }
     inputs[i] = describe (value->name, tensor);
@@ -202,10 +205,11 @@ describe_outputs (const AxonModel *shaped, AxonInferRequest *request,
     if (!axon_shape_is_static (&value->type.shape) ||
         axon_shape_get_numel (&value->type.shape) == 0) {
       g_autofree gchar *shape = axon_shape_to_string (&value->type.shape);
-      g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "output \"%s\": its shape, %s, is not known before the run, or empty: ONNXIFI "
-                   "has no such tensors",
-                   value->name, shape);
+      g_set_error (
+          error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
+          _ ("output \"%s\": its shape, %s, is not known before the run, or empty: ONNXIFI "
+             "has no such tensors"),
+          value->name, shape);
       return FALSE;
     }
     tensor = axon_infer_request_prepare_output (request, i, &value->type.shape, error);
@@ -234,9 +238,7 @@ onnxifi_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request,
   time = (gdouble)g_get_monotonic_time ();
   onnxifi_session_call (self->session, run_graph, &run);
   time = (gdouble)g_get_monotonic_time () - time;
-  if (run.error == NULL && axon_infer_request_is_cancelled (request))
-    run.error = g_error_new (AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-  if (run.error == NULL) {
+  if (run.error == NULL && axon_infer_request_goes_on (request, &run.error)) {
     if (axon_config_get_bool (axon_compiled_model_get_config (compiled), "PERF_COUNT"))
       axon_infer_request_set_profiling (request, 1, &self->info, &time);
     return TRUE;
@@ -262,8 +264,7 @@ onnxifi_model_get_property (AxonCompiledModel *compiled, const gchar *key, GErro
   OnnxifiModel *self = (OnnxifiModel *)compiled;
   if (g_str_equal (key, "EXECUTION_DEVICES"))
     return axon_property_list (self->device_name, NULL);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 static void

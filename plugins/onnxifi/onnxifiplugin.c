@@ -2,8 +2,9 @@
 /* Device ONNXIFI: backends of other vendors' libraries, as ONNXIFI.0, ONNXIFI.1 ... */
 #include "onnxifimodel.h"
 
+#include "config.h"
 #include <axon/axon-onnxifi.h>
-#include <glib/gi18n.h>
+#include <glib/gi18n-lib.h>
 
 typedef struct {
   AxonPlugin parent_instance;
@@ -58,7 +59,7 @@ get_device (AxonOnnxifiPlugin *self, guint id, GError **error)
   if (id < self->devices->len)
     return g_ptr_array_index (self->devices, id);
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "there is no ONNXIFI.%u: DEVICE_ID is 0 to %u here", id, self->devices->len - 1);
+               _ ("there is no ONNXIFI.%u: DEVICE_ID is 0 to %u here"), id, self->devices->len - 1);
   return NULL;
 }
 
@@ -160,9 +161,7 @@ axon_onnxifi_plugin_get_device_metric (AxonPlugin *plugin, const gchar *id, cons
   value = device_metric (device, key);
   if (value == NULL)
     value = plugin_metric (self, key, number);
-  if (value == NULL)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return value;
+  return value ? value : axon_property_no_value (key, error);
 }
 
 static AxonCompiledModel *

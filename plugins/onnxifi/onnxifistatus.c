@@ -2,6 +2,9 @@
 /* Statuses as errors. */
 #include "onnxifilibrary.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define ROW(name, code)                                                                            \
   {                                                                                                \
     ONNXIFI_STATUS_##name, #name, AXON_ERROR_##code                                                \
@@ -63,7 +66,7 @@ const gchar *
 onnxifi_status_name (onnxStatus status)
 {
   gint i = find (status);
-  return i < 0 ? "a status that ONNXIFI does not have" : rows[i].name;
+  return i < 0 ? _ ("a status that ONNXIFI does not have") : rows[i].name;
 }
 
 gboolean
@@ -73,7 +76,7 @@ onnxifi_check (const OnnxifiLibrary *library, const gchar *call, onnxStatus stat
   if (status == ONNXIFI_STATUS_SUCCESS || status == ONNXIFI_STATUS_FALLBACK)
     return TRUE;
   g_set_error (error, AXON_ERROR, i < 0 ? AXON_ERROR_DEVICE : rows[i].code,
-               "%s: onnx%s answered %s (0x%x)", library->path, call, onnxifi_status_name (status),
-               (guint)status);
+               _ ("%s: onnx%s answered %s (0x%x)"), library->path, call,
+               onnxifi_status_name (status), (guint)status);
   return FALSE;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "remotebreaker.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define MOST_FAILURES 5u
 #define FIRST_PAUSE 500u /* milliseconds */
 #define LONGEST_PAUSE 15000u
@@ -40,6 +43,6 @@ remote_breaker_refuse (RemoteBreaker *breaker)
     breaker->closed_at = now + (gint64)breaker->pause * 1000;
     return NULL;
   }
-  return g_strdup_printf ("not asked, for the last %u requests failed; the last: %s",
+  return g_strdup_printf (_ ("not asked, for the last %u requests failed; the last: %s"),
                           breaker->n_failures, breaker->last);
 }

@@ -5,7 +5,9 @@
 #include "remoteclient-private.h"
 #include "remotejson.h"
 
+#include "config.h"
 #include <axon/axon.h>
+#include <glib/gi18n-lib.h>
 
 #define FIRST_PAUSE 50u /* milliseconds before the second try; twice as many before each next */
 #define LONGEST_PAUSE 2000u
@@ -79,7 +81,7 @@ end_call (RemoteCall *call, const RemoteAnswer *answer, const GError *error)
 static void
 fail_call (RemoteCall *call, gint code, const gchar *what)
 {
-  GError *error = g_error_new (AXON_ERROR, code, "device REMOTE: %s: %s",
+  GError *error = g_error_new (AXON_ERROR, code, _ ("device REMOTE: %s: %s"),
                                call->client->access->address.url, what);
   if (code != AXON_ERROR_CANCELLED)
     axon_error_set_reason (&error, AXON_REASON_UNREACHABLE);
@@ -99,7 +101,7 @@ static void
 give_up (RemoteCall *call, const Failure *failure)
 {
   g_autofree gchar *text =
-      call->n_tries > 1 ? g_strdup_printf ("%s (tried %u times)", failure->text, call->n_tries)
+      call->n_tries > 1 ? g_strdup_printf (_ ("%s (tried %u times)"), failure->text, call->n_tries)
                         : g_strdup (failure->text);
   if (failure->passing)
     remote_breaker_note_failure (&call->client->breaker, failure->text);
@@ -154,9 +156,9 @@ static void
 end_interrupted (RemoteCall *call)
 {
   g_autofree gchar *late =
-      g_strdup_printf ("no answer within %u ms (TIMEOUT)", call->client->access->timeout);
+      g_strdup_printf (_ ("no answer within %u ms (TIMEOUT)"), call->client->access->timeout);
   if (call->cancelled) {
-    fail_call (call, AXON_ERROR_CANCELLED, "cancelled");
+    fail_call (call, AXON_ERROR_CANCELLED, _ ("cancelled"));
     return;
   }
   remote_breaker_note_failure (&call->client->breaker, late);

@@ -2,7 +2,9 @@
 /* The client's thread, and what it owns. */
 #include "remoteclient-private.h"
 
+#include "config.h"
 #include <axon/axon.h>
+#include <glib/gi18n-lib.h>
 
 void
 remote_access_free (RemoteAccess *access)
@@ -87,7 +89,7 @@ remote_client_new (RemoteAccess *access, GError **error)
   client->loop = g_main_loop_new (client->context, FALSE);
   if (transport == NULL || (access->token_file != NULL &&
                             !remote_token_read (&client->token, access->token_file, error))) {
-    g_prefix_error (error, "device REMOTE: ");
+    g_prefix_error (error, _ ("device REMOTE: "));
     remote_client_unref (client);
     return NULL;
   }
@@ -95,7 +97,7 @@ remote_client_new (RemoteAccess *access, GError **error)
   client->session = transport->open (&access->address, error);
   g_main_context_pop_thread_default (client->context);
   if (client->session == NULL) {
-    g_prefix_error (error, "device REMOTE: ");
+    g_prefix_error (error, _ ("device REMOTE: "));
     remote_client_unref (client);
     return NULL;
   }

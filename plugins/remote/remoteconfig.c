@@ -3,7 +3,9 @@
 #include "remotemodel.h"
 #include "remoteregion.h"
 
+#include "config.h"
 #include <axon/axon-remote.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 static gchar *
@@ -26,8 +28,8 @@ read_url (const AxonConfig *config, GError **error)
       g_uri_get_fragment (uri) ||
       (!g_str_equal (scheme, "http") && !g_str_equal (scheme, "https"))) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "device REMOTE: URL is \"%s\": expected a server's, such as https://host:8000 "
-                 "(config=\"config,URL=https://host:8000\")",
+                 _ ("device REMOTE: URL is \"%s\": expected a server's, such as https://host:8000 "
+                    "(config=\"config,URL=https://host:8000\")"),
                  text);
     return NULL;
   }
@@ -44,9 +46,10 @@ check_secrets (const RemoteAccess *access, GError **error)
   if (access->token_file == NULL || g_str_has_prefix (access->address.url, "https:") ||
       remote_is_local (access->address.url))
     return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-               "device REMOTE: %s: a token (TOKEN_FILE) is sent by https only, or to this machine",
-               access->address.url);
+  g_set_error (
+      error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+      _ ("device REMOTE: %s: a token (TOKEN_FILE) is sent by https only, or to this machine"),
+      access->address.url);
   return FALSE;
 }
 
@@ -75,7 +78,7 @@ remote_server_for (RemoteClient *client, const AxonConfig *config, const gchar *
   const gchar *given = axon_config_get_string (config, AXON_REMOTE_MODEL);
   if (*given == '\0' && (name == NULL || *name == '\0')) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "device REMOTE: %s: which model? Set REMOTE_MODEL",
+                 _ ("device REMOTE: %s: which model? Set REMOTE_MODEL"),
                  remote_client_get_url (client));
     return NULL;
   }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "remotefront.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define FRONT "CPU"
 #define BEHIND "REMOTE"
 
@@ -123,8 +126,9 @@ remote_view_new (AxonModel *model, GError **error)
   }
   if (n_front > 0 && n_front == marked->nodes->len) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "device REMOTE: the model is nothing but steps that make tensors of pictures: "
-                 "they run on " FRONT);
+                 _ ("device REMOTE: the model is nothing but steps that make tensors of pictures: "
+                    "they run on %s"),
+                 FRONT);
     return NULL;
   }
   if (n_front > 0 && !cut_front (view, marked, error))
@@ -133,7 +137,7 @@ remote_view_new (AxonModel *model, GError **error)
     const RemotePort *port = view->inputs->pdata[i];
     if (remote_dtype_name (port->dtype) == NULL) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "device REMOTE: input \"%s\": the protocol has no tensors of %s", port->name,
+                   _ ("device REMOTE: input \"%s\": the protocol has no tensors of %s"), port->name,
                    axon_dtype_get_name (port->dtype));
       return NULL;
     }

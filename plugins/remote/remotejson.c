@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "remotejson.h"
 
+#include "config.h"
 #include <axon/axon.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #define DEEPEST 32u /* a tensor's dimensions and what is around them; parsers recurse */
@@ -38,7 +40,7 @@ remote_json_parse (gconstpointer data, gsize n, GError **error)
   if (root != NULL && JSON_NODE_HOLDS_OBJECT (root))
     return g_steal_pointer (&parser);
   excerpt = remote_excerpt (data, n);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "expected a JSON object, got \"%s\"%s%s",
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("expected a JSON object, got \"%s\"%s%s"),
                excerpt, failed ? ": " : "", failed ? failed->message : "");
   return NULL;
 }
@@ -108,6 +110,6 @@ remote_answer_describe (const RemoteAnswer *answer)
              : NULL;
   g_autofree gchar *excerpt = remote_excerpt (said ? said : text, said ? strlen (said) : n);
   g_autofree gchar *reason = remote_excerpt (answer->reason, strlen (answer->reason));
-  return g_strdup_printf ("it answers %u %s%s%s", answer->status, reason, *excerpt ? ": " : "",
+  return g_strdup_printf (_ ("it answers %u %s%s%s"), answer->status, reason, *excerpt ? ": " : "",
                           excerpt);
 }

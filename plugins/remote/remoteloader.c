@@ -3,8 +3,10 @@
  * it. */
 #include "remotetransport.h"
 
+#include "config.h"
 #include <axon/axon.h>
 #include <dlfcn.h>
+#include <glib/gi18n-lib.h>
 #include <gmodule.h>
 #include <link.h>
 #include <string.h>
@@ -34,8 +36,8 @@ load_module (GError **error)
   if (module == NULL || !g_module_symbol (module, "remote_transport", (gpointer *)&transport) ||
       transport->version != REMOTE_TRANSPORT_VERSION) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "its part with libsoup 3 cannot be loaded: %s",
-                 module ? "it belongs to another version of the device" : g_module_error ());
+                 _ ("its part with libsoup 3 cannot be loaded: %s"),
+                 module ? _ ("it belongs to another version of the device") : g_module_error ());
     g_clear_pointer (&module, g_module_close);
     return NULL;
   }
@@ -52,11 +54,12 @@ remote_transport_load (GError **error)
   const RemoteTransport *transport;
   g_mutex_lock (&lock);
   if (loaded == NULL && dl_iterate_phdr (find_soup2, &soup2) != 0)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "it needs libsoup 3, and this process has libsoup 2 already (%s): both "
-                 "in one process end it; have what loaded it use libsoup 3, too, or run the model "
-                 "in another process",
-                 soup2);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_DEVICE,
+        _ ("it needs libsoup 3, and this process has libsoup 2 already (%s): both "
+           "in one process end it; have what loaded it use libsoup 3, too, or run the model "
+           "in another process"),
+        soup2);
   else if (loaded == NULL)
     loaded = load_module (error);
   transport = loaded;

@@ -4,7 +4,9 @@
 #include "remotemodel.h"
 #include "remoteregion.h"
 
+#include "config.h"
 #include <axon/axon-remote.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #define MIB (1024u * 1024u)
@@ -103,8 +105,8 @@ read_answer (Run *run, const RemoteAnswer *answer, GError **error)
                      run->used_shared ? &run->shared->region : NULL, take_output, run, error) ||
       g_error_matches (*error, AXON_ERROR, AXON_ERROR_ARGUMENT))
     return;
-  g_prefix_error (error, "device REMOTE: %s: model \"%s\": ", remote_client_get_url (self->client),
-                  self->server->model);
+  g_prefix_error (error, _ ("device REMOTE: %s: model \"%s\": "),
+                  remote_client_get_url (self->client), self->server->model);
   axon_error_set_reason (error, AXON_REASON_UNREACHABLE);
 }
 
@@ -291,8 +293,7 @@ remote_model_get_property (AxonCompiledModel *compiled, const gchar *key, GError
     return g_variant_new_string (self->shared   ? "SHARED_MEMORY"
                                  : self->binary ? "BINARY_DATA"
                                                 : "JSON");
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 static AxonModel *
@@ -389,8 +390,8 @@ choose_transfer (RemoteModel *self, const AxonConfig *config, GError **error)
   if (trial != NULL ||
       g_str_equal (axon_config_get_string (config, AXON_REMOTE_SHARED_MEMORY), "AUTO"))
     return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "device REMOTE: %s: shared memory: %s", url,
-               failed->message);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("device REMOTE: %s: shared memory: %s"),
+               url, failed->message);
   return FALSE;
 }
 

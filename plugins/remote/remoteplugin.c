@@ -3,8 +3,9 @@
  * there, or nothing; only the steps that make tensors of pictures stay here. */
 #include "remotemodel.h"
 
+#include "config.h"
 #include <axon/axon-remote.h>
-#include <glib/gi18n.h>
+#include <glib/gi18n-lib.h>
 
 typedef AxonPlugin AxonRemotePlugin;
 typedef AxonPluginClass AxonRemotePluginClass;
@@ -100,8 +101,7 @@ axon_remote_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **er
     return g_variant_new ("(iii)", 1, 128, 1);
   if (g_str_equal (key, "EXECUTION_DEVICES"))
     return axon_property_list (axon_plugin_get_name (plugin), NULL);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 /* The server that has @model; NULL with @error where there is none, or where it is another. */
@@ -163,8 +163,8 @@ axon_remote_plugin_import_bytes (AxonPlugin *plugin, GBytes *bytes, AxonRemoteCo
   g_autoptr (AxonModel) model = NULL;
   if (g_bytes_get_size (bytes) > 0) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "device REMOTE: expected no bytes, for a model that only the server has, or an "
-                 "exported model, got %" G_GSIZE_FORMAT " others",
+                 _ ("device REMOTE: expected no bytes, for a model that only the server has, or an "
+                    "exported model, got %zu others"),
                  g_bytes_get_size (bytes));
     return NULL;
   }
@@ -218,7 +218,7 @@ create (const gchar *name, GError **error)
 {
   if (remote_transport_load (error) != NULL)
     return g_object_new (axon_remote_plugin_get_type (), "name", name, NULL);
-  g_prefix_error (error, "device REMOTE: ");
+  g_prefix_error (error, _ ("device REMOTE: "));
   return NULL;
 }
 

@@ -2,6 +2,8 @@
 #include "remoteprotocol.h"
 #include "remotejson.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <math.h>
 #include <string.h>
 
@@ -75,9 +77,12 @@ append_values (GString *json, const RemotePort *port, const AxonTensor *tensor, 
     if (append_value (json, tensor, i))
       continue;
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "input \"%s\": value %" G_GSIZE_FORMAT " is %s, which JSON cannot carry, and the "
-                 "server does not list the binary tensor extension (BINARY_DATA)",
-                 port->name, i, port->dtype == AXON_DTYPE_STRING ? "no UTF-8" : "not finite");
+                 port->dtype == AXON_DTYPE_STRING
+                     ? _ ("input \"%s\": value %zu is no UTF-8, which JSON cannot carry, and the "
+                          "server does not list the binary tensor extension (BINARY_DATA)")
+                     : _ ("input \"%s\": value %zu is not finite, which JSON cannot carry, and the "
+                          "server does not list the binary tensor extension (BINARY_DATA)"),
+                 port->name, i);
     return FALSE;
   }
   g_string_append_c (json, ']');
@@ -172,7 +177,7 @@ fail_output (const RemotePort *port, GError **error, const gchar *format, ...)
   va_start (args, format);
   what = g_strdup_vprintf (format, args);
   va_end (args);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "output \"%s\": %s", port->name, what);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("output \"%s\": %s"), port->name, what);
   return FALSE;
 }
 
@@ -186,7 +191,7 @@ read_shape (const RemotePort *port, JsonObject *object, AxonShape *shape, GError
   gint64 numel = 1;
   guint n = array ? json_array_get_length (array) : 0;
   if (array == NULL || n > AXON_MAX_RANK)
-    return fail_output (port, error, "its answer has no shape of at most %d dimensions",
+    return fail_output (port, error, _ ("its answer has no shape of at most %d dimensions"),
                         AXON_MAX_RANK);
   *shape = (AxonShape){ .rank = (gint)n };
   for (guint i = 0; i < n; i++) {
@@ -194,12 +199,12 @@ read_shape (const RemotePort *port, JsonObject *object, AxonShape *shape, GError
     gint64 dim = JSON_NODE_HOLDS_VALUE (node) ? json_node_get_int (node) : -1;
     shape->dims[i] = dim;
     if (dim < 0 || (dim > 0 && numel > G_MAXINT32 * G_GINT64_CONSTANT (64) / dim))
-      return fail_output (port, error, "a dimension of its answer is %" G_GINT64_FORMAT, dim);
+      return fail_output (port, error, _ ("a dimension of its answer is %lld"), (long long)dim);
     numel *= dim;
   }
   got = axon_shape_to_string (shape);
   return axon_shape_accepts (&port->shape, shape) ||
-         fail_output (port, error, "expected %s%s, got %s", axon_dtype_get_name (port->dtype),
+         fail_output (port, error, _ ("expected %s%s, got %s"), axon_dtype_get_name (port->dtype),
                       expected, got);
 }
 
@@ -210,7 +215,7 @@ store_bytes (const RemotePort *port, AxonTensor *tensor, gconstpointer data, gsi
   if (port->dtype == AXON_DTYPE_STRING)
     return remote_strings_from_bytes (tensor, data, n, error);
   if (n != axon_tensor_get_n_bytes (tensor))
-    return fail_output (port, error, "expected %" G_GSIZE_FORMAT " bytes, got %" G_GSIZE_FORMAT,
+    return fail_output (port, error, _ ("expected %zu bytes, got %zu"),
                         axon_tensor_get_n_bytes (tensor), n);
   if (n > 0)
     memcpy (axon_tensor_get_data (tensor), data, n);
@@ -227,9 +232,8 @@ check_size (const RemotePort *port, const AxonShape *shape, gint64 n_bytes, gsiz
       port->dtype == AXON_DTYPE_STRING ? numel * 4 : numel * axon_dtype_get_size (port->dtype);
   return (n_bytes >= 0 && (gsize)n_bytes <= there && (gsize)n_bytes >= least) ||
          fail_output (port, error,
-                      "its shape needs %" G_GSIZE_FORMAT " bytes, the answer says %" G_GINT64_FORMAT
-                      " and has %" G_GSIZE_FORMAT,
-                      least, n_bytes, there);
+                      _ ("its shape needs %zu bytes, the answer says %lld and has %zu"), least,
+                      (long long)n_bytes, there);
 }
 
 static guint
@@ -252,8 +256,8 @@ read_json (Reader *r, const RemotePort *port, guint index, JsonObject *object,
   guint n = values ? count_values (values) : 0;
   AxonTensor *tensor;
   if (values == NULL || n != numel)
-    return fail_output (port, error, "expected %" G_GINT64_FORMAT " values in \"data\", got %u",
-                        numel, n);
+    return fail_output (port, error, _ ("expected %lld values in \"data\", got %u"),
+                        (long long)numel, n);
   tensor = r->take (index, shape, r->data, error);
   return tensor != NULL && remote_values_from_json (tensor, values, error);
 }
@@ -266,9 +270,12 @@ read_output (Reader *r, const RemotePort *port, guint index, JsonObject *object,
   const gchar *type = remote_json_string (object, "datatype");
   AxonShape shape;
   AxonTensor *tensor;
+  if (type == NULL)
+    return fail_output (port, error, _ ("expected %s, got no datatype"),
+                        remote_dtype_name (port->dtype));
   if (remote_dtype_from_name (type) != port->dtype)
-    return fail_output (port, error, "expected %s, got %s", remote_dtype_name (port->dtype),
-                        type ? type : "no datatype");
+    return fail_output (port, error, _ ("expected %s, got %s"), remote_dtype_name (port->dtype),
+                        type);
   if (!read_shape (port, object, &shape, error))
     return FALSE;
   if (n_bytes < 0 && r->region == NULL)
@@ -305,9 +312,8 @@ read_outputs (Reader *r, const GPtrArray *outputs, JsonArray *array, gboolean *s
     const guint8 *bytes = r->bytes;
     if (n_bytes > 0 && (guint64)n_bytes > r->left) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                   "output %u of the answer has %" G_GINT64_FORMAT " bytes, %" G_GSIZE_FORMAT
-                   " are left",
-                   i, n_bytes, r->left);
+                   _ ("output %u of the answer has %lld bytes, %zu are left"), i,
+                   (long long)n_bytes, r->left);
       return FALSE;
     }
     r->bytes += MAX (n_bytes, 0);
@@ -334,9 +340,7 @@ remote_decode (const GPtrArray *outputs, GBytes *body, gssize json_length,
   Reader reader = { bytes + MIN (n_json, n), n - MIN (n_json, n), region, take, data };
   if (n_json > n) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "Inference-Header-Content-Length is %" G_GSIZE_FORMAT
-                 ", the answer has %" G_GSIZE_FORMAT " bytes",
-                 n_json, n);
+                 _ ("Inference-Header-Content-Length is %zu, the answer has %zu bytes"), n_json, n);
     return FALSE;
   }
   parser = remote_json_parse (bytes ? bytes : (const guint8 *)"", n_json, error);
@@ -347,6 +351,6 @@ remote_decode (const GPtrArray *outputs, GBytes *body, gssize json_length,
     return FALSE;
   for (guint i = 0; i < outputs->len; i++)
     if (!seen[i])
-      return fail_output (outputs->pdata[i], error, "the answer does not have it");
+      return fail_output (outputs->pdata[i], error, _ ("the answer does not have it"));
   return TRUE;
 }

@@ -3,9 +3,11 @@
  * requests go over the connection then. */
 #include "remoteregion.h"
 
+#include "config.h"
 #include <axon/axon.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -52,9 +54,8 @@ map (RemoteShared *shared, GError **error)
   if (fd >= 0 && posix_fallocate (fd, 0, (off_t)shared->size) == 0)
     data = mmap (NULL, shared->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (data == MAP_FAILED)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-                 "%" G_GSIZE_FORMAT " bytes of shared memory: %s", shared->size,
-                 g_strerror (errno));
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("%zu bytes of shared memory: %s"),
+                 shared->size, g_strerror (errno));
   else
     shared->region.data = data;
   if (fd >= 0)
@@ -96,7 +97,7 @@ remote_shared_new (RemoteClient *client, const GPtrArray *inputs, const GPtrArra
   shared->outputs = lay_out (outputs, shared->output_sizes, &shared->size);
   if (shared->inputs == NULL || shared->outputs == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "the size of a tensor is not known before the run");
+                 _ ("the size of a tensor is not known before the run"));
     return NULL;
   }
   shared->name = g_strconcat ("/axon-", id, NULL);

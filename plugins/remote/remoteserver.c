@@ -2,6 +2,8 @@
 #include "remoteserver.h"
 #include "remotejson.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 #define MOST_METADATA (4u * 1024u * 1024u)
@@ -20,9 +22,12 @@ remote_server_free (RemoteServer *server)
 static gboolean
 fail_metadata (GError **error, const gchar *model, const gchar *what, const gchar *got)
 {
-  g_autofree gchar *shown = remote_excerpt (got ? got : "nothing", strlen (got ? got : "nothing"));
+  g_autofree gchar *shown = NULL;
+  if (got == NULL)
+    got = _ ("nothing");
+  shown = remote_excerpt (got, strlen (got));
   g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-               "the description of model \"%s\": %s, got \"%s\"", model, what, shown);
+               _ ("the description of model \"%s\": %s, got \"%s\""), model, what, shown);
   return FALSE;
 }
 
@@ -50,14 +55,14 @@ read_port (const gchar *model, JsonNode *node, GPtrArray *ports, GError **error)
   JsonArray *dims = remote_json_array (object, "shape");
   AxonShape shape = { .rank = dims ? (gint)MIN (json_array_get_length (dims), 1000) : 0 };
   if (name == NULL)
-    return fail_metadata (error, model, "expected ports with names", NULL);
+    return fail_metadata (error, model, _ ("expected ports with names"), NULL);
   if (dtype == AXON_DTYPE_UNDEFINED)
-    return fail_metadata (error, model, "expected one of the protocol's datatypes", type);
+    return fail_metadata (error, model, _ ("expected one of the protocol's datatypes"), type);
   if (dims == NULL || shape.rank > AXON_MAX_RANK)
-    return fail_metadata (error, model, "expected a shape of at most 8 dimensions", name);
+    return fail_metadata (error, model, _ ("expected a shape of at most 8 dimensions"), name);
   for (gint i = 0; i < shape.rank; i++)
     if (!read_dim (json_array_get_element (dims, (guint)i), &shape.dims[i]))
-      return fail_metadata (error, model, "expected whole numbers in the shape", name);
+      return fail_metadata (error, model, _ ("expected whole numbers in the shape"), name);
   g_ptr_array_add (ports, remote_port_new (name, dtype, &shape));
   return TRUE;
 }
@@ -87,7 +92,7 @@ ask_json (RemoteClient *client, const gchar *path, GCancellable *cancellable, GE
   data = g_bytes_get_data (body, &n);
   parser = remote_json_parse (data ? data : "", n, error);
   if (parser == NULL)
-    g_prefix_error (error, "device REMOTE: %s%s: ", remote_client_get_url (client), path);
+    g_prefix_error (error, _ ("device REMOTE: %s%s: "), remote_client_get_url (client), path);
   return parser;
 }
 
@@ -119,7 +124,7 @@ ask_ready (RemoteClient *client, const gchar *path, GCancellable *cancellable, G
                               .most = MOST_METADATA };
   g_autoptr (GBytes) body = remote_client_fetch (client, &question, cancellable, error);
   if (body == NULL)
-    g_prefix_error (error, "%s is not ready: ", path);
+    g_prefix_error (error, _ ("%s is not ready: "), path);
   return body != NULL;
 }
 
@@ -133,7 +138,7 @@ ask_all (RemoteServer *server, RemoteClient *client, GCancellable *cancellable, 
     return FALSE;
   name = remote_json_string (root_of (about), "name");
   version = remote_json_string (root_of (about), "version");
-  server->name = g_strjoin (" ", name ? name : "a server", version, NULL);
+  server->name = g_strjoin (" ", name ? name : _ ("a server"), version, NULL);
   read_extensions (server, root_of (about));
   described = ask_json (client, server->path, cancellable, error);
   if (described == NULL)
@@ -141,7 +146,7 @@ ask_all (RemoteServer *server, RemoteClient *client, GCancellable *cancellable, 
   if (read_ports (server->model, root_of (described), "inputs", server->inputs, error) &&
       read_ports (server->model, root_of (described), "outputs", server->outputs, error))
     return TRUE;
-  g_prefix_error (error, "device REMOTE: %s: ", remote_client_get_url (client));
+  g_prefix_error (error, _ ("device REMOTE: %s: "), remote_client_get_url (client));
   return FALSE;
 }
 
@@ -184,34 +189,36 @@ same_ports (const GPtrArray *here, const GPtrArray *there)
   return n == here->len && n == there->len;
 }
 
-static void
-append_ports (GString *text, const gchar *what, const GPtrArray *ports)
+static gchar *
+list_ports (const GPtrArray *ports)
 {
-  g_string_append_printf (text, "%s", what);
+  g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < ports->len; i++) {
     const RemotePort *port = ports->pdata[i];
     g_autofree gchar *name = remote_excerpt (port->name, strlen (port->name));
     g_autofree gchar *shape = axon_shape_to_string (&port->shape);
-    g_string_append_printf (text, "%s \"%s\" %s%s", i ? "," : "", name,
+    g_string_append_printf (text, "%s\"%s\" %s%s", i ? ", " : "", name,
                             axon_dtype_get_name (port->dtype), shape);
   }
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
 gboolean
 remote_server_check (const RemoteServer *server, const gchar *url, const GPtrArray *inputs,
                      const GPtrArray *outputs, GError **error)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree gchar *in_here = NULL, *out_here = NULL, *in_there = NULL, *out_there = NULL;
   if (same_ports (inputs, server->inputs) && same_ports (outputs, server->outputs))
     return TRUE;
-  append_ports (text, "the model here has inputs", inputs);
-  append_ports (text, ", outputs", outputs);
-  append_ports (text, "; there it has inputs", server->inputs);
-  append_ports (text, ", outputs", server->outputs);
+  in_here = list_ports (inputs);
+  out_here = list_ports (outputs);
+  in_there = list_ports (server->inputs);
+  out_there = list_ports (server->outputs);
   g_set_error (
       error, AXON_ERROR, AXON_ERROR_MODEL,
-      "device REMOTE: %s: model \"%s\" (%s) is another: %s. REMOTE runs whole models only, "
-      "no parts of them",
-      url, server->model, server->name, text->str);
+      _ ("device REMOTE: %s: model \"%s\" (%s) is another: the model here has inputs %s, "
+         "outputs %s; there it has inputs %s, outputs %s. REMOTE runs whole models only, no parts "
+         "of them"),
+      url, server->model, server->name, in_here, out_here, in_there, out_there);
   return FALSE;
 }

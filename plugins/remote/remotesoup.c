@@ -4,7 +4,9 @@
  */
 #include "remotetransport.h"
 
+#include "config.h"
 #include <axon/axon.h>
+#include <glib/gi18n-lib.h>
 #include <libsoup/soup.h>
 #include <string.h>
 
@@ -48,17 +50,17 @@ describe_refusal (GTlsCertificateFlags flags)
     GTlsCertificateFlags flag;
     const gchar *text;
   } rows[] = {
-    { G_TLS_CERTIFICATE_EXPIRED, "its certificate has expired" },
-    { G_TLS_CERTIFICATE_NOT_ACTIVATED, "its certificate is not valid yet" },
-    { G_TLS_CERTIFICATE_BAD_IDENTITY, "its certificate is for another host" },
-    { G_TLS_CERTIFICATE_UNKNOWN_CA, "nobody who is trusted signed its certificate (CA_FILE)" },
-    { G_TLS_CERTIFICATE_REVOKED, "its certificate was revoked" },
-    { G_TLS_CERTIFICATE_INSECURE, "its certificate uses an insecure algorithm" },
+    { G_TLS_CERTIFICATE_EXPIRED, N_ ("its certificate has expired") },
+    { G_TLS_CERTIFICATE_NOT_ACTIVATED, N_ ("its certificate is not valid yet") },
+    { G_TLS_CERTIFICATE_BAD_IDENTITY, N_ ("its certificate is for another host") },
+    { G_TLS_CERTIFICATE_UNKNOWN_CA, N_ ("nobody who is trusted signed its certificate (CA_FILE)") },
+    { G_TLS_CERTIFICATE_REVOKED, N_ ("its certificate was revoked") },
+    { G_TLS_CERTIFICATE_INSECURE, N_ ("its certificate uses an insecure algorithm") },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (flags & rows[i].flag)
-      return rows[i].text;
-  return "its certificate is not accepted";
+      return _ (rows[i].text);
+  return _ ("its certificate is not accepted");
 }
 
 static void
@@ -105,11 +107,15 @@ succeed (Try *t)
 static void
 fail_too_long (Try *t, goffset length)
 {
-  g_autofree gchar *got = length > 0 ? g_format_size ((guint64)length) : g_strdup ("more");
+  g_autofree gchar *got = length > 0 ? g_format_size ((guint64)length) : NULL;
   g_autofree gchar *most = g_format_size (t->most);
-  g_autoptr (GError) error =
-      g_error_new (AXON_ERROR, AXON_ERROR_MEMORY,
-                   "its answer has %s, at most %s were expected (MAX_ANSWER_SIZE)", got, most);
+  g_autoptr (GError) error = NULL;
+  if (got != NULL)
+    g_set_error (&error, AXON_ERROR, AXON_ERROR_MEMORY,
+                 _ ("its answer has %s, at most %s were expected (MAX_ANSWER_SIZE)"), got, most);
+  else
+    g_set_error (&error, AXON_ERROR, AXON_ERROR_MEMORY,
+                 _ ("its answer has more, at most %s were expected (MAX_ANSWER_SIZE)"), most);
   fail (t, error);
 }
 
@@ -229,7 +235,7 @@ transport_send (gpointer transport, const RemoteQuestion *question, const gchar 
   Try *t;
   if (message == NULL) {
     g_autoptr (GError) error =
-        g_error_new (AXON_ERROR, AXON_ERROR_ARGUMENT, "%s is no path of a URL", question->path);
+        g_error_new (AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s is no path of a URL"), question->path);
     func (NULL, error, data);
     return;
   }

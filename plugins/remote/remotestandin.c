@@ -3,6 +3,9 @@
  */
 #include "remoteserver.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define DOMAIN "axon.remote"
 
 /* Types and shapes are written into the node; a batch that is free follows input 0. */
@@ -17,7 +20,7 @@ infer_standin (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
     gint64 rank = at < n_dims ? dims[at++] : -1;
     if (i >= n_types || rank < 0 || rank > AXON_MAX_RANK || at + (guint)rank > n_dims) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                   "attributes types and shapes do not describe output %u", i);
+                   _ ("attributes types and shapes do not describe output %u"), i);
       return FALSE;
     }
     out[i].dtype = (AxonDType)types[i];
@@ -69,10 +72,11 @@ remote_server_make_model (const RemoteServer *server, const gchar *url, GError *
   g_autoptr (GPtrArray) in = g_ptr_array_new (), out = g_ptr_array_new ();
   AxonNode *node;
   if (server->inputs->len == 0 || server->outputs->len == 0) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "device REMOTE: %s: %s does not list the inputs and outputs of model \"%s\": give "
-                 "the model's file, too",
-                 url, server->name, server->model);
+    g_set_error (
+        error, AXON_ERROR, AXON_ERROR_MODEL,
+        _ ("device REMOTE: %s: %s does not list the inputs and outputs of model \"%s\": give "
+           "the model's file, too"),
+        url, server->name, server->model);
     return NULL;
   }
   for (guint i = 0; i < server->inputs->len; i++) {
@@ -84,7 +88,8 @@ remote_server_make_model (const RemoteServer *server, const gchar *url, GError *
                      axon_model_add_value (model, ((RemotePort *)server->outputs->pdata[i])->name));
   if (g_ptr_array_find (in, NULL, NULL) || g_ptr_array_find (out, NULL, NULL)) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "device REMOTE: %s: two ports of model \"%s\" have one name", url, server->model);
+                 _ ("device REMOTE: %s: two ports of model \"%s\" have one name"), url,
+                 server->model);
     return NULL;
   }
   node = axon_model_add_node (model, &remote_ops[0], 1, server->model, (AxonValue **)in->pdata,

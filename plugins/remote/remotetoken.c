@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "remotetoken.h"
 
+#include "config.h"
 #include <axon/axon.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 void
@@ -22,8 +24,8 @@ remote_token_read (RemoteToken *token, const gchar *file, GError **error)
     if (!g_ascii_isgraph (*c))
       *text = '\0';
   if (*text == '\0') {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "%s: its first line is no bearer's token",
-                 file);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 _ ("%s: its first line is no bearer's token"), file);
     return FALSE;
   }
   g_free (token->text);

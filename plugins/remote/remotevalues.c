@@ -3,6 +3,8 @@
 #include "remotejson.h"
 #include "remoteprotocol.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <math.h>
 #include <string.h>
 
@@ -64,9 +66,7 @@ remote_strings_from_bytes (AxonTensor *tensor, gconstpointer data, gsize n, GErr
     }
     if (length > left || memchr (at, 0, length) != NULL) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
-                   "string %" G_GSIZE_FORMAT " is longer than what is left of the data, or has a "
-                   "byte 0",
-                   i);
+                   _ ("string %zu is longer than what is left of the data, or has a byte 0"), i);
       return FALSE;
     }
     text = g_strndup (at, length);
@@ -144,10 +144,10 @@ remote_values_from_json (AxonTensor *tensor, gpointer json_array, GError **error
   Fill fill = { tensor, 0, axon_tensor_get_numel (tensor) };
   if (fill_from (&fill, json_array) && fill.at == fill.n)
     return TRUE;
-  g_set_error (
-      error, AXON_ERROR, AXON_ERROR_DEVICE,
-      "expected %" G_GSIZE_FORMAT " values of %s in \"data\"; the value at %" G_GSIZE_FORMAT
-      " is another, missing, or one too many",
-      fill.n, remote_dtype_name (axon_tensor_get_dtype (tensor)), fill.at > 0 ? fill.at - 1 : 0);
+  g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE,
+               _ ("expected %zu values of %s in \"data\"; the value at %zu is another, missing, or "
+                  "one too many"),
+               fill.n, remote_dtype_name (axon_tensor_get_dtype (tensor)),
+               fill.at > 0 ? fill.at - 1 : 0);
   return FALSE;
 }

@@ -3,6 +3,8 @@
  * an address of, so that the rules for remote tensors can be tested without hardware. */
 #include "templatecontext.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 typedef struct {
@@ -68,7 +70,7 @@ axon_template_context_create_tensor (AxonRemoteContext *context, AxonDType dtype
   TemplateMemory *memory;
   if (host == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
-                 "out of memory: a tensor needs %" G_GSIZE_FORMAT " bytes", n_bytes);
+                 _ ("out of memory: a tensor needs %zu bytes"), n_bytes);
     return NULL;
   }
   memory = g_new0 (TemplateMemory, 1);

@@ -30,10 +30,7 @@ after_node (G_GNUC_UNUSED const AxonNode *node, guint index, gdouble microsecond
   Run *run = user_data;
   if (run->times != NULL)
     run->times[index] = microseconds;
-  if (!axon_infer_request_is_cancelled (run->request))
-    return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-  return FALSE;
+  return axon_infer_request_goes_on (run->request, error);
 }
 
 /* First stage, on a stream: computes. */
@@ -66,10 +63,7 @@ static gboolean
 wait_for_device (G_GNUC_UNUSED AxonCompiledModel *compiled, AxonInferRequest *request,
                  G_GNUC_UNUSED guint stream, GError **error)
 {
-  if (!axon_infer_request_is_cancelled (request))
-    return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-  return FALSE;
+  return axon_infer_request_goes_on (request, error);
 }
 
 static GVariant *
@@ -184,8 +178,7 @@ axon_template_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **
     return axon_property_list ("DEVICE_ARCHITECTURE", NULL);
   if (g_str_equal (key, "COMPILED_MODEL_RUNTIME_PROPERTIES"))
     return g_variant_new_string ("AXON_VERSION:" AXON_PLUGIN_VERSION);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 static AxonExecutor *

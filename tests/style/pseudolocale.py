@@ -16,6 +16,9 @@ OPEN, CLOSE = "⟦", "⟧"
 OF_GLIB = re.compile(r"^(Usage:|Help Options:|Application Options:|  -h, --help|  axon-\w+ \[OPTION…\]|$)")
 # GLib's, which it translates itself.
 ERROR_OF_GLIB = re.compile(r"(Failed to open|Error opening) file")
+# A call that makes an error, up to its end, and the texts in it.
+ERROR = re.compile(r'\bg_(?:set_error|error_new|prefix_error|propagate_prefixed_error)(?:_literal)? \(((?:"(?:\\.|[^"\\])*"|[^";])*);')
+TEXT = re.compile(r'"((?:\\.|[^"\\])*)"')
 # A property's row whose text ends it, or is named, without N_.
 BARE_ROW = re.compile(r'\.blurb =\s*"|AXON_PROPERTY_\w+,[^{}]*?,\s*"[^"]* [^"]*"\s*\}')
 failures = 0
@@ -74,16 +77,28 @@ def test_devices():
         check(f"axon-inspect --device={device['name']}", [p["key"] + ": " + p["blurb"] for p in device["properties"] if OPEN not in p["blurb"]])
 
 
+def find_all(pattern, *tops):
+    """What matches in sources, with file and line."""
+    for top in tops:
+        for folder, _, files in os.walk(os.path.join(SOURCE, top)):
+            for path in (os.path.join(folder, name) for name in files if name.endswith(".c")):
+                text = open(path, encoding="utf-8").read()
+                yield from ((f"{os.path.relpath(path, SOURCE)}:{text[:m.start()].count(chr(10)) + 1}", m) for m in pattern.finditer(text))
+
+
 def test_rows():
     """Those of devices, too, that this machine has not."""
-    wrong = []
-    for top in ("lib", "plugins"):
-        for folder, _, files in os.walk(os.path.join(SOURCE, top)):
-            for name in (n for n in files if n.endswith(".c")):
-                path = os.path.join(folder, name)
-                text = open(path, encoding="utf-8").read()
-                wrong += [f"{os.path.relpath(path, SOURCE)}:{text[:m.start()].count(chr(10)) + 1}" for m in BARE_ROW.finditer(text)]
-    check("the text of every property is marked", wrong)
+    check("the text of every property is marked", [where for where, _ in find_all(BARE_ROW, "lib", "plugins")])
+
+
+def says_words(call):
+    return any(re.search("[a-z]{2}", re.sub(r"%[-+.0-9*]*(?:z|ll?)?[a-z]|\\.", "", text)) for text in TEXT.findall(call))
+
+
+def test_marks():
+    """Those, too, that nobody can provoke. What operators say of models by FAIL is English (po/glossary.md)."""
+    calls = find_all(ERROR, "lib", "plugins", "gst")
+    check("every error is marked", [where for where, m in calls if says_words(m[1]) and not re.search(r"\b_ \(|g_dngettext", m[1])])
 
 
 def test_errors(folder):
@@ -98,6 +113,7 @@ def test_errors(folder):
                     [BENCH, "-c", "NUM_STREAMS", ball], [BENCH, "-s", "x", ball], [BENCH, "-s", "1,1,1", ball], [BENCH, "--report", "x.html", text + ".json"],
                     [INSPECT, "-d", "NOSUCH"], [INSPECT, text], [COMPILE, "-s", "1,2", "-o", os.path.join(folder, "o.axon"), ball],
                     [COMPILE, "-o", os.path.join(folder, "no/such/folder.axon"), ball], [RUN, "-x", "nosuch.so", ball],
+                    [BENCH, "-d", "HETERO", ball], [BENCH, "-d", "MULTI", ball], [BENCH, "-d", "REMOTE", ball],
                     [RUN, os.path.join(folder, "none.axon")], [RUN, "-i", os.path.join(folder, "none.png"), ball],
                     [RUN, "-i", os.path.join(folder, "none.npy"), ball], [RUN, "-i", os.path.join(folder, "none.pb"), ball]):
         out, error = call(*command)
@@ -147,6 +163,7 @@ with tempfile.TemporaryDirectory() as tmp:
     test_help()
     test_devices()
     test_rows()
+    test_marks()
     test_errors(tmp)
     if "--elements" in sys.argv:
         test_elements()

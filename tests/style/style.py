@@ -171,7 +171,7 @@ def check_requirements():
 def check_potfiles():
     listed = {line.strip() for line in open("po/POTFILES") if line.strip() and line[0] != "#"}
     used = {p for top in ("lib", "gst", "plugins") for p in sources(top)
-            if re.search(r"\b(N_|_) \(\"", open(p).read())}
+            if re.search(r"\b(N_|_) \(\"|\bg_dngettext \(", open(p).read())}
     for path in sorted(used - listed):
         problems.append(f"po/POTFILES: {path} is missing")
     for path in sorted(listed - used):

@@ -27,10 +27,7 @@ after_node (G_GNUC_UNUSED const AxonNode *node, guint index, gdouble microsecond
 {
   Run *run = user_data;
   run->times[index] = microseconds;
-  if (!axon_infer_request_is_cancelled (run->request))
-    return TRUE;
-  g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
-  return FALSE;
+  return axon_infer_request_goes_on (run->request, error);
 }
 
 /* One run. Inputs are dense; outputs are handed over, and copied where the user set a tensor. */
@@ -151,8 +148,7 @@ sample_plugin_get_metric (AxonPlugin *plugin, const gchar *key, GError **error)
     return g_variant_new ("(iii)", 1, 1, 1);
   if (g_str_equal (key, "EXECUTION_DEVICES"))
     return axon_property_list (axon_plugin_get_name (plugin), NULL);
-  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, "property \"%s\" has no value", key);
-  return NULL;
+  return axon_property_no_value (key, error);
 }
 
 /* @model has the ports, @transformed what runs. */

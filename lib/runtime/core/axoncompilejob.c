@@ -5,6 +5,8 @@
 #include "../cache/axoncache-private.h"
 #include "../../onnx/axononnx.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 /* Weightless entries need the file's bytes at hand. */
@@ -131,7 +133,8 @@ load_entry (AxonJob *job, AxonCipher *cipher, const gchar *path)
   bytes = cipher ? axon_cipher_decrypt (cipher, stored, &error) : g_bytes_ref (stored);
   blob = bytes ? axon_blob_new (bytes, axon_core_get_op_set (job->core), &error) : NULL;
   if (blob != NULL && !external_unchanged (blob))
-    g_set_error (&error, AXON_ERROR, AXON_ERROR_ARGUMENT, "a file of the model's weights changed");
+    g_set_error (&error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                 _ ("a file of the model's weights changed"));
   else if (blob != NULL) {
     axon_blob_set_origin (blob, job->file);
     compiled = axon_plugin_import_model (job->target.plugin, blob, NULL, job->target.config,

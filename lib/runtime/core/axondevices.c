@@ -35,16 +35,16 @@ parse_name (const gchar *text, gchar **name, gchar **id, GError **error)
 {
   gsize n = strspn (text, NAME_SET);
   if (n == 0)
-    return illegal (text, "a name is missing", error);
+    return illegal (text, _ ("a name is missing"), error);
   if (text[n] != '\0' && text[n] != '.')
     return illegal (text,
-                    strpbrk (text + n, "()") ? "a number in brackets stands behind a device of a "
-                                               "list only"
-                                             : "a name has letters, digits and _",
+                    strpbrk (text + n, "()")
+                        ? _ ("a number in brackets stands behind a device of a list only")
+                        : _ ("a name has letters, digits and _"),
                     error);
   if (text[n] == '.' &&
       (text[n + 1] == '\0' || strspn (text + n + 1, NAME_SET ".") != strlen (text + n + 1)))
-    return illegal (text, "an id has letters and digits", error);
+    return illegal (text, _ ("an id has letters and digits"), error);
   *name = g_strndup (text, n);
   *id = text[n] == '.' ? g_strdup (text + n + 1) : NULL;
   return TRUE;
@@ -59,7 +59,7 @@ axon_device_expr_parse (const gchar *text, GError **error)
   if (!parse_name (head, &expr->name, &expr->id, error))
     return NULL;
   if (colon != NULL && (colon[1] == '\0' || expr->id != NULL)) {
-    illegal (text, "devices are missing behind the colon", error);
+    illegal (text, _ ("devices are missing behind the colon"), error);
     return NULL;
   }
   expr->members = colon ? g_strdup (colon + 1) : NULL;
@@ -92,10 +92,10 @@ parse_number (const gchar *whole, const gchar *bracket, gint *number, GError **e
   g_autofree gchar *digits = NULL;
   gint64 v;
   if (n < 3 || bracket[n - 1] != ')')
-    return illegal (whole, "a bracket is not closed", error);
+    return illegal (whole, _ ("a bracket is not closed"), error);
   digits = g_strndup (bracket + 1, n - 2);
   if (!g_ascii_string_to_signed (digits, 10, 1, 4096, &v, NULL))
-    return illegal (whole, "expected a number from 1 to 4096 in brackets", error);
+    return illegal (whole, _ ("expected a number from 1 to 4096 in brackets"), error);
   *number = (gint)v;
   return TRUE;
 }

@@ -106,15 +106,22 @@ open_file (const gchar *file, const gchar *name, const gchar *tried_as, GString 
   }
   g_module_make_resident (module);
   if (!g_module_symbol (module, "axon_plugin_entry", (gpointer *)&entry)) {
-    g_string_append_printf (report, "; %s: no symbol axon_plugin_entry", file);
+    g_string_append_printf (report, _ ("; %s: no symbol axon_plugin_entry"), file);
     return NULL;
   }
   info = entry ();
   if (info == NULL || info->abi != AXON_PLUGIN_ABI || info->struct_size < sizeof *info ||
       (name != NULL && g_strcmp0 (info->name, name) != 0)) {
-    g_string_append_printf (report, "; %s: made for plugin interface %u of device %s, not %u of %s",
-                            file, info ? info->abi : 0, info && info->name ? info->name : "?",
-                            AXON_PLUGIN_ABI, name ? name : "any");
+    const gchar *its = info && info->name ? info->name : "?";
+    guint abi = info ? info->abi : 0;
+    if (name != NULL)
+      g_string_append_printf (report,
+                              _ ("; %s: made for plugin interface %u of device %s, not %u of %s"),
+                              file, abi, its, AXON_PLUGIN_ABI, name);
+    else
+      g_string_append_printf (report,
+                              _ ("; %s: made for plugin interface %u of device %s, not %u of any"),
+                              file, abi, its, AXON_PLUGIN_ABI);
     return NULL;
   }
   if (!axon_plugin_check_info (info, &mistake)) {

@@ -198,6 +198,13 @@ axon_property_ids (guint n)
   return g_variant_builder_end (&builder);
 }
 
+GVariant *
+axon_property_no_value (const gchar *key, GError **error)
+{
+  g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("property \"%s\" has no value"), key);
+  return NULL;
+}
+
 AxonCompiledModel *
 axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model, AxonRemoteContext *context,
                            GVariant *config, GCancellable *cancellable, AxonProgressFunc progress,

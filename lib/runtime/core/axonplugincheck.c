@@ -30,7 +30,7 @@ axon_plugin_check_info (const AxonPluginInfo *info, GError **error)
                  { info->create != NULL, "create" } };
   for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
     if (!fields[i].given)
-      return mistake (error, "AxonPluginInfo has no %s", fields[i].field);
+      return mistake (error, _ ("AxonPluginInfo has no %s"), fields[i].field);
   return TRUE;
 }
 
@@ -45,7 +45,7 @@ check_default (const AxonPropertySpec *spec, GError **error)
   if (value != NULL)
     return TRUE;
   accepted = axon_property_describe_accepted (spec, NULL);
-  return mistake (error, "the default of property \"%s\" is \"%s\", expected %s", spec->key,
+  return mistake (error, _ ("the default of property \"%s\" is \"%s\", expected %s"), spec->key,
                   spec->default_text, accepted);
 }
 
@@ -55,15 +55,15 @@ axon_plugin_check_table (const AxonPropertySpec *specs, guint n_specs, GError **
 {
   for (guint i = 0; i < n_specs; i++) {
     if (specs[i].key == NULL)
-      return mistake (error, "row %u of the property table has no key", i);
+      return mistake (error, _ ("row %u of the property table has no key"), i);
     if (specs[i].type == AXON_PROPERTY_STANDARD)
-      return mistake (error,
-                      "property \"%s\" is not a well-known one: its row needs a type and a blurb",
-                      specs[i].key);
+      return mistake (
+          error, _ ("property \"%s\" is not a well-known one: its row needs a type and a blurb"),
+          specs[i].key);
     if (specs[i].blurb == NULL)
-      return mistake (error, "the row of property \"%s\" has no blurb", specs[i].key);
+      return mistake (error, _ ("the row of property \"%s\" has no blurb"), specs[i].key);
     if (specs[i].type == AXON_PROPERTY_CHOICE && specs[i].choices == NULL)
-      return mistake (error, "the row of property \"%s\" has no choices", specs[i].key);
+      return mistake (error, _ ("the row of property \"%s\" has no choices"), specs[i].key);
     if (!check_default (&specs[i], error))
       return FALSE;
   }
@@ -96,15 +96,17 @@ axon_plugin_check (AxonPlugin *plugin, GError **error)
     return FALSE;
   }
   if (priv->config == NULL)
-    return mistake (error, "axon_plugin_set_properties_table() was not called in instance init");
+    return mistake (error,
+                    _ ("axon_plugin_set_properties_table() was not called in instance init"));
   if (priv->name == NULL)
-    return mistake (error, "create() does not set property \"name\" of the object that it makes");
+    return mistake (error,
+                    _ ("create() does not set property \"name\" of the object that it makes"));
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     if (!functions[i].given)
-      return mistake (error, "its class has no %s", functions[i].name);
+      return mistake (error, _ ("its class has no %s"), functions[i].name);
   if (!axon_plugin_has_property (plugin, "AVAILABLE_DEVICES"))
-    return mistake (error, "its property table has no row AVAILABLE_DEVICES");
+    return mistake (error, _ ("its property table has no row AVAILABLE_DEVICES"));
   if (klass->set_property == NULL && has_process_rows (priv))
-    return mistake (error, "rows with AXON_PROPERTY_PROCESS need set_property in its class");
+    return mistake (error, _ ("rows with AXON_PROPERTY_PROCESS need set_property in its class"));
   return TRUE;
 }

@@ -287,7 +287,7 @@ axon_probe_allows (const gchar *subject, const gchar *const *files, GError **err
   if (axon_probe_get_subject () != NULL) {
     if (g_str_equal (axon_probe_get_subject (), subject))
       return TRUE;
-    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s is not what is probed", subject);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("%s is not what is probed"), subject);
     return FALSE;
   }
   return current == NULL || is_allowed (current, subject, files, error);

@@ -112,9 +112,9 @@ axon_property_describe_accepted (const AxonPropertySpec *spec, const gchar *got)
   case AXON_PROPERTY_CHOICE:
     return describe_choices (spec, got);
   case AXON_PROPERTY_MAP:
-    return g_strdup ("a dictionary such as {'CPU': <{'NUM_STREAMS': <'2'>}>}");
+    return g_strdup (_ ("a dictionary such as {'CPU': <{'NUM_STREAMS': <'2'>}>}"));
   default:
-    return g_strdup ("a string");
+    return g_strdup (_ ("a string"));
   }
 }
 

@@ -149,10 +149,10 @@ create_plugin (AxonCore *core, const AxonRegistryEntry *entry, GError **error)
   axon_probe_enter (before);
   if (plugin == NULL && cause == NULL)
     g_set_error (&cause, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "mistake in the plugin: create() returned neither a device nor an error");
+                 _ ("mistake in the plugin: create() returned neither a device nor an error"));
   if (plugin != NULL && axon_plugin_check (plugin, &cause))
     return g_steal_pointer (&plugin);
-  g_propagate_prefixed_error (error, cause, "device %s cannot be used: ", entry->name);
+  g_propagate_prefixed_error (error, cause, _ ("device %s cannot be used: "), entry->name);
   return NULL;
 }
 

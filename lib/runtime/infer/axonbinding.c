@@ -141,7 +141,7 @@ axon_infer_request_prepare_output (AxonInferRequest *request, guint index, const
   AxonDType dtype = axon_compiled_model_get_output_dtype (request->compiled, index);
   gboolean fits = b->tensor != NULL && axon_shape_equal (axon_tensor_get_shape (b->tensor), shape);
   if (b->is_own && !fits) {
-    axon_infer_request_check_tensor ("output",
+    axon_infer_request_check_tensor (N_ ("output"),
                                      axon_compiled_model_get_output_name (request->compiled, index),
                                      dtype, shape, b->tensor, error);
     return NULL;

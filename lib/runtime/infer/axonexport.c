@@ -238,8 +238,9 @@ import_payload (AxonPlugin *plugin, AxonBlob *blob, AxonRemoteContext *context,
                                 user_data, error);
   if (klass->import_bytes == NULL || !g_variant_is_of_type (payload, G_VARIANT_TYPE ("(tt)"))) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 _ ("device %s does not import models%s"), axon_plugin_get_name (plugin),
-                 klass->import_bytes ? " of this form" : "");
+                 klass->import_bytes ? _ ("device %s does not import models of this form")
+                                     : _ ("device %s does not import models"),
+                 axon_plugin_get_name (plugin));
     return NULL;
   }
   g_variant_get (payload, "(tt)", &offset, &n);

@@ -115,7 +115,7 @@ check_place (AxonInferRequest *r, const gchar *what, const gchar *name, const Ax
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
                _ ("%s \"%s\": the tensor lies in memory of %s, the model runs on %s; copy it with "
                   "axon_tensor_copy_to()"),
-               what, name, theirs, device);
+               _ (what), name, theirs, device);
   return FALSE;
 }
 
@@ -131,7 +131,7 @@ axon_infer_request_check_tensor (const gchar *what, const gchar *name, AxonDType
   expected = axon_shape_to_string (shape);
   got = axon_shape_to_string (axon_tensor_get_shape (tensor));
   g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s \"%s\": expected %s%s, got %s%s"),
-               what, name, axon_dtype_get_name (dtype), expected,
+               _ (what), name, axon_dtype_get_name (dtype), expected,
                axon_dtype_get_name (axon_tensor_get_dtype (tensor)), got);
   return FALSE;
 }
@@ -142,9 +142,9 @@ check_input (AxonInferRequest *r, guint index, const AxonTensor *tensor, GError 
   const gchar *name = axon_compiled_model_get_input_name (r->compiled, index);
   return axon_infer_request_check_idle (r, error) &&
          axon_infer_request_check_tensor (
-             "input", name, axon_compiled_model_get_input_dtype (r->compiled, index),
+             N_ ("input"), name, axon_compiled_model_get_input_dtype (r->compiled, index),
              axon_compiled_model_get_input_shape (r->compiled, index), tensor, error) &&
-         check_place (r, "input", name, tensor, error);
+         check_place (r, N_ ("input"), name, tensor, error);
 }
 
 static gboolean
@@ -153,9 +153,9 @@ check_output (AxonInferRequest *r, guint index, const AxonTensor *tensor, GError
   const gchar *name = axon_compiled_model_get_output_name (r->compiled, index);
   return axon_infer_request_check_idle (r, error) &&
          axon_infer_request_check_tensor (
-             "output", name, axon_compiled_model_get_output_dtype (r->compiled, index),
+             N_ ("output"), name, axon_compiled_model_get_output_dtype (r->compiled, index),
              axon_compiled_model_get_output_shape (r->compiled, index), tensor, error) &&
-         check_place (r, "output", name, tensor, error);
+         check_place (r, N_ ("output"), name, tensor, error);
 }
 
 /**
@@ -198,14 +198,13 @@ check_batch (AxonInferRequest *r, guint index, AxonTensor *const *tensors, guint
   }
   if (n == 0 || (item.dims[0] >= 0 && item.dims[0] != n)) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
-                 "input \"%s\": expected %" G_GINT64_FORMAT
-                 " tensors, one for each of the batch, got %u",
-                 name, MAX (item.dims[0], 1), n);
+                 _ ("input \"%s\": expected %lld tensors, one for each of the batch, got %u"), name,
+                 (long long)MAX (item.dims[0], 1), n);
     return FALSE;
   }
   item.dims[0] = 1;
   for (guint i = 0; i < n; i++) {
-    if (!axon_infer_request_check_tensor ("input", name,
+    if (!axon_infer_request_check_tensor (N_ ("input"), name,
                                           axon_compiled_model_get_input_dtype (r->compiled, index),
                                           &item, tensors[i], error))
       return FALSE;
@@ -335,6 +334,15 @@ gboolean
 axon_infer_request_is_cancelled (AxonInferRequest *request)
 {
   return g_atomic_int_get (&request->cancelled);
+}
+
+gboolean
+axon_infer_request_goes_on (AxonInferRequest *request, GError **error)
+{
+  gboolean cancelled = g_atomic_int_get (&request->cancelled);
+  if (cancelled)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("inference was cancelled"));
+  return !cancelled;
 }
 
 gpointer

@@ -48,7 +48,7 @@ axon_infer_request_end (AxonInferRequest *r, GError *error)
   gboolean direct;
   if (g_atomic_int_get (&r->cancelled)) {
     g_clear_error (&error);
-    g_set_error (&error, AXON_ERROR, AXON_ERROR_CANCELLED, "inference was cancelled");
+    axon_infer_request_goes_on (r, &error);
   }
   g_mutex_lock (&r->lock);
   g_clear_error (&r->error);
@@ -94,18 +94,16 @@ static gboolean
 run_body (AxonInferRequest *r, AxonStageFunc func, guint stream, GError **error)
 {
   guint n_stages = axon_compiled_model_get_n_stages (r->compiled);
-  if (g_atomic_int_get (&r->cancelled))
-    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("inference was cancelled")),
-           FALSE;
+  if (!axon_infer_request_goes_on (r, error))
+    return FALSE;
   if (r->stage == 0 && !axon_infer_request_prepare_inputs (r, error))
     return FALSE;
   if (!func (r->compiled, r, stream, error))
     return FALSE;
-  if (is_cancelled (r)) /* a kernel may have seen it and stopped */
-    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("inference was cancelled")),
-           FALSE;
+  if (!axon_infer_request_goes_on (r, error)) /* a kernel may have seen it and stopped */
+    return FALSE;
   if (r->stage + 1 == n_stages && !axon_watchdog_finish (r))
-    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, "too late"), FALSE;
+    return g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("too late")), FALSE;
   return r->stage + 1 < n_stages || axon_infer_request_finish_outputs (r, error);
 }
 

@@ -5,7 +5,9 @@
 #include "kernels.h"
 #include "../onednn/cpudnn.h"
 
+#include "config.h"
 #include <axon/axon-plugin.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 typedef struct {
@@ -70,7 +72,7 @@ run_layer (const CpuStep *step, const CpuInstance *instance)
     g_set_error (instance->error, AXON_ERROR, AXON_ERROR_DEVICE, "%s: %s", layer->name,
                  *response.message
                      ? response.message
-                     : "execute() of the extension's kernel failed without a message");
+                     : _ ("execute() of the extension's kernel failed without a message"));
   for (guint i = 0; i < step->n_out; i++)
     clear_padding (out[i].desc, cpu_tensor_data (instance, step->out[i]));
 }

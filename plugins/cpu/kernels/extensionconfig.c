@@ -3,7 +3,9 @@
 #include "../cpusegments.h"
 #include "../onednn/cpudnn.h"
 
+#include "config.h"
 #include <axon/axon-plugin.h>
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 static gboolean
@@ -57,8 +59,8 @@ complete_desc (AxonTensorDesc *desc, const AxonTypeInfo *type, gboolean dynamic_
   g_autofree gchar *got = NULL;
   if (desc->shape.rank < 0 || desc->shape.rank > AXON_MAX_RANK ||
       desc->n_blocked > AXON_MAX_BLOCKED_RANK)
-    return g_strdup_printf ("expected at most %d dimensions, got %d in %u blocks", AXON_MAX_RANK,
-                            desc->shape.rank, desc->n_blocked);
+    return g_strdup_printf (_ ("expected at most %d dimensions, got %d in %u blocks"),
+                            AXON_MAX_RANK, desc->shape.rank, desc->n_blocked);
   if (dynamic_batch && type != NULL)
     fill_batch (desc, &type->shape);
   got = describe_type (desc->dtype, &desc->shape);
@@ -66,12 +68,13 @@ complete_desc (AxonTensorDesc *desc, const AxonTypeInfo *type, gboolean dynamic_
     expected = describe_type (type->dtype, &type->shape);
   if (type != NULL ? desc->dtype != type->dtype || !axon_shape_equal (&desc->shape, &type->shape)
                    : axon_dtype_get_size (desc->dtype) == 0 || !axon_shape_is_static (&desc->shape))
-    return g_strdup_printf ("expected %s, got %s", expected ? expected : "a type and known shape",
-                            got);
+    return g_strdup_printf (_ ("expected %s, got %s"),
+                            expected ? expected : _ ("a type and known shape"), got);
   if (!cpu_layer_desc_get_md (desc, &md))
-    return g_strdup_printf ("expected %s row-major, or in blocks of 8 or 16 channels; got another "
-                            "layout, of %u blocked dimensions",
-                            got, desc->n_blocked);
+    return g_strdup_printf (
+        _ ("expected %s row-major, or in blocks of 8 or 16 channels; got another "
+           "layout, of %u blocked dimensions"),
+        got, desc->n_blocked);
   if (desc->offset == AXON_ANY_OFFSET)
     desc->offset = 0;
   return NULL;
@@ -81,8 +84,8 @@ static void
 add_problem (GString *problems, guint index, const gchar *what, guint port, gchar *problem)
 {
   if (problem != NULL)
-    g_string_append_printf (problems, "%sconfiguration %u, %s %u: %s", problems->len ? "; " : "",
-                            index, what, port, problem);
+    g_string_append_printf (problems, _ ("%sconfiguration %u, %s %u: %s"),
+                            problems->len ? "; " : "", index, what, port, problem);
   g_free (problem);
 }
 
@@ -92,20 +95,18 @@ complete_config (AxonLayerConfig *config, guint index, const AxonNode *node, GSt
 {
   gsize before = problems->len;
   if (config->n_in != node->n_inputs || config->n_out != node->n_outputs) {
-    g_string_append_printf (problems,
-                            "%sconfiguration %u: expected %u inputs and %u outputs, got "
-                            "%u and %u",
-                            before ? "; " : "", index, node->n_inputs, node->n_outputs,
-                            config->n_in, config->n_out);
+    g_string_append_printf (
+        problems, _ ("%sconfiguration %u: expected %u inputs and %u outputs, got %u and %u"),
+        before ? "; " : "", index, node->n_inputs, node->n_outputs, config->n_in, config->n_out);
     return FALSE;
   }
   for (guint i = 0; i < config->n_in; i++)
     if (node->inputs[i] != NULL)
       add_problem (
-          problems, index, "input", i,
+          problems, index, _ ("input"), i,
           complete_desc (&config->in[i].desc, &node->inputs[i]->type, config->dynamic_batch));
   for (guint i = 0; i < config->n_out; i++)
-    add_problem (problems, index, "output", i,
+    add_problem (problems, index, _ ("output"), i,
                  complete_desc (&config->out[i].desc,
                                 node->outputs[i] ? &node->outputs[i]->type : NULL,
                                 config->dynamic_batch));
@@ -121,7 +122,7 @@ set_kernel_error (GError **error, const AxonNode *node, const gchar *function, c
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "%s: %s", name, text);
   else
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "%s: %s() of the extension's kernel failed without a message", name, function);
+                 _ ("%s: %s() of the extension's kernel failed without a message"), name, function);
 }
 
 GArray *
@@ -133,7 +134,7 @@ cpu_layer_get_configs (AxonLayerImpl *impl, const AxonNode *node, GError **error
   AxonResponse response = { "" };
   if (node->n_inputs > AXON_LAYER_MAX_PORTS || node->n_outputs > AXON_LAYER_MAX_PORTS) {
     set_kernel_error (error, node, "",
-                      "a kernel of an extension has at most 16 inputs and 16 outputs");
+                      _ ("a kernel of an extension has at most 16 inputs and 16 outputs"));
     return NULL;
   }
   if (impl->klass->get_supported_configurations (impl, configs, &response) != AXON_STATUS_OK) {
@@ -148,7 +149,7 @@ cpu_layer_get_configs (AxonLayerImpl *impl, const AxonNode *node, GError **error
   if (n == 0) {
     set_kernel_error (error, node, "",
                       problems->len ? problems->str
-                                    : "the extension's kernel offers no configuration");
+                                    : _ ("the extension's kernel offers no configuration"));
     return NULL;
   }
   return g_array_set_size (g_steal_pointer (&configs), n);

@@ -4,6 +4,9 @@
 #include "kernels.h"
 #include "../cpudenormals.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static AxonTensor *
 wrap (const CpuInstance *instance, const CpuTensor *t)
 {
@@ -41,8 +44,7 @@ cpu_refuse_index (const AxonNode *node, const CpuInstance *instance, const CpuIn
     if (at >= -n && at < n)
       continue;
     g_set_error (instance->error, AXON_ERROR, AXON_ERROR_MODEL,
-                 "%s: index %" G_GINT64_FORMAT " is outside dimension %" G_GINT64_FORMAT, what, at,
-                 n);
+                 _ ("%s: index %lld is outside dimension %lld"), what, (long long)at, (long long)n);
     return;
   }
 }
@@ -67,15 +69,16 @@ build_reference (CpuPlan *plan, const AxonNode *node, GError **error)
       !axon_node_is_in (node, AXON_DOMAIN_AXON, "ConvIntegerToFloat")) { /* it knows them itself */
     g_autofree gchar *what = axon_node_describe (node);
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "%s: no kernel takes it with what was fused into it; "
-                 "AXON_CPU_DISABLE_PASSES=fuse-activation leaves that out",
+                 _ ("%s: no kernel takes it with what was fused into it; "
+                    "AXON_CPU_DISABLE_PASSES=fuse-activation leaves that out"),
                  what);
     return FALSE;
   }
   if (node->op->eval == NULL) {
     g_autofree gchar *what = axon_node_describe (node);
     g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                 "%s: no kernel: its extension brings none for CPU and no reference kernel", what);
+                 _ ("%s: no kernel: its extension brings none for CPU and no reference kernel"),
+                 what);
     return FALSE;
   }
   for (guint i = 0; i < node->n_inputs; i++)
@@ -86,8 +89,8 @@ build_reference (CpuPlan *plan, const AxonNode *node, GError **error)
     if (!axon_shape_is_static (&node->outputs[i]->type.shape)) {
       g_autofree gchar *what = axon_node_describe (node);
       g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED,
-                   "%s: the shape of output %u depends on data (device TEMPLATE runs this)", what,
-                   i);
+                   _ ("%s: the shape of output %u depends on data (device TEMPLATE runs this)"),
+                   what, i);
       return FALSE;
     }
     out[i] = cpu_plan_output (plan, node, i, NULL);

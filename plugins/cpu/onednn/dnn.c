@@ -3,6 +3,8 @@
 #include "dnn-private.h"
 #include "../cpupacked.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -113,7 +115,7 @@ run_primitive (const CpuStep *step, const CpuInstance *instance)
   status = dnnl_primitive_execute (dnn->primitive, get_stream (), (int)dnn->n, own->args);
   if (G_UNLIKELY (status != dnnl_success))
     g_set_error (instance->error, AXON_ERROR, AXON_ERROR_DEVICE,
-                 "oneDNN failed with status %d in step %u", (int)status, step->index);
+                 _ ("oneDNN failed with status %d in step %u"), (int)status, step->index);
 }
 
 static gpointer

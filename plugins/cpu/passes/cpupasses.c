@@ -2,6 +2,9 @@
 #include "cpupasses.h"
 #include "../kernels/kernels.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 #define ENVIRONMENT "AXON_CPU_DISABLE_PASSES"
 
 /* What keeps its integers: products, whose sums have to be exact whatever kernel they run, and
@@ -45,7 +48,8 @@ check_names (const gchar *const *names, GError **error)
     while (i < G_N_ELEMENTS (passes) && !g_str_equal (passes[i].name, *names))
       i++;
     if (i == G_N_ELEMENTS (passes)) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, ENVIRONMENT ": no pass \"%s\"", *names);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("%s: no pass \"%s\""), ENVIRONMENT,
+                   *names);
       return FALSE;
     }
   }

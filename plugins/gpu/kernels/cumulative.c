@@ -2,6 +2,9 @@
 /* CumSum, CumProd, ReverseSequence: what runs along an axis. */
 #include "kernels.h"
 
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
 static gboolean
 build_cumulate (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
@@ -42,7 +45,7 @@ build_reverse_sequence (GpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED gchar
                                     .time_first = axon_node_get_int (node, "time_axis") == 0 };
   GpuStep *step = gpu_each_element (plan, name, GPU_PARAMS_OF (plan, params),
                                     (GpuTensor *[]){ x, lengths }, 2, y);
-  gpu_step_complaint (plan, step, "a length is out of range");
+  gpu_step_complaint (plan, step, _ ("a length is out of range"));
   return TRUE;
 }
 

@@ -5,7 +5,10 @@
 
 #include "kernels.h"
 
-#define GPU_WRONG_INDEX "an index is out of range"
+#include "config.h"
+#include <glib/gi18n-lib.h>
+
+#define GPU_WRONG_INDEX _ ("an index is out of range")
 
 /* As kernels say it; NULL: not one that they read. */
 const gchar *gpu_index_type (const AxonNode *node, gchar **why);

@@ -30,8 +30,10 @@ build_resize (GpuPlan *plan, const AxonNode *node, gchar **why)
   g_autofree gchar *name = NULL;
   GpuTensor *x;
   for (guint i = 0; axes != NULL && i < axes->len; i++)
-    if (whole && g_array_index (axes, AxonResizeAxis, i).n > 1)
-      error = g_error_new (AXON_ERROR, AXON_ERROR_UNSUPPORTED, "whole numbers are interpolated");
+    if (whole && g_array_index (axes, AxonResizeAxis, i).n > 1) {
+      *why = g_strdup ("whole numbers are interpolated");
+      return FALSE;
+    }
   if (error != NULL || axes == NULL) {
     *why = g_strdup (error ? error->message : "scales or sizes are " GPU_NOT_CONSTANT);
     return FALSE;

@@ -83,6 +83,19 @@ AXON_API gboolean axon_infer_request_take_output (AxonInferRequest *request, gui
 AXON_API gboolean axon_infer_request_is_cancelled (AxonInferRequest *request);
 
 /**
+ * axon_infer_request_goes_on:
+ * @request: a request
+ * @error: return location
+ *
+ * As axon_infer_request_is_cancelled(), for a device that then ends the run with an error.
+ *
+ * Returns: %FALSE with @error, %AXON_ERROR_CANCELLED, if it was cancelled
+ *
+ * Since: 1.0
+ */
+AXON_API gboolean axon_infer_request_goes_on (AxonInferRequest *request, GError **error);
+
+/**
  * axon_infer_request_complete:
  * @request: a request
  * @error: (nullable) (transfer full): why the run failed

@@ -201,6 +201,20 @@ AXON_API GVariant *axon_property_list (const gchar *first, ...) G_GNUC_NULL_TERM
  */
 AXON_API GVariant *axon_property_ids (guint n);
 
+/**
+ * axon_property_no_value:
+ * @key: the key that was asked for
+ * @error: return location
+ *
+ * Says that a property has no value: the end of `get_metric` and of a compiled model's
+ * `get_property`.
+ *
+ * Returns: (transfer none) (nullable): always %NULL, with @error, %AXON_ERROR_ARGUMENT
+ *
+ * Since: 1.0
+ */
+AXON_API GVariant *axon_property_no_value (const gchar *key, GError **error);
+
 #define AXON_PLUGIN_ABI 1u
 
 typedef enum {
