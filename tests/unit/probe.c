@@ -210,6 +210,8 @@ a_driver_that_crashes_while_it_builds_a_kernel_is_left_out (void)
   g_autoptr (AxonModel) model = test_relu_model ();
   g_autoptr (AxonCompiledModel) compiled = NULL;
   g_autoptr (GError) error = NULL;
+  if (!g_file_test (OPENCL_FOLDER, G_FILE_TEST_IS_DIR))
+    return g_test_skip ("its loader is not built, as with sanitizers");
   g_setenv ("AXON_GPU_ALLOW_CPU", "1", TRUE);
   g_setenv ("LD_LIBRARY_PATH", path, TRUE);
   g_setenv ("FAULT_CRASH", "clBuildProgram", TRUE);
