@@ -7,9 +7,13 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as lacks:
+    print(f"{lacks} (Debian: python3-numpy, python3-onnx)")
+    sys.exit(77)
 
 F, I64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 failures = 0

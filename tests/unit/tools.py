@@ -10,9 +10,13 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError as lacks:
+    print(f"{lacks} (Debian: python3-numpy, python3-onnx)")
+    sys.exit(77)
 
 SOURCE, RUN, INSPECT, BENCH, COMPILE = sys.argv[1:]
 TOOLS = [RUN, INSPECT, BENCH, COMPILE]
