@@ -6,11 +6,18 @@
 
 #define ENVIRONMENT "AXON_CPU_DISABLE_KERNELS"
 
+/* What only some builds have. */
+#ifdef AXON_XNNPACK
+#define OPTIONAL_FAMILIES(F) F (xnnpack)
+#else
+#define OPTIONAL_FAMILIES(F)
+#endif
+
 /* Each is a table in a file of kernels/ or onednn/, in the order in which they are asked. */
 /* clang-format off */
 #define FAMILIES(F)                                                                                \
   F (int8_conv) F (int8_matmul) F (qlinear) F (qlinear_concat) F (qlinear_pool) F (quantize)       \
-  F (winograd) F (columns) F (float_conv) F (float_matmul) F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (dnn_pool) F (pool) F (index_pool)     \
+  F (winograd) F (columns) OPTIONAL_FAMILIES (F) F (float_conv) F (float_matmul) F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (dnn_pool) F (pool) F (index_pool)     \
   F (global_pool) F (dnn_batchnorm) F (channels) F (softmax) F (dnn_concat) F (dnn_resize)         \
   F (dnn_transpose) F (dnn_slice) F (dnn_binary) F (lrn) F (group_norm) F (normalize) F (concat)   \
   F (resize) F (chain) F (unary) F (binary) F (constant) F (reshape) F (cast) F (gather)           \

@@ -199,7 +199,8 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   plan->winograd = options->winograd;
   plan->products = options->products;
   plan->packed = packed;
-  plan->channels_last = cpu_conv_prefers_channels_last (model);
+  plan->xnnpack = options->xnnpack;
+  plan->channels_last = options->xnnpack || cpu_conv_prefers_channels_last (model);
   plan->steps = g_ptr_array_new_with_free_func (step_free);
   plan->tensors = g_ptr_array_new_with_free_func (cpu_tensor_free);
   plan->buffers = g_ptr_array_new_with_free_func (cpu_buffer_free);

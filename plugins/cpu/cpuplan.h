@@ -77,6 +77,7 @@ typedef struct {
   CpuWinogradLimits winograd;
   AxonDType products; /* that products of floats may be computed in: f32, or f16 or bf16, for which
                          there are kernels then */
+  gboolean xnnpack;   /* its kernels are asked before our own: xnnpack/ */
 } CpuPlanOptions;
 
 struct _CpuPlan {
@@ -95,6 +96,7 @@ struct _CpuPlan {
   CpuWinogradLimits winograd; /* bytes: that are left */
   AxonDType products;         /* see CpuPlanOptions */
   gboolean channels_last;     /* convolutions of floats: see kernels/convchoice.c */
+  gboolean xnnpack;           /* see CpuPlanOptions */
   CpuPacked *packed;          /* nullable; while building */
   GStrv disabled; /* families of kernels that are left out, while building, as the next */
   const AxonNode *node;

@@ -7,6 +7,9 @@
 #include "onednn/cpudnn.h"
 #include "kernels/extensionconfig.h"
 #include "passes/cpupasses.h"
+#ifdef AXON_XNNPACK
+#include "xnnpack/cpuxnnpack.h"
+#endif
 
 #include <axon/axon-cpu.h>
 
@@ -130,6 +133,12 @@ dup_extensions (AxonCpuPlugin *self)
   return extensions;
 }
 
+#ifdef AXON_XNNPACK
+#define choose_xnnpack cpu_xnnpack_is_wanted
+#else
+#define choose_xnnpack(plugin, config) FALSE
+#endif
+
 /* @transformed: after the common passes; @model has the ports. */
 static AxonCompiledModel *
 make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed, const AxonConfig *config,
@@ -138,7 +147,7 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed, const 
   CpuThreads threads;
   guint streams = choose_threads (config, &threads);
   CpuPlanOptions options = { threads.threads, choose_winograd (config),
-                             choose_products (plugin, config) };
+                             choose_products (plugin, config), choose_xnnpack (plugin, config) };
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
   g_autoptr (AxonExecutor) executor = axon_config_get_bool (config, "EXCLUSIVE_ASYNC_REQUESTS")
                                           ? axon_executor_manager_get ("CPU", 1)

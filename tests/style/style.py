@@ -14,7 +14,8 @@ ROOMS = [(folder, int(floor), libraries.split(), int(y)) for folder, floor, libr
     r'<g data-room="([\w/]+)" data-floor="(\d+)" data-libraries="([^"]*)">\n<rect x="\d+" y="(\d+)"', open(HOUSE, encoding="utf-8").read())]
 ROOM = {folder[4:]: floor for folder, floor, _, _ in ROOMS if folder.startswith("lib/")}
 # Libraries whose headers stand in no folder of their own; GLib's own and GStreamer's, which the folders tell, are not drawn.
-LIBRARY_OF = {"xxhash.h": "xxhash", "sysprof-capture.h": "sysprof", "cairo.h": "cairo", "cairo-svg.h": "cairo", "mosquitto.h": "mosquitto"}
+LIBRARY_OF = {"xxhash.h": "xxhash", "sysprof-capture.h": "sysprof", "cairo.h": "cairo", "cairo-svg.h": "cairo", "mosquitto.h": "mosquitto",
+              "xnnpack.h": "xnnpack", "pthreadpool.h": "xnnpack"}
 NOT_DRAWN = {"glib", "gio", "gmodule", "gst", "axon", "math", "sys", "linux", "arpa", "netinet", "asm"}
 PUBLIC = "lib/include"
 # The rooms of public headers that have no source of the same name.
@@ -136,6 +137,8 @@ def check_outside(path):
             problems.append(f"{path}:{number}: elements include <axon/axon.h> only")
         if re.match(r"oneapi/", name) and not path.startswith(os.path.join("plugins", "cpu", "onednn")):
             problems.append(f"{path}:{number}: oneDNN's header belongs in plugins/cpu/onednn")
+        if name in ("xnnpack.h", "pthreadpool.h") and not path.startswith(os.path.join("plugins", "cpu", "xnnpack")):
+            problems.append(f"{path}:{number}: XNNPACK's header belongs in plugins/cpu/xnnpack")
         if re.match(r"CL/", name) and path != os.path.join("plugins", "gpu", "gpucl.h"):
             problems.append(f"{path}:{number}: OpenCL's header belongs in plugins/gpu/gpucl.h")
     # HETERO is what a user writes to be given nnquery's affinities.

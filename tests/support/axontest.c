@@ -191,13 +191,21 @@ test_device (void)
   return device ? device : "CPU";
 }
 
+static GVariant *
+test_config (void)
+{
+  const gchar *config = g_getenv ("AXON_TEST_CONFIG");
+  return config ? g_variant_new_parsed (config) : NULL;
+}
+
 gchar *
 test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance)
 {
   GVariant *plain = g_variant_new_parsed ("{'DISABLE_TRANSFORMATIONS': <'YES'>}");
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonTensor) reference = test_try_run (model, "TEMPLATE", plain, x, &error);
-  g_autoptr (AxonTensor) got = error ? NULL : test_try_run (model, test_device (), NULL, x, &error);
+  g_autoptr (AxonTensor) got =
+      error ? NULL : test_try_run (model, test_device (), test_config (), x, &error);
   gdouble largest = 1;
   if (error != NULL)
     return g_strdup_printf ("%s: %s", reference ? test_device () : "TEMPLATE", error->message);

@@ -46,8 +46,8 @@ guint test_cancel_until_it_ends (AxonInferRequest *request);
 /* The device under test: what AXON_TEST_DEVICE says, or CPU. */
 const gchar *test_device (void);
 
-/* It against TEMPLATE without passes; the difference relative to the largest magnitude, at
- * least 1. NaN agrees with NaN. */
+/* It, with the properties that AXON_TEST_CONFIG says (a{sv}), against TEMPLATE without passes; the
+ * difference relative to the largest magnitude, at least 1. NaN agrees with NaN. */
 gchar *test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance); /* NULL: none */
 void test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance);
 gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);

@@ -33,6 +33,10 @@ def exported(library):
     return {name for name in names if name[0] not in "_."}  # those are of the toolchain
 
 
+OPENMP = {"GOMP_barrier", "GOMP_parallel", "omp_get_max_threads", "omp_get_num_threads", "omp_get_thread_num", "omp_in_parallel"}
+TILES = {f"pthreadpool_parallelize_{n}d_tile_2d{suffix}" for n in (2, 3, 4) for suffix in ("", "_with_uarch")}
+POOL = TILES | {"pthreadpool_get_threads_count", "pthreadpool_parallelize_1d_tile_1d", "pthreadpool_parallelize_2d"}
+
 # What a library exports, said as a sentence and as names.
 KINDS = {
     "axon": ("the library exports what its headers declare",
@@ -42,8 +46,9 @@ KINDS = {
                 {n for n in declared("lib/include/axon") if n.startswith("onnx")}),
     "device": ("a device exports its entry point and nothing else", {"axon_plugin_entry"}),
     "cpu": ("device CPU exports its entry point, and what oneDNN asks of OpenMP",
-            {"axon_plugin_entry", "GOMP_barrier", "GOMP_parallel", "omp_get_max_threads", "omp_get_num_threads",
-             "omp_get_thread_num", "omp_in_parallel"}),
+            OPENMP | {"axon_plugin_entry"}),
+    "cpu-xnnpack": ("device CPU exports its entry point, and what oneDNN asks of OpenMP, XNNPACK of pthreadpool",
+                    OPENMP | POOL | {"axon_plugin_entry"}),
     "extension": ("an extension exports its entry point and nothing else", {"axon_extension_entry"}),
     "elements": ("the elements export their descriptor and nothing else",
                  {"gst_plugin_nn_get_desc", "gst_plugin_nn_register"}),

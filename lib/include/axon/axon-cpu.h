@@ -113,6 +113,17 @@
 #define AXON_CPU_WINOGRAD_MEMORY "CPU_WINOGRAD_MEMORY"
 
 /**
+ * AXON_CPU_XNNPACK:
+ *
+ * A property of builds with `-Dxnnpack=enabled`: whether XNNPACK computes the convolutions of
+ * floats and their products with constant matrices that it can; the others are computed as ever. It
+ * chooses its instructions itself, whatever `CPU_ISA` says. `NO` by default.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_XNNPACK "CPU_XNNPACK"
+
+/**
  * AXON_CPU_PEAKS:
  *
  * A metric: what the processors can do at most at the level of instructions in use, each as

@@ -54,6 +54,10 @@ void cpu_half_weights_pack (const CpuConv *conv, gfloat *packed, const CpuFloatC
  * repeated (0: none is), as the kernels read it. */
 void cpu_float_array_pack (const CpuConv *conv, const gfloat *from, gint period, gfloat *to);
 
+/* MatMul or Gemm of floats with one constant matrix for all rows, and a row of bias (input 2) or
+ * none, as a convolution of one row of pixels by 1x1. FALSE: it is another one. */
+gboolean cpu_float_product_init (CpuConv *conv, CpuFloatWeights *weights, const AxonNode *node);
+
 /* Builds a matrix product whose @conv says its rows, with the bias (input 2) and all that was fused
  * into @node. FALSE: something else was. */
 gboolean cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,

@@ -75,23 +75,32 @@ set_geometry (CpuConv *c, gint rows, gint inner, gint columns)
                   .y_frame = (gsize)rows * (gsize)columns };
 }
 
-static gboolean
-build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+gboolean
+cpu_float_product_init (CpuConv *conv, CpuFloatWeights *weights, const AxonNode *node)
 {
   const AxonShape *a = &node->inputs[0]->type.shape, *b = &node->inputs[1]->type.shape;
   gboolean transposed = axon_node_is (node, "Gemm") && axon_node_get_int (node, "transB") != 0;
-  CpuFloatWeights weights = { .tap = 1 };
   gint inner, columns;
-  CpuConv conv;
-  if (!is_ready (node) || !(is_ours (a) || cpu_conv_takes_halves (plan, node)))
+  if (!is_ready (node))
     return FALSE;
   inner = (gint)a->dims[a->rank - 1];
   columns = (gint)b->dims[b->rank - (transposed ? 2 : 1)];
-  set_geometry (&conv, (gint)product_of (a, a->rank - 1), inner, columns);
-  weights.data = axon_tensor_get_data (cpu_node_constant (node, 1));
-  weights.in = transposed ? 1 : (gsize)columns;
-  weights.out = transposed ? (gsize)inner : 1;
-  return cpu_float_product_build (plan, node, &conv, &weights);
+  set_geometry (conv, (gint)product_of (a, a->rank - 1), inner, columns);
+  *weights = (CpuFloatWeights){ .data = axon_tensor_get_data (cpu_node_constant (node, 1)),
+                                .in = transposed ? 1 : (gsize)columns,
+                                .out = transposed ? (gsize)inner : 1,
+                                .tap = 1 };
+  return TRUE;
+}
+
+static gboolean
+build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  CpuFloatWeights weights;
+  CpuConv conv;
+  return cpu_float_product_init (&conv, &weights, node) &&
+         (is_ours (&node->inputs[0]->type.shape) || cpu_conv_takes_halves (plan, node)) &&
+         cpu_float_product_build (plan, node, &conv, &weights);
 }
 
 const CpuKernel cpu_float_matmul_kernels[] = {
