@@ -14,6 +14,9 @@
 #include "../onednn/cpudnn.h"
 
 #include <axon/axon-cpu.h>
+
+#include "config.h"
+#include <glib/gi18n-lib.h>
 #include <math.h>
 #include <xnnpack.h>
 
@@ -176,10 +179,10 @@ set_error (GError **error, const CpuStep *step, const CpuInstance *instance, enu
   const AxonProfilingInfo *info =
       &g_array_index (instance->plan->info, AxonProfilingInfo, step->index);
   if (status == xnn_status_out_of_memory)
-    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, "%s \"%s\": out of memory in XNNPACK",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("%s \"%s\": out of memory in XNNPACK"),
                  info->node_type, info->node_name);
   else
-    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "%s \"%s\": XNNPACK answers %d",
+    g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, _ ("%s \"%s\": XNNPACK answers %d"),
                  info->node_type, info->node_name, status);
 }
 
