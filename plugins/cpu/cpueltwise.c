@@ -62,8 +62,12 @@ gboolean
 cpu_eltwise_args (const AxonNode *node, gfloat *alpha, gfloat *beta)
 {
   gfloat args[2] = { 0 };
-  if (axon_node_is (node, "Clip"))
-    return axon_match_clip (node, alpha, beta);
+  if (axon_node_is (node, "Clip")) {
+    if (!axon_match_clip (node, alpha, beta))
+      return FALSE;
+    *alpha = MIN (*alpha, *beta); /* the upper bound is applied last, and oneDNN wants an order */
+    return TRUE;
+  }
   float_args (node, args);
   *alpha = args[0];
   *beta = args[1];

@@ -235,6 +235,34 @@ clip_agrees_with_and_without_bounds (void)
   }
 }
 
+/* By itself, and behind what it is fused with. */
+static void
+bounds_in_the_wrong_order_clip_to_the_upper_one (void)
+{
+  AxonShape scalar = { 0 }, xs = AXON_SHAPE (1, 16, 9, 8), dense = AXON_SHAPE (24, 16, 3, 3),
+            depthwise = AXON_SHAPE (16, 1, 3, 3), matrix = AXON_SHAPE (8, 20);
+  const gfloat lo = 0.5f, hi = 0.25f;
+  for (guint i = 0; i < 4; i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *y = test_model_input (&t, "x", AXON_DTYPE_F32, &xs);
+    AxonNode *n = NULL;
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) x = test_random (&xs, 4);
+    if (i == 1 || i == 2)
+      n = test_model_node (&t, "Conv", 2, y,
+                           test_model_random (&t, i == 1 ? &dense : &depthwise, 5));
+    else if (i == 3)
+      n = test_model_node (&t, "MatMul", 2, y, test_model_random (&t, &matrix, 5));
+    if (i == 2)
+      axon_node_set_int (n, "group", 16);
+    n = test_model_node (&t, "Clip", 3, n ? n->outputs[0] : y,
+                         test_model_constant (&t, &scalar, &lo),
+                         test_model_constant (&t, &scalar, &hi));
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, x, 0);
+  }
+}
+
 /* Behind a convolution, whose result may lie in blocks of channels: what fills them stays 0. */
 static void
 activations_of_any_number_of_channels_agree (gconstpointer op)
@@ -341,6 +369,7 @@ main (int argc, char **argv)
   ADD (questions_about_numbers_agree);
   ADD (remainders_agree);
   ADD (clip_agrees_with_and_without_bounds);
+  ADD (bounds_in_the_wrong_order_clip_to_the_upper_one);
   ADD_EACH (behind, activations_of_any_number_of_channels_agree);
   ADD_EACH (pairs, pair_kernels_agree_with_every_broadcast);
   ADD (where_agrees_with_every_broadcast);
