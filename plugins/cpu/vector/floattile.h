@@ -5,8 +5,11 @@
 
 #include "level.h"
 
-/* Pixels of a tile by its vectors of output channels: together they fill the registers. */
-#if CPU_REGISTERS == 32
+/* Pixels of a tile by its vectors of output channels: together they fill the registers. Where a
+ * product takes an element of a vector, those of all pixels are in registers, too. */
+#if defined(CPU_NEON) && CPU_REGISTERS == 32
+static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 10, 7, 6 };
+#elif CPU_REGISTERS == 32
 static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 12, 8, 6 };
 #else
 static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
@@ -15,6 +18,34 @@ static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
 /* Floats of what memory gives at once. */
 #define CPU_LINE (64 / sizeof (gfloat))
 
+#if defined(CPU_NEON)
+#define CPU_BY_ELEMENT TRUE
+#else
+#define CPU_BY_ELEMENT FALSE
+#endif
+
+/* CPU_LANES elements of each of @nr pixels, read at once. */
+CPU_INLINE void
+float_add_vectors (VF32 c[][CPU_FLOAT_PIXELS], const gfloat *q, gsize step, const gfloat *w,
+                   const gfloat *ahead, gint mr, gint nr)
+{
+  VF32 b[CPU_FLOAT_PIXELS];
+#pragma GCC unroll 12
+  for (gint j = 0; j < nr; j++)
+    b[j] = *(const VF32 *)(q + (gsize)j * step);
+#pragma GCC unroll 4
+  for (gint k = 0; k < CPU_LANES; k++, w += mr * CPU_LANES) {
+    __builtin_prefetch (ahead + (gsize)k * CPU_LINE, 0, 2);
+#pragma GCC unroll 4
+    for (gint i = 0; i < mr; i++) {
+      VF32 x = *(const VF32 *)(w + i * CPU_LANES);
+#pragma GCC unroll 12
+      for (gint j = 0; j < nr; j++)
+        c[i][j] += x * b[j][k];
+    }
+  }
+}
+
 /* Adds @n elements of each of @nr pixels, @step elements apart, times their weights for @mr vectors
  * of channels. @ahead: weights that come next, of
  * which a line is fetched with each element. */
@@ -22,6 +53,11 @@ CPU_INLINE void
 float_add_products (VF32 c[][CPU_FLOAT_PIXELS], const gfloat *q, gsize step, const gfloat *w,
                     gint n, const gfloat *ahead, gint mr, gint nr)
 {
+  for (; CPU_BY_ELEMENT && n >= CPU_LANES; n -= CPU_LANES, q += CPU_LANES) {
+    float_add_vectors (c, q, step, w, ahead, mr, nr);
+    w += mr * CPU_LANES * CPU_LANES;
+    ahead += CPU_LANES * CPU_LINE;
+  }
   for (; n > 0; n--, q++, w += mr * CPU_LANES, ahead += CPU_LINE) {
     VF32 x[CPU_FLOAT_VECTORS];
     __builtin_prefetch (ahead, 0, 2);
