@@ -32,12 +32,21 @@ def pads(factory):
         yield f"```text\n{formats}\n```\n"
 
 
+def nicks(spec):
+    """By value. PyGObject before 3.50 makes a type of the class, then it is the class itself."""
+    known = getattr(spec.enum_class, "__enum_values__", None)
+    if known is not None:
+        return {int(v): v.value_nick for v in known.values()}
+    found = (GObject.enum_get_value(spec.enum_class, v) for v in range(spec.enum_class.minimum, spec.enum_class.maximum + 1))
+    return {v.value: v.value_nick for v in found if v}
+
+
 def default(spec):
     value = getattr(spec, "default_value", None)  # boxed types have none
     if value is None:
         return ""
     if spec.value_type.is_a(GObject.TYPE_ENUM):
-        return value.value_nick
+        return nicks(spec)[int(value)]
     if spec.value_type == GObject.TYPE_BOOLEAN:
         return "true" if value else "false"
     return f"{value:.4g}" if isinstance(value, float) else value
@@ -45,7 +54,7 @@ def default(spec):
 
 def kind(spec):
     if spec.value_type.is_a(GObject.TYPE_ENUM):
-        return ", ".join(f"`{v.value_nick}`" for v in spec.enum_class.__enum_values__.values())
+        return ", ".join(f"`{nick}`" for nick in nicks(spec).values())
     if hasattr(spec, "minimum"):
         return "{:.4g} to {:.4g}".format(spec.minimum, spec.maximum) if isinstance(spec.maximum, float) \
             else f"{spec.minimum} to {spec.maximum}"
