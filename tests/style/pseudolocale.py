@@ -121,6 +121,14 @@ def test_errors(folder):
         check(f"the error of {name}", [] if OPEN in error or ERROR_OF_GLIB.search(error) else [error.strip() or f"nothing is said: {out}"])
 
 
+def values_of(enum_class, get_value):
+    """PyGObject before 3.50 makes a type of the class, then it is the class itself."""
+    known = getattr(enum_class, "__enum_values__", None)
+    if known is not None:
+        return known.values()
+    return filter(None, (get_value(enum_class, v) for v in range(enum_class.minimum, enum_class.maximum + 1)))
+
+
 def texts_of_elements():
     """Runs in a process that has the language from its start. What an element is in one sentence is not among them:
     GStreamer's registry keeps it, whatever language the next process has."""
@@ -139,7 +147,8 @@ def texts_of_elements():
                 continue
             yield f"{name}.{spec.name}", spec.blurb
             if spec.value_type.is_a(GObject.TYPE_ENUM) and spec.value_type.name.startswith("GstNn"):
-                yield from ((f"{name}.{spec.name}={v.value_nick}", v.value_name) for v in spec.enum_class.__enum_values__.values())
+                yield from ((f"{name}.{spec.name}={v.value_nick}", v.value_name)
+                            for v in values_of(spec.enum_class, GObject.enum_get_value))
 
 
 def test_elements():
