@@ -100,7 +100,7 @@ def rates():
         local = 'DEVICE_PROPERTIES_CPU={"INFERENCE_NUM_THREADS": <"1">}'
 
         def rate(device, *config):
-            return lambda: [ours(MODEL, device, *config, how=("-t", SECONDS))["fps"]]
+            return lambda: [ours(MODEL, device, *config, how=("-t", SECONDS, "--nireq", "16"))["fps"]]
 
         results = in_rounds({"CPU, one thread": rate("CPU", "INFERENCE_NUM_THREADS=1"),
                              "a server": rate("REMOTE", f"URL={one}", "REMOTE_MODEL=m"),
