@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Conv of floats to few output channels, as the last one of networks that make pictures has them:
- * ../vector/floatcolumns.c. */
+/* Conv and ConvTranspose of floats to few output channels, as the last one of networks that make
+ * pictures or maps has them: ../vector/floatcolumns.c. */
 #include "convparts.h"
 #include "convshape.h"
 #include "floatconv-private.h"
@@ -12,18 +12,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows of the result that have the same taps: of a transposed convolution every n-th one. */
+typedef struct {
+  CpuFloatColumns columns;
+  gsize origin; /* element of the output where it begins */
+  gint *rows;   /* of the filter: [row of the result][tap] */
+  gfloat *weights;
+} Layer;
+
 typedef struct {
   const CpuFloatConvKernels *kernels;
-  CpuFloatColumns columns;
+  Layer *layers;
+  guint n_layers;
+  CpuColumnPhase *phases;
+  gint n_phases;
+  gint n_parts; /* of all layers */
   CpuFloatPosts posts;
-  gfloat *weights, *bias; /* in one piece of memory, which begins with the weights */
+  gfloat *bias;  /* a vector, then zeros for the products */
+  gsize scratch; /* bytes of a thread */
 } Columns;
 
 static void
 columns_free (gpointer data)
 {
   Columns *self = data;
-  free (self->weights);
+  for (guint i = 0; i < self->n_layers; i++) {
+    free (self->layers[i].weights);
+    g_free (self->layers[i].rows);
+  }
+  g_free (self->layers);
+  g_free (self->phases);
+  g_free (self->bias);
   g_free (self);
 }
 
@@ -38,10 +57,18 @@ static void
 run_part (gpointer data, gint64 index)
 {
   const Run *r = data;
-  const CpuFloatColumns *c = &r->plan->columns;
-  CpuConvPart part = cpu_conv_get_part (&c->conv, (gint)index);
-  r->plan->kernels->columns (c, &r->run, &part,
-                             r->scratch + (gsize)cpu_parallel_thread () * c->conv.scratch);
+  const Layer *layer = r->plan->layers;
+  CpuFloatConvRun run = r->run;
+  gint i = (gint)index, n;
+  CpuConvPart part;
+  for (; i >= (n = cpu_conv_count_parts (&layer->columns.conv)); layer++)
+    i -= n;
+  part = cpu_conv_get_part (&layer->columns.conv, i);
+  run.y += layer->origin;
+  run.residual = run.residual ? run.residual + layer->origin : NULL;
+  run.weights = layer->weights;
+  r->plan->kernels->columns (&layer->columns, &run, &part,
+                             r->scratch + (gsize)cpu_parallel_thread () * r->plan->scratch);
 }
 
 static void
@@ -52,12 +79,11 @@ run_columns (const CpuStep *step, const CpuInstance *instance)
               .run = { .x = cpu_tensor_data (instance, step->in[0]),
                        .residual = step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
                        .y = cpu_tensor_data (instance, step->out[0]),
-                       .weights = p->weights,
                        .bias = p->bias,
                        .before = p->posts.before,
                        .after = p->posts.after },
               .scratch = cpu_tensor_data (instance, step->out[1]) };
-  cpu_parallel (cpu_conv_count_parts (&p->columns.conv), run_part, &run);
+  cpu_parallel (p->n_parts, run_part, &run);
 }
 
 /* Vectors of products a pixel of the result takes: of two kinds of kernel, and what they cost
@@ -66,98 +92,261 @@ run_columns (const CpuStep *step, const CpuInstance *instance)
 #define OF_LAYOUT 2 /* of a vector of the source that lies in blocks */
 #define GAIN 0.75   /* that is worth it */
 
+/* @taps: that a pixel of the result has in each dimension, and @wide: columns of the source for one
+ * of the result */
 static gboolean
-is_faster (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
+is_faster (CpuPlan *plan, const AxonNode *node, const CpuConv *c, const gdouble taps[2],
+           gdouble wide, gint lanes)
 {
-  gdouble run = (gdouble)c->channels * c->kernel_h, wide = (gdouble)c->in_w / c->out_w;
-  gdouble definition = run * c->kernel_w * cpu_ceil_div (c->out_channels, lanes);
+  gdouble run = c->channels * taps[0];
+  gdouble definition = run * taps[1] * cpu_ceil_div (c->out_channels, lanes);
   gdouble columns =
-      run * wide * cpu_ceil_div (c->out_channels * c->kernel_w, lanes) + OF_SUM * (c->kernel_w + 1);
+      run * wide * cpu_ceil_div (c->out_channels * c->kernel_w, lanes) + OF_SUM * (taps[1] + 1);
   const CpuTensor *x = cpu_plan_input (plan, node, 0);
   if (x->md != NULL && cpu_md_get_block (x->md, x->dtype, &x->shape) > 0)
     columns += OF_LAYOUT * wide * cpu_ceil_div (c->channels, lanes) * c->in_h / c->out_h;
   return columns < GAIN * definition;
 }
 
-/* One row has no bands, and filters of one row would be taken for products. */
+/* One row has no bands. */
 static gboolean
 fits (const CpuConv *c, gint lanes)
 {
   return c->groups == 1 && !c->depthwise && c->out_channels < lanes && c->kernel_w > 1 &&
-         c->kernel_h > 1 && c->out_h > 1;
+         c->out_h > 1;
 }
 
-/* @from: [out][in][row][column]; as products have them: [column][out][in][row] (g_free);
- * NULL: there is no memory */
+/* As products have them: [row of the result][column][out][in][tap] (g_free); NULL: there is no
+ * memory. */
 static gfloat *
-turn_weights (const CpuFloatColumns *columns, const gfloat *from)
+turn_weights (const Layer *layer, const CpuFloatWeights *w)
 {
-  const CpuConv *c = &columns->conv;
-  gsize run = (gsize)(c->channels * c->kernel_h), out = (gsize)c->out_channels;
-  gsize columns_of_filter = (gsize)c->kernel_w;
-  gfloat *to = g_try_new0 (gfloat, (gsize)columns->products.out_channels * run);
-  if (to == NULL)
-    return NULL;
-  for (gsize o = 0; o < out; o++)
-    for (gsize i = 0; i < run; i++)
-      for (gsize k = 0; k < columns_of_filter; k++)
-        to[(k * out + o) * run + i] = *from++;
-  return to;
+  const CpuConv *c = &layer->columns.conv;
+  gsize run = (gsize)(c->channels * c->kernel_h);
+  gfloat *turned = g_try_new0 (gfloat, (gsize)layer->columns.products.out_channels * run);
+  gfloat *to = turned;
+  for (gint k = 0; turned != NULL && k < layer->columns.rows * c->kernel_w; k++)
+    for (gsize o = 0; o < (gsize)c->out_channels; o++)
+      for (gsize i = 0; i < (gsize)c->channels; i++)
+        for (gint r = 0; r < c->kernel_h; r++) {
+          gint row = layer->rows[k / c->kernel_w * c->kernel_h + r];
+          *to++ = w->data[o * w->out + i * w->in + (gsize)(row * c->kernel_w + k % c->kernel_w)];
+        }
+  return turned;
 }
 
 /* FALSE: there is no memory. */
 static gboolean
-pack (Columns *self, const AxonNode *node)
+pack_layer (const Columns *self, Layer *layer, const CpuFloatWeights *w)
 {
-  const CpuConv *c = &self->columns.conv, *p = &self->columns.products;
-  g_autofree gfloat *turned = turn_weights (&self->columns, cpu_float_constant (node, 1));
+  const CpuConv *c = &layer->columns.conv;
+  g_autofree gfloat *turned = turn_weights (layer, w);
   const CpuFloatWeights weights = {
     .data = turned, .out = (gsize)(c->channels * c->kernel_h), .in = (gsize)c->kernel_h, .tap = 1
   };
-  gsize n_bytes = cpu_float_weights_size (p);
-  gsize n_bias = (gsize)(self->kernels->lanes + p->padded) * sizeof (gfloat);
-  const gfloat *bias = cpu_float_constant (node, 2);
   gpointer memory = NULL;
-  if (turned == NULL || posix_memalign (&memory, 64, n_bytes + n_bias) != 0)
+  if (turned == NULL ||
+      posix_memalign (&memory, 64, cpu_float_weights_size (&layer->columns.products)) != 0)
     return FALSE;
-  self->weights = memory;
-  self->bias = self->weights + n_bytes / sizeof (gfloat);
-  cpu_float_weights_pack (p, &weights, self->kernels, self->weights);
-  memset (self->bias, 0, n_bias);
-  if (bias != NULL)
-    memcpy (self->bias, bias, (gsize)c->out_channels * sizeof *bias);
+  layer->weights = memory;
+  cpu_float_weights_pack (&layer->columns.products, &weights, self->kernels, layer->weights);
   return TRUE;
+}
+
+/* FALSE: there is no memory. */
+static gboolean
+pack (Columns *self, const AxonNode *node, const CpuFloatWeights *w)
+{
+  const CpuConv *first = &self->layers[0].columns.conv;
+  const gfloat *bias = cpu_float_constant (node, 2);
+  self->bias =
+      g_try_new0 (gfloat, (gsize)(self->kernels->lanes + self->layers[0].columns.products.padded));
+  if (self->bias != NULL && bias != NULL)
+    memcpy (self->bias, bias, (gsize)first->out_channels * sizeof *bias);
+  for (guint i = 0; i < self->n_layers; i++)
+    if (!pack_layer (self, &self->layers[i], w))
+      return FALSE;
+  return self->bias != NULL;
+}
+
+/* With as many layers and phases; NULL: something else follows. */
+static Columns *
+columns_new (const AxonNode *node, guint n_layers, gint n_phases)
+{
+  CpuFloatPosts posts;
+  Columns *self;
+  if (!cpu_float_posts_init (&posts, node) || posts.has_slopes)
+    return NULL;
+  self = g_new (Columns, 1);
+  *self = (Columns){ .kernels = &cpu_isa_get ()->vector->floats,
+                     .layers = g_new0 (Layer, n_layers),
+                     .n_layers = n_layers,
+                     .phases = g_new0 (CpuColumnPhase, n_phases),
+                     .n_phases = n_phases,
+                     .posts = posts };
+  return self;
+}
+
+/* Layers and phases are described. */
+static void
+add_step (CpuPlan *plan, const AxonNode *node, Columns *self, CpuTensor *x,
+          const CpuFloatWeights *w)
+{
+  const AxonValue *y = node->outputs[0];
+  CpuTensor *in[2] = { x, NULL }, *out[2];
+  g_autoptr (CpuMd) md = cpu_md_channels_last (y->type.dtype, &y->type.shape);
+  for (guint i = 0; i < self->n_layers; i++) {
+    CpuFloatColumns *c = &self->layers[i].columns;
+    c->phases = self->phases;
+    c->n_phases = self->n_phases;
+    c->rows = MAX (c->rows, 1);
+    cpu_float_columns_setup (c, self->kernels, plan->n_threads);
+    self->scratch = MAX (self->scratch, c->conv.scratch);
+    self->n_parts += cpu_conv_count_parts (&c->conv);
+  }
+  plan->lacks_memory |= !pack (self, node, w);
+  out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
+  out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
+  cpu_plan_add_step (plan, run_columns, self, columns_free, "own:columns", in,
+                     in[1] != NULL ? 2 : 1, out, 2);
 }
 
 static gboolean
 build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  const CpuFloatConvKernels *kernels = &cpu_isa_get ()->vector->floats;
-  const AxonValue *y = node->outputs[0];
-  CpuTensor *in[2] = { NULL, NULL }, *out[2];
-  g_autoptr (CpuMd) md = NULL;
-  CpuFloatPosts posts;
+  gint lanes = cpu_isa_get ()->vector->floats.lanes;
+  CpuFloatWeights weights = { 0 };
+  CpuTensor *x;
   Columns *self;
-  CpuConv conv;
+  CpuConv c;
   if (!cpu_float_conv_has_constants (node) ||
-      !cpu_conv_init (&conv, node, axon_tensor_get_shape (cpu_node_constant (node, 1))) ||
-      !fits (&conv, kernels->lanes) || !is_faster (plan, node, &conv, kernels->lanes) ||
-      !cpu_float_posts_init (&posts, node) || posts.has_slopes)
+      !cpu_conv_init (&c, node, axon_tensor_get_shape (cpu_node_constant (node, 1))) ||
+      !fits (&c, lanes) ||
+      !is_faster (plan, node, &c, (const gdouble[]){ c.kernel_h, c.kernel_w },
+                  (gdouble)c.in_w / c.out_w, lanes) ||
+      (self = columns_new (node, 1, 1)) == NULL)
     return FALSE;
-  self = g_new0 (Columns, 1);
-  *self = (Columns){ .kernels = kernels, .columns = { .conv = conv }, .posts = posts };
-  in[0] = cpu_conv_source (plan, node, 0, &self->columns.conv);
-  cpu_float_columns_setup (&self->columns, kernels, plan->n_threads);
-  plan->lacks_memory |= !pack (self, node);
-  md = cpu_md_channels_last (y->type.dtype, &y->type.shape);
-  out[0] = cpu_float_destination (plan, node, &posts, md, &in[1]);
-  out[1] = cpu_plan_scratch_bytes (plan, self->columns.conv.scratch * plan->n_threads + 64);
-  cpu_plan_add_step (plan, run_columns, self, columns_free, "own:columns", in,
-                     in[1] != NULL ? 2 : 1, out, 2);
+  weights.data = cpu_float_constant (node, 1);
+  weights.in = (gsize)(c.kernel_h * c.kernel_w);
+  weights.out = weights.in * (gsize)c.channels;
+  x = cpu_conv_source (plan, node, 0, &c);
+  self->layers[0].columns.conv = c;
+  self->layers[0].rows = g_new (gint, c.kernel_h);
+  for (gint r = 0; r < c.kernel_h; r++)
+    self->layers[0].rows[r] = r;
+  self->phases[0] = (CpuColumnPhase){ .taps = c.kernel_w,
+                                      .first = -c.pad_left,
+                                      .step = c.stride_w,
+                                      .dilation = c.dilation_w,
+                                      .stride = 1 };
+  add_step (plan, node, self, x, &weights);
+  return TRUE;
+}
+
+/* Every phase has taps. */
+static gboolean
+has_full_phases (const AxonWindow *w)
+{
+  return w->dilation[1] == 1 && w->dilation[2] == 1 && w->kernel[1] >= w->stride[1] &&
+         w->kernel[2] >= w->stride[2] && w->in[1] >= w->stride[1] && w->in[2] >= w->stride[2];
+}
+
+static void
+set_column_phase (CpuColumnPhase *phase, const CpuConv *whole, const AxonWindow *w, gint first)
+{
+  CpuConvPhase p = cpu_conv_get_phase (whole, w, 0, first);
+  gint kernel_w = (gint)w->kernel[2];
+  *phase = (CpuColumnPhase){ .taps = p.conv.kernel_w,
+                             .first = -p.conv.pad_left,
+                             .step = 1,
+                             .dilation = p.conv.dilation_w,
+                             .column = p.taps[0] % kernel_w,
+                             .stride = p.conv.kernel_w > 1 ? p.taps[1] - p.taps[0] : 0 };
+  g_free (p.taps);
+}
+
+/* All columns of some rows. */
+static void
+set_layer (Layer *layer, const CpuConv *whole, const AxonWindow *w, gint first)
+{
+  CpuConvPhase p = cpu_conv_get_phase (whole, w, first, 0);
+  CpuConv *c = &layer->columns.conv;
+  gint taps = p.conv.kernel_w, kernel_w = (gint)w->kernel[2];
+  *c = p.conv;
+  c->kernel_w = kernel_w;
+  c->out_w = (gint)w->in[2];
+  c->y_pixel = whole->y_pixel;
+  layer->origin = p.origin;
+  layer->rows = g_new (gint, c->kernel_h);
+  for (gint r = 0; r < c->kernel_h; r++)
+    layer->rows[r] = p.taps[r * taps] / kernel_w;
+  g_free (p.taps);
+}
+
+/* TRUE if all rows that a row of the source makes fit into the vectors of one, and no other row of
+ * the source adds to them. */
+static gboolean
+joins_rows (const CpuConv *c, const AxonWindow *w, gint lanes)
+{
+  gint row = c->kernel_w * c->out_channels;
+  return w->kernel[1] == w->stride[1] && w->pad[1] == 0 && w->in[1] == w->out[1] * w->stride[1] &&
+         cpu_ceil_div (row * c->kernel_h, lanes) == cpu_ceil_div (row, lanes);
+}
+
+static void
+join_rows (Layer *layer, const CpuConv *whole, const AxonWindow *w)
+{
+  gint n = (gint)w->stride[1];
+  set_layer (layer, whole, w, 0);
+  layer->columns.rows = n;
+  layer->columns.row_step = whole->y_row;
+  layer->rows = g_renew (gint, layer->rows, n);
+  for (gint i = 0; i < n; i++)
+    layer->rows[i] = i;
+}
+
+/* Weights [I, O/g, k...]. */
+static gboolean
+build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  gint lanes = cpu_isa_get ()->vector->floats.lanes;
+  CpuFloatWeights weights = { 0 };
+  gdouble taps[2];
+  gboolean joined;
+  AxonWindow w;
+  CpuTensor *x;
+  Columns *self;
+  CpuConv c;
+  if (!cpu_float_conv_has_constants (node) || !cpu_conv_init_transposed (&c, &w, node, 1) ||
+      !has_full_phases (&w))
+    return FALSE;
+  c.kernel_h = (gint)w.kernel[1];
+  c.kernel_w = (gint)w.kernel[2];
+  c.out_h = (gint)w.in[1];
+  taps[0] = (gdouble)c.kernel_h / (gdouble)w.stride[1];
+  taps[1] = (gdouble)c.kernel_w / (gdouble)w.stride[2];
+  if (!fits (&c, lanes) || !is_faster (plan, node, &c, taps, 1 / (gdouble)w.stride[2], lanes))
+    return FALSE;
+  joined = joins_rows (&c, &w, lanes);
+  self = columns_new (node, joined ? 1 : (guint)w.stride[1], (gint)w.stride[2]);
+  if (self == NULL)
+    return FALSE;
+  weights.data = cpu_float_constant (node, 1);
+  weights.out = (gsize)(c.kernel_h * c.kernel_w);
+  weights.in = weights.out * (gsize)c.out_channels;
+  x = cpu_conv_source (plan, node, 0, &c);
+  if (joined)
+    join_rows (&self->layers[0], &c, &w);
+  for (guint i = 0; !joined && i < self->n_layers; i++)
+    set_layer (&self->layers[i], &c, &w, (gint)i);
+  for (gint i = 0; i < self->n_phases; i++)
+    set_column_phase (&self->phases[i], &c, &w, i);
+  add_step (plan, node, self, x, &weights);
   return TRUE;
 }
 
 const CpuKernel cpu_columns_kernels[] = {
   { .name = "Conv", .impl = "own:columns", .build = build_conv },
+  { .name = "ConvTranspose", .impl = "own:columns", .build = build_transposed },
   { 0 },
 };

@@ -11,7 +11,8 @@
 typedef struct {
   const gfloat *data;
   gsize out, in, tap;
-  gsize period;           /* output channel o is that of o % period; 0: o */
+  gsize period, again;    /* output channel o is that of o % period, again * (o / period) elements
+                             further; period 0: o */
   gsize per_group, group; /* each per_group output channels: group elements further; 0: none */
   const gint *taps; /* which tap of the model stands at [row * kernel_w + column], -1: none; NULL:
                        the same */
@@ -29,7 +30,8 @@ typedef struct {
  * its pixels are not side by side. */
 gint cpu_float_conv_widen (CpuConv *wide, const CpuConv *conv, const CpuFloatConvKernels *kernels);
 
-/* Fills what CpuConv leaves to it. */
+/* Fills what CpuConv leaves to it. @conv is flat (cpu_conv_flatten ()), unless its rows shall stay.
+ */
 void cpu_float_conv_setup (CpuConv *conv, const CpuFloatConvKernels *kernels, guint threads);
 
 /* Makes one group of as many as fill a vector, where @conv, not set up yet, has groups of so few

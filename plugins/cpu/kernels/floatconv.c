@@ -159,9 +159,10 @@ pack_layer (FloatConv *self, CpuFloatLayer *layer, const CpuFloatWeights *weight
 static void
 pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
 {
-  self->bias = pack_array (self, node, 2, &self->layers[0].conv, 0);
+  gint period = (gint)weights->period;
+  self->bias = pack_array (self, node, 2, &self->layers[0].conv, period);
   if (self->posts.has_slopes)
-    self->slopes = pack_array (self, node, CPU_CONV_SLOPES, &self->layers[0].conv, 0);
+    self->slopes = pack_array (self, node, CPU_CONV_SLOPES, &self->layers[0].conv, period);
   for (guint i = 0; i < self->n_layers; i++) {
     CpuFloatLayer *layer = &self->layers[i];
     pack_layer (self, layer, &weights[i]);
@@ -175,6 +176,7 @@ setup (FloatConv *self, guint threads)
 {
   for (guint i = 0; i < self->n_layers; i++) {
     CpuConv *c = &self->layers[i].conv;
+    cpu_conv_flatten (c);
     cpu_float_conv_setup (c, self->kernels, threads);
     self->layers[i].pixels = cpu_float_conv_widen (&self->layers[i].wide, c, self->kernels);
     self->scratch = MAX (self->scratch, c->scratch);
@@ -276,13 +278,24 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   return TRUE;
 }
 
+/* How many pixels side by side each pixel of the source makes, to which no other one adds: their
+ * channels are computed as those of one. */
+static gint
+count_joined (const CpuConv *whole, const AxonWindow *w)
+{
+  gboolean alone = w->kernel[2] == w->stride[2] && w->dilation[2] == 1 && w->pad[2] == 0 &&
+                   w->in[2] == w->out[2] * w->stride[2];
+  return alone && whole->groups == 1 && !whole->depthwise ? (gint)w->kernel[2] : 1;
+}
+
 static void
 add_phases (FloatConv *self, const AxonNode *node, const CpuConv *whole, const AxonWindow *window,
             const CpuFloatWeights *all, guint threads)
 {
   g_autofree CpuFloatWeights *weights = NULL;
-  gint rows, columns;
+  gint rows, columns, joined = count_joined (whole, window);
   cpu_conv_count_phases (window, &rows, &columns);
+  columns = joined > 1 ? 1 : columns;
   self->n_layers = (guint)(rows * columns);
   self->layers = g_new0 (CpuFloatLayer, self->n_layers);
   weights = g_new (CpuFloatWeights, self->n_layers);
@@ -292,6 +305,11 @@ add_phases (FloatConv *self, const AxonNode *node, const CpuConv *whole, const A
     self->layers[i].origin = phase.origin;
     weights[i] = *all;
     weights[i].taps = phase.taps;
+    if (joined > 1) {
+      weights[i].period = (gsize)whole->out_channels;
+      weights[i].again = 1;
+      self->layers[i].conv.out_channels *= joined;
+    }
   }
   setup (self, threads);
   pack (self, node, weights);

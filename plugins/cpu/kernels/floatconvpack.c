@@ -115,7 +115,6 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
     setup_spread (c, k, threads);
     return;
   }
-  cpu_conv_flatten (c);
   c->n_taps = planes * (by_rows ? c->kernel_h : c->kernel_h * c->kernel_w);
   c->tap_size = c->channels / planes * (by_rows ? c->kernel_w : 1);
   c->direct = c->depthwise || (!k->is_half && cpu_conv_reads_inside (c));
@@ -161,7 +160,7 @@ cpu_float_columns_setup (CpuFloatColumns *self, const CpuFloatConvKernels *k, gu
   p->kernel_w = p->stride_w = p->dilation_w = 1;
   p->pad_left = 0;
   p->out_w = c->in_w;
-  p->out_channels = cpu_ceil_div (c->out_channels * c->kernel_w, k->lanes) * k->lanes;
+  p->out_channels = cpu_ceil_div (self->rows * c->out_channels * c->kernel_w, k->lanes) * k->lanes;
   p->y_pixel = (gsize)p->out_channels;
   p->y_row = (gsize)p->out_w * p->y_pixel;
   row = p->y_row * sizeof (gfloat);
@@ -209,9 +208,11 @@ pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, g
   gint taps = c->kernel_h * c->kernel_w, inputs = inputs_of (c);
   gsize next_tap = step * (gsize)(c->x_plane > 0 ? 1 : inputs);
   gsize next_input = step * (gsize)(c->x_plane > 0 ? taps : 1);
+  gsize period = w->period ? o / w->period : 0;
   const gfloat *channel;
-  o = w->period ? o % w->period : o;
-  channel = w->data + o * w->out + (w->per_group ? o / w->per_group * w->group : 0);
+  o -= period * w->period;
+  channel =
+      w->data + period * w->again + o * w->out + (w->per_group ? o / w->per_group * w->group : 0);
   for (gint t = 0; t < taps; t++, to += next_tap) {
     gint tap = w->taps ? w->taps[t] : t;
     const gfloat *from = channel + (gsize)MAX (tap, 0) * w->tap;

@@ -6,36 +6,41 @@
  * is the sum of what the pixels below the filter have for their columns. */
 #include "floatfinish.h"
 
-/* The result at @x: those columns that are within the source. */
+/* A pixel of the phase whose first tap is at @at: those taps that are within the source. */
 static VF32
-sum_some (const CpuConv *c, const gfloat *products, gsize pixel, VF32 sum, gint x)
+sum_inside (const CpuConv *c, const CpuColumnPhase *p, const gfloat *products, gsize pixel,
+            VF32 sum, gint at)
 {
-  for (gint k = 0; k < c->kernel_w; k++) {
-    gint at = x * c->stride_w - c->pad_left + k * c->dilation_w;
+  for (gint t = 0, k = p->column; t < p->taps; t++, k += p->stride, at += p->dilation)
     if (at >= 0 && at < c->in_w)
       sum += vector_load (products + (gsize)at * pixel + k * c->out_channels);
-  }
+  return sum;
+}
+
+CPU_INLINE VF32
+sum_pixel (const CpuConv *c, const CpuColumnPhase *p, const gfloat *products, gsize pixel, VF32 sum,
+           gint at)
+{
+  gssize tap = p->dilation * (gssize)pixel + p->stride * c->out_channels;
+  if (at < 0 || at + (p->taps - 1) * p->dilation >= c->in_w)
+    return sum_inside (c, p, products, pixel, sum, at);
+  products += (gsize)at * pixel + p->column * c->out_channels;
+  for (gint t = 0; t < p->taps; t++, products += tap)
+    sum += vector_load (products);
   return sum;
 }
 
 /* Pixels lie @out_channels apart: each overwrites what the one before had in excess. */
 static void
-sum_row (const CpuConv *c, const gfloat *products, gsize pixel, VF32 bias, gfloat *sums)
+sum_row (const CpuFloatColumns *columns, const gfloat *products, VF32 bias, gfloat *sums)
 {
-  gint reach = (c->kernel_w - 1) * c->dilation_w, out = c->out_channels;
-  gsize column = (gsize)c->dilation_w * pixel + (gsize)out;
-  for (gint x = 0; x < c->out_w; x++) {
-    gint first = x * c->stride_w - c->pad_left;
-    VF32 sum = bias;
-    if (first >= 0 && first + reach < c->in_w) {
-      const gfloat *p = products + (gsize)first * pixel;
-      for (gint k = 0; k < c->kernel_w; k++, p += column)
-        sum += vector_load (p);
-    } else {
-      sum = sum_some (c, products, pixel, sum, x);
+  const CpuConv *c = &columns->conv;
+  const gsize pixel = columns->products.y_pixel;
+  for (gint x = 0, q = 0; x < c->out_w; q++)
+    for (gint i = 0; i < columns->n_phases && x < c->out_w; i++, x++, sums += c->out_channels) {
+      const CpuColumnPhase *p = &columns->phases[i];
+      vector_store (sums, sum_pixel (c, p, products, pixel, bias, p->first + q * p->step));
     }
-    vector_store (sums + (gsize)x * (gsize)out, sum);
-  }
 }
 
 static void
@@ -65,9 +70,12 @@ CPU_NAME (cpu_float_columns) (const CpuFloatColumns *columns, const CpuFloatConv
                                   .bias = run->bias + CPU_LANES };
   p.pad_top -= part->y0 * c->stride_h;
   CPU_NAME (cpu_float_dense) (&p, &of_products, &band, scratch);
-  for (gint y = part->y0; y < part->y1; y++, products += p.y_row) {
-    sum_row (c, products, p.y_pixel, vector_load (run->bias), sums);
-    finish_row (run, sums, c->out_w * c->out_channels,
-                (gsize)part->frame * c->y_frame + (gsize)y * c->y_row);
-  }
+  for (gint y = part->y0; y < part->y1; y++, products += p.y_row)
+    for (gint i = 0; i < columns->rows; i++) {
+      sum_row (columns, products + i * c->kernel_w * c->out_channels, vector_load (run->bias),
+               sums);
+      finish_row (run, sums, c->out_w * c->out_channels,
+                  (gsize)part->frame * c->y_frame + (gsize)y * c->y_row +
+                      (gsize)i * columns->row_step);
+    }
 }

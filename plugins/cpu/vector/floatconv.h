@@ -30,12 +30,25 @@ typedef struct {
   CpuFloatWide wide;
 } CpuFloatConvRun;
 
+/* Every n-th column of the result (of a transposed convolution; else all), by what it is the sum
+ * of: what some pixels of the source have for some columns of the filter. */
+typedef struct {
+  gint taps;
+  gint first, step; /* columns of the source: the first tap of the first pixel, and of the next */
+  gint dilation;    /* from one tap to the next */
+  gint column, stride; /* of the filter: that of the first tap, and from one to the next */
+} CpuColumnPhase;
+
 /* A convolution of few output channels: those of all columns of its filter are the channels of
  * @products, by filters that are one column wide, and are added where the columns meet. */
 typedef struct {
   CpuConv conv;
   CpuConv products; /* as wide as the source; its parts are those of all */
-  gsize heads[2];   /* where products, and a row of sums, begin in a thread's scratch */
+  const CpuColumnPhase *phases;
+  gint n_phases;
+  gint rows;      /* of the result, side by side in the channels of the products, and */
+  gsize row_step; /* elements from one of them to the next */
+  gsize heads[2]; /* where products, and a row of sums, begin in a thread's scratch */
 } CpuFloatColumns;
 
 /* @run: weights of the products; a vector of @conv's bias, then zeros, the products' own. */

@@ -7,7 +7,10 @@
 
 #define VECTORS CPU_FLOAT_STRIP
 #define PIXELS 6
-#define BLOCK 24 /* pixels, for all channels, then the next ones */
+#define BLOCK 24 /* pixels of a row, for all channels, then the next ones */
+#define NEAR                                                                                       \
+  24576 /* bytes of the source that rows of a block meet, which the first cache keeps              \
+         */
 
 /* The taps that some pixels have: how far from tap 0, 0 each reads, and where its weights are. */
 typedef struct {
@@ -60,31 +63,54 @@ sum_last_pixel (gfloat *out, const gfloat *x, const Taps *taps, const gfloat *w,
   memcpy (out, s, (gsize)mr * CPU_VECTOR);
 }
 
-/* A run of pixels that have the same taps. */
+/* Pixels that have the same taps: runs of @n of them, one run for each row. */
+typedef struct {
+  gint n, rows;
+  gsize step;         /* elements of the source from one to the next */
+  gsize x_row, y_row; /* elements from one run to the next */
+} Pixels;
+
 CPU_INLINE void
-sum_run (CpuFloatOut out, const gfloat *x, gsize step, const Taps *taps, const gfloat *w,
+sum_run (CpuFloatOut *out, const gfloat *x, gsize step, const Taps *taps, const gfloat *w,
          const gfloat *bias, gint n, gint mr)
 {
-  for (; n >= PIXELS; n -= PIXELS, x += PIXELS * step, out.y += PIXELS * out.pixel)
-    sum_pixels (&out, x, step, taps, w, bias, mr, PIXELS);
-  for (; n >= 2; n -= 2, x += 2 * step, out.y += 2 * out.pixel)
-    sum_pixels (&out, x, step, taps, w, bias, mr, 2);
+  for (; n >= PIXELS; n -= PIXELS, x += PIXELS * step, out->y += PIXELS * out->pixel)
+    sum_pixels (out, x, step, taps, w, bias, mr, PIXELS);
+  if (n >= 3) {
+    sum_pixels (out, x, step, taps, w, bias, mr, 3);
+    n -= 3, x += 3 * step, out->y += 3 * out->pixel;
+  }
+  if (n >= 2) {
+    sum_pixels (out, x, step, taps, w, bias, mr, 2);
+    n -= 2, x += 2 * step, out->y += 2 * out->pixel;
+  }
   if (n > 0)
-    sum_pixels (&out, x, step, taps, w, bias, mr, 1);
+    sum_pixels (out, x, step, taps, w, bias, mr, 1);
+}
+
+CPU_INLINE void
+sum_rows (const CpuFloatOut *first, const gfloat *x, const Pixels *p, const Taps *taps,
+          const gfloat *w, const gfloat *bias, gint mr)
+{
+  CpuFloatOut out = *first;
+  for (gint i = 0; i < p->rows; i++) {
+    out.y = first->y + (gsize)i * p->y_row;
+    sum_run (&out, x + (gsize)i * p->x_row, p->step, taps, w, bias, p->n, mr);
+  }
 }
 
 static void __attribute__ ((noinline))
-sum_one_vector (CpuFloatOut out, const gfloat *x, gsize step, const Taps *taps, const gfloat *w,
-                const gfloat *bias, gint n)
+sum_one_vector (const CpuFloatOut *out, const gfloat *x, const Pixels *p, const Taps *taps,
+                const gfloat *w, const gfloat *bias)
 {
-  sum_run (out, x, step, taps, w, bias, n, 1);
+  sum_rows (out, x, p, taps, w, bias, 1);
 }
 
 static void __attribute__ ((noinline))
-sum_two_vectors (CpuFloatOut out, const gfloat *x, gsize step, const Taps *taps, const gfloat *w,
-                 const gfloat *bias, gint n)
+sum_two_vectors (const CpuFloatOut *out, const gfloat *x, const Pixels *p, const Taps *taps,
+                 const gfloat *w, const gfloat *bias)
 {
-  sum_run (out, x, step, taps, w, bias, n, 2);
+  sum_rows (out, x, p, taps, w, bias, 2);
 }
 
 /* The taps of an output place that meet one of @in places; @from: what tap 0 meets. */
@@ -118,45 +144,67 @@ reaches_beyond (const Strip *s, const gfloat *from, gsize step, gint n, const Ta
          from + (gssize)(n - 1) * (gssize)step + taps->offsets[taps->n - 1] + vectors > s->end;
 }
 
-/* Some pixels, @reaches: one that reaches beyond the source's memory. */
 static void
-run_tile (Strip *s, const gfloat *from, gsize step, gint n, const Taps *taps, gsize at,
+sum_vectors (const Strip *s, const CpuFloatOut *out, const gfloat *from, const Pixels *p,
+             const Taps *taps)
+{
+  if (s->tile.mr == 2)
+    sum_two_vectors (out, from, p, taps, s->w, s->bias);
+  else
+    sum_one_vector (out, from, p, taps, s->w, s->bias);
+}
+
+/* Some pixels of a row by way of the stack; @reaches: one that reaches beyond the source's memory.
+ */
+static void
+run_tile (Strip *s, const gfloat *from, const Pixels *p, const Taps *taps, gsize at,
           gboolean reaches)
 {
   gfloat sums[VECTORS * PIXELS * CPU_LANES] __attribute__ ((aligned (64)));
-  gboolean at_once = s->is_plain && !reaches;
-  CpuFloatOut out = at_once ? float_out_plain (&s->tile, at)
-                            : float_out_to (sums, (gsize)(s->tile.mr * CPU_LANES));
-  s->tile.nr = n;
+  CpuFloatOut out = float_out_to (sums, (gsize)(s->tile.mr * CPU_LANES));
+  s->tile.nr = p->n;
   if (reaches)
     sum_last_pixel (sums, from, taps, s->w, s->bias, s->tile.mr, s->tile.channels);
-  else if (s->tile.mr == 2)
-    sum_two_vectors (out, from, step, taps, s->w, s->bias, n);
   else
-    sum_one_vector (out, from, step, taps, s->w, s->bias, n);
-  if (!at_once)
-    float_finish (&s->tile, sums, at);
+    sum_vectors (s, &out, from, p, taps);
+  float_finish (&s->tile, sums, at);
 }
 
-/* @n pixels (wide ones) from @y, @x on, side by side or one below the other, all with the same
- * taps. */
 static void
-run_pixels (Strip *s, gint y, gint x, gint n, gboolean down, const Taps *taps)
+run_row (Strip *s, const gfloat *from, const Pixels *p, const Taps *taps, gsize at)
+{
+  Pixels some = { .rows = 1, .step = p->step };
+  for (gint n = p->n; n > 0; n -= some.n) {
+    gboolean reaches;
+    some.n = MIN (n, PIXELS);
+    reaches = reaches_beyond (s, from, p->step, some.n, taps);
+    some.n = reaches ? 1 : some.n;
+    run_tile (s, from, &some, taps, at, reaches);
+    from += (gsize)some.n * p->step;
+    at += (gsize)some.n * s->tile.pixel;
+  }
+}
+
+/* @n pixels (wide ones) of @rows rows from @y, @x on, side by side or one below the other, all with
+ * the same taps. */
+static void
+run_pixels (Strip *s, gint y, gint rows, gint x, gint n, gboolean down, const Taps *taps)
 {
   const CpuConv *c = s->conv;
   const gfloat *from = s->x + (gssize)(y * c->stride_h - c->pad_top) * (gssize)c->x_row +
                        (gssize)(x * c->stride_w - c->pad_left) * (gssize)c->x_pixel;
-  gsize step =
-      down ? (gsize)c->stride_h * c->x_row : (gsize)(c->stride_w * s->wide.pixels) * c->x_pixel;
   gsize at = s->y + (gsize)y * c->y_row + (gsize)x * c->y_pixel;
+  Pixels p = { n, rows, (gsize)(c->stride_w * s->wide.pixels) * c->x_pixel,
+               (gsize)c->stride_h * c->x_row, c->y_row };
   s->tile.pixel = down ? c->y_row : (gsize)s->wide.pixels * c->y_pixel;
-  for (gint m; n > 0; n -= m, from += (gsize)m * step, at += (gsize)m * s->tile.pixel) {
-    gboolean reaches;
-    m = s->is_plain ? n : MIN (n, PIXELS);
-    reaches = reaches_beyond (s, from, step, m, taps);
-    m = reaches ? 1 : m;
-    run_tile (s, from, step, m, taps, at, reaches);
+  p.step = down ? p.x_row : p.step;
+  if (s->is_plain && !reaches_beyond (s, from + (gsize)(rows - 1) * p.x_row, p.step, n, taps)) {
+    CpuFloatOut out = float_out_plain (&s->tile, at);
+    sum_vectors (s, &out, from, &p, taps);
+    return;
   }
+  for (gint i = 0; i < rows; i++, from += p.x_row, at += p.y_row)
+    run_row (s, from, &p, taps, at);
 }
 
 static void
@@ -187,31 +235,46 @@ set_panel (Strip *s, const CpuConvPart *part, gint panel)
   s->bias = s->wide.bias + first;
 }
 
+/* @n pixels, side by side or one below the other, of @rows rows, of panels @p to @end. */
+static void
+run_panels (Strip *s, const CpuConvPart *part, gint p, gint end, gint y, gint rows, gint x, gint n,
+            gboolean down, const Taps *taps)
+{
+  for (; n > 0 && p < end; p++) {
+    set_panel (s, part, p);
+    run_pixels (s, y, rows, x, n, down, taps);
+  }
+}
+
 /* Of the channels of the part. */
 static void
-run_block (Strip *s, const CpuConvPart *part, gint y, gint x, gint n, gboolean down,
+run_block (Strip *s, const CpuConvPart *part, gint y, gint rows, gint x, gint n, gboolean down,
            const Taps *taps)
 {
   const CpuFloatConvRun *run = s->tile.run;
   s->wide = (CpuFloatWide){ s->conv, 1, run->weights, run->bias, run->slopes };
-  for (gint p = part->panel0; n > 0 && p < part->panel1; p++) {
-    set_panel (s, part, p);
-    run_pixels (s, y, x, n, down, taps);
-  }
+  run_panels (s, part, part->panel0, part->panel1, y, rows, x, n, down, taps);
 }
 
-/* A row's pixels, wide ones as far as they go: then a part has all channels. */
+/* Pixels of some rows, wide ones as far as they go: then a part has all channels. */
 static void
-run_row (Strip *s, const CpuConvPart *part, gint y, gint x, gint n, const Taps *taps)
+run_inner (Strip *s, const CpuConvPart *part, gint y, gint rows, gint x, gint n, const Taps *taps)
 {
   const CpuFloatWide *wide = &s->tile.run->wide;
   gint some = wide->conv ? n / wide->pixels : 0;
   s->wide = *wide;
-  for (gint p = 0; some > 0 && p < wide->conv->n_panels; p++) {
-    set_panel (s, part, p);
-    run_pixels (s, y, x, some, FALSE, taps);
-  }
-  run_block (s, part, y, x + some * wide->pixels, n - some * wide->pixels, FALSE, taps);
+  if (some > 0)
+    run_panels (s, part, 0, wide->conv->n_panels, y, rows, x, some, FALSE, taps);
+  run_block (s, part, y, rows, x + some * wide->pixels, n - some * wide->pixels, FALSE, taps);
+}
+
+/* Rows of a block that one panel computes before the next one: those whose source stays near. */
+static gint
+count_rows (const CpuConv *c)
+{
+  gsize columns = (gsize)((MIN (BLOCK, c->out_w) - 1) * c->stride_w + c->kernel_w);
+  gsize near = NEAR / (columns * VECTORS * CPU_VECTOR);
+  return near > (gsize)c->kernel_h ? (gint)(near - (gsize)c->kernel_h) / c->stride_h + 1 : 1;
 }
 
 /* Rows @y0 to @y1, which all meet the same rows of the filter: columns at the edges from top to
@@ -220,6 +283,7 @@ static void
 run_rows (Strip *s, const CpuConvPart *part, gint y0, gint y1, Taps *taps)
 {
   const CpuConv *c = s->conv;
+  const gint rows = count_rows (c);
   clip_taps (y0 * c->stride_h - c->pad_top, c->kernel_h, c->dilation_h, c->in_h, &taps->y0,
              &taps->y1);
   for (gint x = part->x0; x < part->x1;) {
@@ -229,11 +293,11 @@ run_rows (Strip *s, const CpuConvPart *part, gint y0, gint y1, Taps *taps)
                &taps->x1);
     list_taps (c, taps);
     if (!inner)
-      run_block (s, part, y0, x, y1 - y0, TRUE, taps);
+      run_block (s, part, y0, 1, x, y1 - y0, TRUE, taps);
     else
-      for (gint y = y0; y < y1; y++)
+      for (gint y = y0; y < y1; y += rows)
         for (gint at = x; at < end; at += BLOCK)
-          run_row (s, part, y, at, MIN (BLOCK, end - at), taps);
+          run_inner (s, part, y, MIN (rows, y1 - y), at, MIN (BLOCK, end - at), taps);
     x = end;
   }
 }
