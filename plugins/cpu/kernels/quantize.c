@@ -202,6 +202,8 @@ find_range (const Plan *p, const gfloat *x, Range *ranges)
   return all;
 }
 
+#define SHORT 256 /* elements of a row that are read twice: fewer are laid out without gaps */
+
 /* @user: the scale, the zero point */
 typedef struct {
   Run run;
@@ -249,7 +251,7 @@ build_dynamic (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error
   md = cpu_rows_result (x, AXON_DTYPE_U8, &x->shape);
   for (guint i = 0; i < node->n_outputs; i++)
     out[i] = node->outputs[i] ? cpu_plan_output (plan, node, i, i == 0 ? md : NULL) : NULL;
-  if (!set_rows (p, node, x, out[0])) {
+  if (!set_rows (p, node, x, out[0]) || (p->rows.n < SHORT && p->rows.rows > 1)) {
     x = cpu_rows_convert (plan, node, 0, out[0]);
     set_rows (p, node, x, out[0]);
   }
