@@ -141,7 +141,8 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   CpuConv conv;
   if (!cpu_float_conv_has_constants (node) ||
       !cpu_conv_init (&conv, node, axon_tensor_get_shape (cpu_node_constant (node, 1))) ||
-      !fits (&conv, kernels->lanes) || !is_faster (plan, node, &conv, kernels->lanes) ||
+      !fits (&conv, kernels->lanes) ||
+      (plan->choice != CPU_COLUMNS && !is_faster (plan, node, &conv, kernels->lanes)) ||
       !cpu_float_posts_init (&posts, node) || posts.has_slopes)
     return FALSE;
   self = g_new0 (Columns, 1);
