@@ -16,9 +16,11 @@
 #define LIMIT (20 * G_TIME_SPAN_SECOND)
 /* Two plans run in turn, so that both meet the same neighbours on the machine. The least counts. */
 #define ENOUGH (100 * G_TIME_SPAN_MILLISECOND)
+#define ENOUGH_AT_LAST (300 * G_TIME_SPAN_MILLISECOND)
 #define LEAST_TURNS 3
 #define MOST_TURNS 40
-#define MARGIN 0.97 /* of what the rule's kernel takes */
+#define MARGIN 0.97      /* of what the rule's kernel takes */
+#define LAST_MARGIN 0.99 /* of what the rule's plan takes */
 
 #define SKIPPED G_MAXUINT
 
@@ -140,11 +142,13 @@ is_over (const Tune *t)
   return g_cancellable_is_cancelled (t->call->cancellable) || g_get_monotonic_time () > t->end;
 }
 
+/* Of one thread that of the processor, which others who use the machine are no part of. */
 static gdouble
-clock_now (void)
+clock_now (const Tune *t)
 {
   struct timespec now;
-  clock_gettime (CLOCK_MONOTONIC, &now);
+  clock_gettime (t->context->options.n_threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC,
+                 &now);
   return (gdouble)now.tv_sec * 1e6 + (gdouble)now.tv_nsec / 1e3;
 }
 
@@ -161,9 +165,9 @@ run_once (const Tune *t, Runner *r)
       continue;
     if (is_over (t))
       return FALSE;
-    begin = clock_now ();
+    begin = clock_now (t);
     step->run (step, r->instance);
-    r->now[r->nodes[i]] += clock_now () - begin;
+    r->now[r->nodes[i]] += clock_now (t) - begin;
     g_clear_error (&r->instance->failure);
   }
   for (guint i = 0; i < n; i++) {
@@ -184,9 +188,9 @@ forget (const Tune *t, Runner *r)
 
 /* FALSE: there was no time for it. */
 static gboolean
-run_in_turn (const Tune *t, Runner *a, Runner *b)
+run_in_turn (const Tune *t, Runner *a, Runner *b, gint64 enough)
 {
-  gint64 end = g_get_monotonic_time () + ENOUGH;
+  gint64 end = g_get_monotonic_time () + enough;
   guint n = 0;
   forget (t, a);
   forget (t, b);
@@ -245,7 +249,7 @@ try_choice (Tune *t, Runner *base, CpuChoice choice, guint first)
   note_every_second (t, first, choice);
   other = runner_new (t);
   note_every_second (t, first, CPU_BY_RULE);
-  if (other == NULL || !is_tried (t, base, other, first) || !run_in_turn (t, base, other))
+  if (other == NULL || !is_tried (t, base, other, first) || !run_in_turn (t, base, other, ENOUGH))
     return;
   for (guint k = first; k < t->open->len; k += 2) {
     gdouble before, gain = -excess (t, base, other, k, &before);
@@ -262,7 +266,8 @@ static Runner *
 choose_faster (Tune *t, Runner *base, gdouble margin)
 {
   g_autoptr (Runner) other = is_over (t) ? NULL : runner_new (t);
-  if (other == NULL || !run_in_turn (t, base, other) || other->total >= margin * base->total)
+  if (other == NULL || !run_in_turn (t, base, other, ENOUGH_AT_LAST) ||
+      other->total >= margin * base->total)
     return NULL;
   g_debug ("%s: %.0f us instead of %.0f", axon_model_get_name (t->model), other->total,
            base->total);
@@ -296,7 +301,7 @@ choose_kernels (Tune *t, Runner *base)
   for (guint k = 0; k < t->open->len; k++)
     cpu_choice_note (open_node (t, k), t->best[k]);
   t->end = t->context->tuning->begin + LIMIT;
-  other = choose_faster (t, base, 1);
+  other = choose_faster (t, base, LAST_MARGIN);
   for (guint k = 0; other == NULL && k < t->open->len; k++)
     cpu_choice_note (open_node (t, k), CPU_BY_RULE);
   return other ? other : base;
