@@ -418,6 +418,35 @@ a_step_that_fails_on_noise_is_no_failure (void)
   g_assert_cmpfloat (test_largest_difference (expected, got), <, TOLERANCE);
 }
 
+static gboolean
+compiles_within (AxonModel *model, guint mebibytes, gboolean tuned)
+{
+  g_autofree gchar *config =
+      g_strdup_printf ("{'MAX_MEMORY': <%u>, '" AXON_CPU_TUNE_KERNELS "': <%s>}", mebibytes,
+                       tuned ? "true" : "false");
+  g_autoptr (AxonCompiledModel) compiled =
+      axon_core_compile_model (axon_core_get_default (), model, "CPU",
+                               g_variant_new_parsed (config), NULL, NULL, NULL, NULL);
+  return compiled != NULL;
+}
+
+/* Where there is no memory for two plans, there may be for one. */
+static void
+measuring_needs_no_memory_that_the_model_does_not (void)
+{
+  static const Shape wide = {
+    "", "Conv", { 4, { 1, 128, 9, 9 } }, { 4, { 128, 128, 3, 3 } }, 1, 1
+  };
+  g_autoptr (AxonModel) model = model_of (&wide, NULL);
+  gboolean first = compiles_within (model, 1, FALSE), last = FALSE;
+  for (guint i = 1; i <= 8; i++) {
+    last = compiles_within (model, i, FALSE);
+    g_assert_cmpint (compiles_within (model, i, TRUE), ==, last);
+  }
+  g_assert_false (first);
+  g_assert_true (last);
+}
+
 typedef struct {
   const gchar *name;
   GTestDataFunc func;
@@ -451,6 +480,8 @@ main (int argc, char **argv)
     { "/tuning/nothing_is_measured_unless_asked_for", nothing_is_measured_unless_asked_for },
     { "/tuning/a_graph_of_nothing_to_choose_is_not_measured",
       a_graph_of_nothing_to_choose_is_not_measured },
+    { "/tuning/measuring_needs_no_memory_that_the_model_does_not",
+      measuring_needs_no_memory_that_the_model_does_not },
     { "/tuning/a_step_that_fails_on_noise_is_no_failure",
       a_step_that_fails_on_noise_is_no_failure },
   };
