@@ -3,6 +3,7 @@
 
 #include "cpumodel.h"
 #include "cpusegments.h"
+#include "cputune.h"
 
 static gboolean
 has_static_shapes (const AxonModel *model)
@@ -11,6 +12,14 @@ has_static_shapes (const AxonModel *model)
     if (!cpu_node_is_static (g_ptr_array_index (model->nodes, i)))
       return FALSE;
   return TRUE;
+}
+
+static CpuPlan *
+make_plan (AxonModel *lowered, const CpuContext *context, const CpuCompile *call, GError **error)
+{
+  return context->tuning ? cpu_tune (lowered, context, call, error)
+                         : cpu_plan_new (lowered, context->extensions, &context->options,
+                                         context->packed, call, error);
 }
 
 CpuEntry *
@@ -24,8 +33,7 @@ cpu_entry_new (AxonModel *model, gboolean planned, const CpuContext *context,
   if (lowered == NULL)
     return NULL;
   if (planned || has_static_shapes (lowered))
-    plan = cpu_plan_new (lowered, context->extensions, &context->options, context->packed, call,
-                         error);
+    plan = make_plan (lowered, context, call, error);
   else
     segments = cpu_segments_new (model, context, call, error);
   if (plan == NULL && segments == NULL)

@@ -6,6 +6,7 @@
 #include "cpuplan.h"
 
 typedef struct _CpuSegments CpuSegments;
+typedef struct _CpuTuning CpuTuning; /* cputune.h */
 
 /* What everything that is made of one compiled model has in common. It outlives them. */
 typedef struct {
@@ -14,6 +15,7 @@ typedef struct {
   AxonPlanCache *tails; /* CpuEntry: see cputail.h */
   CpuPacked *packed;    /* nullable */
   guint depth;          /* tails around it */
+  CpuTuning *tuning;    /* nullable: kernels of plans are measured; while compiling */
 } CpuContext;
 
 typedef struct {

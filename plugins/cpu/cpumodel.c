@@ -2,9 +2,13 @@
 /* Compiled model of device CPU: a small cache of plans by concrete input shapes, and one instance
  * of a plan per stream. Locks are taken once per run, not per step. */
 #include "cpumodel.h"
+#include "cpuchoice.h"
 #include "cpuentry.h"
 #include "cpusegments.h"
 #include "cputhreads.h"
+#include "cputune.h"
+
+#include <axon/axon-cpu.h>
 
 /* Numbers and sizes of what networks find differ more than sizes of pictures do. */
 #define TAILS_PER_ENTRY 8
@@ -24,13 +28,15 @@ typedef AxonCompiledModelClass CpuModelClass;
 static GType cpu_model_get_type (void);
 G_DEFINE_TYPE (CpuModel, cpu_model, AXON_TYPE_COMPILED_MODEL)
 
+/* @tuning: nullable */
 static CpuEntry *
-get_entry (CpuModel *self, const AxonShape *shapes, const CpuCompile *call, GError **error)
+get_entry (CpuModel *self, const AxonShape *shapes, CpuTuning *tuning, const CpuCompile *call,
+           GError **error)
 {
   const CpuKey key = { NULL, shapes };
-  const CpuContext context = { .extensions = self->extensions,
-                               .options = self->options,
-                               .tails = self->tails };
+  const CpuContext context = {
+    .extensions = self->extensions, .options = self->options, .tails = self->tails, .tuning = tuning
+  };
   CpuEntry *entry = axon_plan_cache_find (self->entries, &key);
   if (entry != NULL)
     return entry;
@@ -103,7 +109,7 @@ cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_
   gboolean ok;
   cpu_threads_use (&self->threads);
   input_shapes (self, request, shapes);
-  entry = get_entry (self, shapes, &call, error);
+  entry = get_entry (self, shapes, NULL, &call, error);
   ok = entry == NULL ? FALSE
        : entry->plan ? run_plan (self, entry, request, error)
                      : run_segments (self, entry, request, error);
@@ -224,6 +230,7 @@ useful_threads (AxonModel *model, const CpuThreads *threads)
 typedef struct {
   CpuModel *self;
   const AxonShape *shapes;
+  CpuTuning *tuning;
   const CpuCompile *call;
   CpuEntry *entry;
   GError *error;
@@ -234,8 +241,41 @@ build_first (G_GNUC_UNUSED guint stream, gpointer user_data)
 {
   Build *b = user_data;
   cpu_threads_use (&b->self->threads);
-  b->entry = get_entry (b->self, b->shapes, b->call, &b->error);
+  b->entry = get_entry (b->self, b->shapes, b->tuning, b->call, &b->error);
   cpu_threads_release ();
+}
+
+/* On the stream's thread, which makes its workers for it. */
+static gboolean
+build_at_once (CpuModel *self, AxonExecutor *executor, const AxonShape *shapes, const gchar *place,
+               const CpuCompile *call, GError **error)
+{
+  CpuTuning tuning = { self->model, 0 };
+  Build b = { self, shapes, place ? &tuning : NULL, call, NULL, NULL };
+  axon_executor_run_and_wait (executor, build_first, &b);
+  if (b.entry == NULL) {
+    g_propagate_error (error, b.error);
+    return FALSE;
+  }
+  cpu_entry_unref (b.entry);
+  if (place != NULL)
+    axon_model_set_metadata (self->model, AXON_CPU_TUNE_KERNELS, place);
+  return TRUE;
+}
+
+/* Where kernels are about to be measured (g_free); NULL: they shall not be, or were, here. */
+static gchar *
+choose_place (CpuModel *self, AxonPlugin *plugin, const AxonConfig *config)
+{
+  gboolean wanted = axon_config_get_bool (config, AXON_CPU_TUNE_KERNELS);
+  g_autoptr (GVariant) name = NULL;
+  g_autofree gchar *processor = NULL, *place = NULL;
+  if (!wanted && axon_model_get_metadata (self->model, AXON_CPU_TUNE_KERNELS) == NULL)
+    return NULL;
+  name = axon_plugin_get_property (plugin, "FULL_DEVICE_NAME", NULL);
+  processor = g_utf8_make_valid (name ? g_variant_get_string (name, NULL) : "", -1);
+  place = cpu_choice_place (processor, self->options.n_threads);
+  return !cpu_choices_check (self->model, place) && wanted ? g_steal_pointer (&place) : NULL;
 }
 
 AxonCompiledModel *
@@ -247,6 +287,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   g_autoptr (AxonCompiledModel) compiled = g_object_new (cpu_model_get_type (), NULL);
   CpuModel *self = (CpuModel *)compiled;
   g_autofree AxonShape *shapes = g_new0 (AxonShape, transformed->inputs->len + 1);
+  g_autofree gchar *place = NULL;
   guint capacity = (guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY");
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
   self->model = g_object_ref (transformed);
@@ -260,16 +301,10 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   self->tails = axon_plan_cache_new (capacity * TAILS_PER_ENTRY, cpu_entry_fits, cpu_entry_ref,
                                      cpu_entry_unref);
   self->profile = axon_config_get_bool (config, "PERF_COUNT");
-  if (known_shapes (transformed, shapes)) {
-    /* On the stream's thread, which makes its workers for it. */
-    Build b = { self, shapes, call, NULL, NULL };
-    axon_executor_run_and_wait (executor, build_first, &b);
-    if (b.entry == NULL) {
-      g_propagate_error (error, b.error);
-      return NULL;
-    }
-    cpu_entry_unref (b.entry);
-  }
+  place = choose_place (self, plugin, config);
+  if (known_shapes (transformed, shapes) &&
+      !build_at_once (self, executor, shapes, place, call, error))
+    return NULL;
   if (call->progress != NULL)
     call->progress (1, "compiled", call->user_data);
   return g_steal_pointer (&compiled);

@@ -2,6 +2,7 @@
 /* Builds plans: kernel choice per node, liveness, arena. */
 #include "cpuplan.h"
 
+#include "cpuchoice.h"
 #include "cpuopenmp.h"
 #include "cputensors.h"
 #include "kernels/convchoice.h"
@@ -129,6 +130,25 @@ build_with_family (CpuPlan *plan, const AxonNode *node, const CpuKernel *rows, G
   return FALSE;
 }
 
+/* FALSE without error: no family takes the node, of those that plan->choice names. */
+static gboolean
+build_with_families (CpuPlan *plan, const AxonNode *node, GError **error)
+{
+  for (const CpuFamily *f = cpu_families; f->name != NULL; f++) {
+    GError *failure = NULL;
+    if (g_strv_contains ((const gchar *const *)plan->disabled, f->name) ||
+        !cpu_choice_names (plan->choice, f->name))
+      continue;
+    if (build_with_family (plan, node, f->rows, &failure))
+      return TRUE;
+    if (failure != NULL) {
+      g_propagate_error (error, failure);
+      return FALSE;
+    }
+  }
+  return FALSE;
+}
+
 static gboolean
 build_node (CpuPlan *plan, const AxonNode *node, GError **error)
 {
@@ -138,18 +158,15 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
   if (!cpu_plan_reserve (plan, node, error))
     return FALSE;
   built = cpu_build_extension (plan, node, &failure);
+  plan->choice = cpu_choice_of (node);
+  if (!built && failure == NULL && plan->choice != CPU_BY_RULE)
+    built = build_with_families (plan, node, &failure);
+  plan->choice = CPU_BY_RULE;
+  if (!built && failure == NULL)
+    built = build_with_families (plan, node, &failure);
   if (failure != NULL) {
     g_propagate_error (error, failure);
     return FALSE;
-  }
-  for (const CpuFamily *f = cpu_families; !built && f->name != NULL; f++) {
-    if (g_strv_contains ((const gchar *const *)plan->disabled, f->name))
-      continue;
-    built = build_with_family (plan, node, f->rows, &failure);
-    if (failure != NULL) {
-      g_propagate_error (error, failure);
-      return FALSE;
-    }
   }
   if (plan->lacks_memory) {
     g_autofree gchar *what = axon_node_describe (node);

@@ -80,6 +80,17 @@ typedef struct {
   gboolean xnnpack;   /* its kernels are asked before our own: xnnpack/ */
 } CpuPlanOptions;
 
+/* How a convolution or a product of floats is computed: cpuchoice.h. */
+typedef enum {
+  CPU_BY_RULE,
+  CPU_OWN,
+  CPU_COLUMNS,
+  CPU_WINOGRAD_2x2,
+  CPU_WINOGRAD_4x4,
+  CPU_ONEDNN,
+  CPU_N_CHOICES
+} CpuChoice;
+
 struct _CpuPlan {
   AxonModel *model;
   GPtrArray *extensions; /* AxonExtension */
@@ -100,6 +111,7 @@ struct _CpuPlan {
   CpuPacked *packed;          /* nullable; while building */
   GStrv disabled; /* families of kernels that are left out, while building, as the next */
   const AxonNode *node;
+  CpuChoice choice; /* of it; but for CPU_BY_RULE the builder that is asked sets its rule aside */
   const struct _CpuKernel *row;
 };
 

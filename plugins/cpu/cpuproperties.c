@@ -61,6 +61,8 @@ const AxonPropertySpec cpu_properties[] = {
         "be") },
   { AXON_CPU_WINOGRAD_MEMORY, AXON_PROPERTY_INT, AXON_RW, "512", 0, 1 << 20, NULL,
     N_ ("Mebibytes that the transformed weights of a plan may take; the others are as they were") },
+  { AXON_CPU_TUNE_KERNELS, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,
+    N_ ("Measure variants of kernels when compiling; the cache keeps which was fastest") },
 #ifdef AXON_XNNPACK
   { AXON_CPU_XNNPACK, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,
     N_ ("Convolutions and products of floats by XNNPACK, where it can compute them") },

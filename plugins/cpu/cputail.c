@@ -59,6 +59,7 @@ cpu_tail_new (AxonModel *model, const CpuContext *context)
   self->context = *context;
   self->context.packed = cpu_packed_new (model);
   self->context.depth++;
+  self->context.tuning = NULL; /* a frame waits for its plans */
   for (guint i = 0; i < model->values->len; i++)
     ((AxonValue *)g_ptr_array_index (model->values, i))->index = i;
   find_rows (self);

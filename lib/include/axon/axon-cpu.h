@@ -124,6 +124,43 @@
 #define AXON_CPU_XNNPACK "CPU_XNNPACK"
 
 /**
+ * AXON_CPU_TUNE_KERNELS:
+ *
+ * A property, YES or NO: when a model of known shapes is compiled, the kernels that can compute its
+ * convolutions and products of floats are measured on the threads that will run it, on inputs of
+ * noise, and the fastest is used where it is clearly faster than what the device's rules say. That
+ * takes up to twenty seconds, and what making some plans takes. Exports and cache entries keep what
+ * was found; it holds for this processor, level of instructions, oneDNN and number of threads, and
+ * elsewhere the rules decide, or what is measured there. `NO` by default.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_TUNE_KERNELS "CPU_TUNE_KERNELS"
+
+/**
+ * AXON_CPU_KERNEL:
+ *
+ * A note on a node, a convolution or product of floats with constant weights
+ * (axon_model_set_node_info()): which kernel shall compute it. `own`, `columns` (few output
+ * channels), `winograd-2x2`, `winograd-4x4`, `onednn`; one that cannot compute it, or another text,
+ * is as none. %AXON_CPU_TUNE_KERNELS writes such notes, and leaves nodes alone that have one.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_KERNEL "axon.cpu.kernel"
+
+/**
+ * AXON_CPU_LAYOUT:
+ *
+ * A note on any node of a graph: how its convolutions shall have their data where oneDNN would have
+ * `blocks` of channels (`CPU_ONEDNN_ISA` of less than AVX-512): so, or `channels-last`, and our own
+ * kernels compute them then. The first one counts.
+ *
+ * Since: 1.0
+ */
+#define AXON_CPU_LAYOUT "axon.cpu.layout"
+
+/**
  * AXON_CPU_PEAKS:
  *
  * A metric: what the processors can do at most at the level of instructions in use, each as

@@ -105,7 +105,7 @@ is_faster (CpuPlan *plan, const AxonNode *node, const CpuConv *c, const gdouble 
   const CpuTensor *x = cpu_plan_input (plan, node, 0);
   if (x->md != NULL && cpu_md_get_block (x->md, x->dtype, &x->shape) > 0)
     columns += OF_LAYOUT * wide * cpu_ceil_div (c->channels, lanes) * c->in_h / c->out_h;
-  return columns < GAIN * definition;
+  return plan->choice == CPU_COLUMNS || columns < GAIN * definition;
 }
 
 /* One row has no bands. */

@@ -12,6 +12,7 @@
  * end. */
 #include "convchoice.h"
 
+#include "../cpuchoice.h"
 #include "../cpueltwise.h"
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
@@ -113,8 +114,11 @@ gboolean
 cpu_conv_prefers_channels_last (const AxonModel *model)
 {
   gdouble all = 0, lost = 0;
+  gboolean chosen;
   if (cpu_dnn_is_channels_last () || !cpu_dnn_has_kernels ())
     return TRUE;
+  if (cpu_choice_of_layout (model, &chosen))
+    return chosen;
   for (guint i = 0; i < model->nodes->len; i++) {
     const AxonNode *node = g_ptr_array_index (model->nodes, i);
     if (!is_conv (node))
@@ -180,6 +184,8 @@ cpu_conv_takes_bf16 (const CpuPlan *plan, const AxonNode *node)
 gboolean
 cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
 {
+  if (plan->choice != CPU_BY_RULE)
+    return plan->choice == CPU_OWN;
   if (cpu_conv_takes_bf16 (plan, node))
     return FALSE;
   if (axon_node_is (node, "ConvTranspose") || (is_grouped (node) && !is_depthwise (node)))

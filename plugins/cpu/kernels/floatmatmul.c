@@ -99,7 +99,8 @@ build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   CpuFloatWeights weights;
   CpuConv conv;
   return cpu_float_product_init (&conv, &weights, node) &&
-         (is_ours (&node->inputs[0]->type.shape) || cpu_conv_takes_halves (plan, node)) &&
+         (plan->choice == CPU_OWN || is_ours (&node->inputs[0]->type.shape) ||
+          cpu_conv_takes_halves (plan, node)) &&
          cpu_float_product_build (plan, node, &conv, &weights);
 }
 

@@ -78,21 +78,30 @@ has_layout (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
          cpu_winograd_get_block (plan, node, c, lanes) > 0;
 }
 
+/* Pixels of a side that tiles have wherever there can be such, faster or not; 0: where they are. */
+static gint
+wanted_size (const CpuPlan *plan)
+{
+  return plan->choice == CPU_WINOGRAD_4x4   ? 4
+         : plan->choice == CPU_WINOGRAD_2x2 ? 2
+                                            : plan->winograd.all;
+}
+
 gint
 cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
 {
   const CpuWinogradLimits *limits = &plan->winograd;
+  gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes, all = wanted_size (plan);
   gdouble least =
-      limits->all > 0 ? G_MAXDOUBLE : cost_of_definition (c, cpu_conv_takes_halves (plan, node));
-  gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes;
+      all > 0 ? G_MAXDOUBLE : cost_of_definition (c, cpu_conv_takes_halves (plan, node));
   /* plans of tails are made while a frame waits */
   if (!limits->enabled || plan->packed != NULL || !fits (c) || cpu_conv_takes_bf16 (plan, node) ||
-      (limits->all == 0 && !has_layout (plan, node, c, lanes)))
+      (all == 0 && !has_layout (plan, node, c, lanes)))
     return 0;
   for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {
     const Transform *t = &transforms[i];
     gdouble cost = cost_of (c, t);
-    if (t->size > limits->most || (limits->all > 0 && t->size != limits->all) || cost >= least ||
+    if (t->size > limits->most || (all > 0 && t->size != all) || cost >= least ||
         cpu_winograd_weights_size (c->channels, c->out_channels, t->size, lanes) > limits->bytes)
       continue;
     least = cost;

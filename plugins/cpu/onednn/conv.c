@@ -222,6 +222,8 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
     call.pd = choose_bf16_pd (&c, node, bias != NULL, &fused, &has_sum);
   if (call.pd == NULL)
     call.pd = choose_float_pd (&c, node, bias != NULL, &fused, &has_sum);
+  if (plan->choice == CPU_ONEDNN) /* others are there */
+    call.pd = dnn_pd_if_fast (call.pd);
   if (call.pd == NULL)
     return FALSE;
   add_operands (plan, node, &c, axon_tensor_get_data (cpu_node_constant (node, 1)), bias, &call);

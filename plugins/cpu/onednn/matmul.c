@@ -149,7 +149,8 @@ build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   md_y = dnn_md_plain (AXON_DTYPE_F32, &m.y);
   attr = product_attr (&m, node);
   call.pd = dnn_pd_new_matmul (md_a, md_b, md_bias, md_y, attr);
-  if (axon_node_find_attr (node, "axon.posts") == NULL) /* which nobody else knows */
+  if (axon_node_find_attr (node, "axon.posts") == NULL || /* which nobody else knows */
+      plan->choice == CPU_ONEDNN)
     call.pd = dnn_pd_if_fast (call.pd);
   if (call.pd == NULL)
     return FALSE;
