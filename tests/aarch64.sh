@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Builds for aarch64 with Debian's cross compiler and runs the tests and the quickstart under qemu, as a processor of
 # each level of instructions: Cortex-A72 (NEON) and Cortex-A76 (dot products, half precision). Numbers are proved, not speed.
-# usage: tests/aarch64.sh [--brief] [--keep FOLDER]     exit status 77: this machine or its mirror cannot do it
+# usage: tests/aarch64.sh [--brief | --models] [--keep FOLDER]     exit status 77: this machine or its mirror cannot do it
 #
 # Debian's packages for arm64 are unpacked into a temporary folder, with apt's state in it, too: the host's packages and
 # architectures stay as they are. The kernel is told of qemu in namespaces of this script's own, which end with it.
-# --brief: kernels, operators and the quickstart. --keep: the folder is kept, and used again.
+# --brief: kernels, operators and the quickstart. --models: real models instead (those of $AXON_TEST_DATA), at each level,
+# and what runs their steps; the largest differences are printed. --keep: the folder is kept, and used again.
 set -u
 cd "$(dirname "$0")/.."
 . .ci/packages.sh
@@ -114,6 +115,16 @@ run_level() { # PROCESSOR LEVEL ARGUMENT...
     --timeout-multiplier 20 "$@"
 }
 
+# A run that takes milliseconds elsewhere takes seconds here.
+run_models() {
+  local failed=0
+  export AXON_TEST_MODEL_SECONDS=600
+  run_level cortex-a72 NEON --verbose implementations models-CPU decoded-CPU || failed=1
+  AXON_CPU_ISA=NEON_DOTPROD run_level cortex-a76 NEON_DOTPROD --verbose models-CPU decoded-CPU || failed=1
+  run_level cortex-a76 NEON_FP16 --verbose models-CPU decoded-CPU decoded-CPU-f16 || failed=1
+  return $failed
+}
+
 # The README's command, in a checkout of its own whose build is set up already.
 quickstart() {
   mkdir -p "$folder/checkout"
@@ -122,10 +133,11 @@ quickstart() {
   emulated "$folder/checkout/pipelines/quickstart.sh"
 }
 
-brief="" keep=""
+brief="" models="" keep=""
 while [ $# -gt 0 ]; do
   case $1 in
     --brief) brief=1 ;;
+    --models) models=1 ;;
     --keep) [ $# -gt 1 ] || usage; keep=$2; shift ;;
     *) usage ;;
   esac
@@ -159,6 +171,7 @@ mkdir -p "$folder/bin"
 ln -sfn "$root"/usr/bin/gst-*-1.0 "$folder/bin"
 step "build" cross_build "$folder/build" || exit 1
 emulated true || cannot "this kernel lets nobody register another architecture's programs (binfmt_misc)"
+[ -z "$models" ] || { run_models; exit; }
 status=0
 if [ -n "$brief" ]; then
   suites="--suite ops"

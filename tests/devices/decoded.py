@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Numbers alone can hide a wrong network: decoded results of the shared models, against the results
-that their README gives. usage: decoded.py AXON_RUN DEVICE DATA [KEY=VALUE]"""
+that their README gives. AXON_TEST_MODEL_SECONDS bounds what a run may take.
+usage: decoded.py AXON_RUN DEVICE DATA [KEY=VALUE]"""
 import json
 import os
 import subprocess
@@ -20,6 +21,7 @@ data = os.environ.get("AXON_TEST_DATA", data)
 if not os.path.isdir(os.path.join(data, "models")):
     print(f"no models in {data} (set AXON_TEST_DATA)")
     sys.exit(77)
+LIMIT = float(os.environ.get("AXON_TEST_MODEL_SECONDS", 0)) or None
 # Other families of networks have operators that device GPU refuses: with reasons, which other tests read.
 KINDS = ["models"] + (["families"] if device in ("CPU", "TEMPLATE") else [])
 COCO = [line.strip() for line in open(os.path.join(data, "models/labels/coco80.txt"))]
@@ -35,7 +37,7 @@ def outputs(name, data_set):
     with tempfile.TemporaryDirectory() as tmp:
         subprocess.run([run, "--device", device, *config, os.path.join(folder, "model.onnx"), "--input",
                         os.path.join(folder, data_set, "input_0.pb"), "--save", tmp], check=True,
-                       stdout=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, timeout=LIMIT)
         n = len(os.listdir(tmp))
         return [np.load(os.path.join(tmp, f"output_{i}.npy")).astype(np.float64) for i in range(n)]
 

@@ -288,6 +288,21 @@ blocks_of_pixels_become_channels_and_back (void)
   }
 }
 
+static void
+assert_no_reference_kernel (AxonModel *model)
+{
+  g_autoptr (AxonModel) runtime = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < runtime->nodes->len; i++)
+    g_assert_cmpstr (((AxonNode *)g_ptr_array_index (runtime->nodes, i))->exec_type, !=,
+                     "reference");
+}
+
 /* A slice is a view with gaps, which oneDNN's activations do not take as it is. */
 static void
 an_activation_of_a_slice_runs_no_reference_kernel (void)
@@ -301,17 +316,51 @@ an_activation_of_a_slice_runs_no_reference_kernel (void)
   AxonNode *slice = test_model_node (&t, "Slice", 4, in, start, end, start);
   AxonNode *sigmoid = test_model_node (&t, "Sigmoid", 1, slice->outputs[0]);
   g_autoptr (AxonModel) model = test_model_finish (&t, sigmoid->outputs[0]);
-  g_autoptr (AxonModel) runtime = NULL;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
-  for (guint i = 0; i < runtime->nodes->len; i++)
-    g_assert_cmpstr (((AxonNode *)g_ptr_array_index (runtime->nodes, i))->exec_type, !=,
-                     "reference");
+  assert_no_reference_kernel (model);
   test_compare_devices (model, x, TOLERANCE);
+}
+
+static void
+set_window (AxonNode *n, gint64 kernel, gint64 stride, gint64 dilation, gint64 pad, gint rank)
+{
+  const gint64 values[] = { kernel, stride, dilation, pad };
+  static const gchar *const names[] = { "kernel_shape", "strides", "dilations", "pads" };
+  for (guint a = 0; a < G_N_ELEMENTS (names); a++) {
+    gint64 all[] = { values[a], values[a], values[a], values[a], values[a], values[a] };
+    axon_node_set_ints (n, names[a], all, (guint)(rank - 2) * (a == 3 ? 2 : 1));
+  }
+}
+
+/* oneDNN has MaxPool of bytes for x86 only, and without dilation. */
+static void
+the_largest_of_bytes_in_a_window_runs_no_reference_kernel (void)
+{
+  static const struct {
+    AxonShape x;
+    gint64 kernel, stride, dilation, pad;
+  } pools[] = {
+    { { 4, { 1, 24, 13, 11 } }, 3, 2, 1, 1 }, { { 4, { 2, 17, 9, 12 } }, 2, 1, 3, 1 },
+    { { 4, { 1, 1, 16, 16 } }, 5, 1, 1, 2 },  { { 3, { 2, 5, 33 } }, 4, 3, 1, 2 },
+    { { 5, { 1, 3, 5, 6, 7 } }, 3, 1, 1, 1 },
+  };
+  g_setenv ("AXON_CPU_DISABLE_KERNELS", "dnn_pool", TRUE);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (pools); i++) {
+    const AxonShape *shape = &pools[i / 2].x;
+    TestModel t = test_model_new (12);
+    AxonDType dtype = i % 2 ? AXON_DTYPE_I8 : AXON_DTYPE_U8;
+    AxonNode *n = test_model_node (&t, "MaxPool", 1, test_model_input (&t, "x", dtype, shape));
+    g_autoptr (AxonTensor) x = axon_tensor_new (dtype, shape, NULL);
+    g_autoptr (GRand) rand = g_rand_new_with_seed (i);
+    g_autoptr (AxonModel) model = NULL;
+    for (gsize k = 0; k < axon_tensor_get_numel (x); k++)
+      ((guint8 *)axon_tensor_get_data (x))[k] = (guint8)g_rand_int (rand);
+    set_window (n, pools[i / 2].kernel, pools[i / 2].stride, pools[i / 2].dilation,
+                pools[i / 2].pad, shape->rank);
+    model = test_model_finish (&t, n->outputs[0]);
+    assert_no_reference_kernel (model);
+    test_compare_devices (model, x, 0);
+  }
+  g_unsetenv ("AXON_CPU_DISABLE_KERNELS");
 }
 
 #define ADD(name) g_test_add_func ("/kernels/" #name, name)
@@ -341,6 +390,7 @@ main (int argc, char **argv)
   ADD (a_slice_whose_last_step_ends_beyond_its_axis_agrees);
   ADD (blocks_of_pixels_become_channels_and_back);
   ADD (an_activation_of_a_slice_runs_no_reference_kernel);
+  ADD (the_largest_of_bytes_in_a_window_runs_no_reference_kernel);
   ADD (parts_of_a_split_agree_however_they_lie);
   ADD (attention_agrees_with_what_it_is_made_of);
   return g_test_run ();

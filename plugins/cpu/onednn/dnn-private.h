@@ -108,6 +108,7 @@ CpuTensor *dnn_view (CpuPlan *plan, const CpuTensor *t, const AxonShape *shape, 
 
 /* Takes over @pd. NULL instead of a reference implementation (up to 1000 times slower). */
 DnnPd *dnn_pd_if_fast (DnnPd *pd);
+gboolean dnn_pd_is_simple (const DnnPd *pd); /* loops that know no processor */
 gboolean dnn_pd_has_tiles (const DnnPd *pd); /* multiplies by AMX */
 
 DnnAttr *dnn_attr_new (void);

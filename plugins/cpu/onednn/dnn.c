@@ -40,6 +40,12 @@ dnn_pd_if_fast (DnnPd *pd)
   return NULL;
 }
 
+gboolean
+dnn_pd_is_simple (const DnnPd *pd)
+{
+  return g_str_has_prefix (impl_name (pd), "simple");
+}
+
 DnnAttr *
 dnn_attr_new (void)
 {

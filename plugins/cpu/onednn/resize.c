@@ -30,6 +30,7 @@ static gboolean
 build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   g_autoptr (CpuMd) in = NULL, out = NULL;
+  g_autoptr (DnnPd) pd = NULL;
   dnnl_alg_kind_t alg;
   CpuTensor *src;
   if (!dnn_is_f32 (node) || !cpu_resize_is_plain (node) || !resampling_alg (node, &alg))
@@ -39,7 +40,10 @@ build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
     return FALSE;
   in = dnn_md_of (src);
   out = dnn_md_any (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
-  return dnn_add_unary (plan, node, src, dnn_pd_if_fast (dnn_pd_new_resampling (alg, in, out)));
+  pd = dnn_pd_if_fast (dnn_pd_new_resampling (alg, in, out));
+  if (pd != NULL && dnn_pd_is_simple (pd) && src->shape.rank < 5) /* ours takes these */
+    return FALSE;
+  return dnn_add_unary (plan, node, src, g_steal_pointer (&pd));
 }
 
 const CpuKernel cpu_dnn_resize_kernels[] = {

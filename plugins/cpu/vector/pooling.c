@@ -64,7 +64,20 @@ pick (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *
         y[o * w->run + i] = x[o * w->step + i];
 }
 
+#define RAISE(name, type)                                                                          \
+  static void name (gpointer restrict y_, gconstpointer x_, gint64 n)                              \
+  {                                                                                                \
+    const type *restrict x = x_;                                                                   \
+    type *restrict y = y_;                                                                         \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      y[i] = MAX (y[i], x[i]);                                                                     \
+  }
+RAISE (raise_u8, guint8)
+RAISE (raise_i8, gint8)
+#undef RAISE
+
 const CpuPooling CPU_NAME (cpu_pooling) = {
   .along = { [CPU_POOL_MAX] = largest, [CPU_POOL_SUM] = sum },
   .pick = pick,
+  .raise = { raise_u8, raise_i8 },
 };

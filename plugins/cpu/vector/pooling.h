@@ -20,4 +20,6 @@ typedef struct {
                               const CpuWindows *w);
   /* Every so many pixels, w->step elements apart. */
   void (*pick) (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w);
+  /* The larger of either byte; u8, i8. */
+  void (*raise[2]) (gpointer restrict y, gconstpointer x, gint64 n);
 } CpuPooling;

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* MaxPool of bytes, channels last, where oneDNN has nothing fast. Windows are joined in two steps,
+ * of one row of the result at a time: first the rows that they span, then the pixels of what comes
+ * of that. */
+#include "kernels.h"
+#include "../cpuisa.h"
+#include "../cpupool.h"
+#include "../onednn/cpudnn.h"
+
+#include <string.h>
+
+/* Bytes that are worth a thread. */
+#define PARALLEL 16384
+
+typedef struct {
+  AxonWindow window;
+  gint64 batch, channels;
+  guint8 lowest;
+  void (*raise) (gpointer restrict y, gconstpointer x, gint64 n);
+} BytePool;
+
+/* Of one run. */
+typedef struct {
+  const BytePool *plan;
+  const guint8 *x;
+  guint8 *y, *scratch;
+} Run;
+
+/* Taps along dimension @d that lie within the source at output @o: from *@first on, before what is
+ * returned. */
+static gint64
+taps_within (const AxonWindow *w, gint d, gint64 o, gint64 *first)
+{
+  gint64 at = o * w->stride[d] - w->pad[d], step = w->dilation[d];
+  *first = CLAMP ((step - 1 - at) / step, 0, w->kernel[d]);
+  return CLAMP ((w->in[d] - at + step - 1) / step, *first, w->kernel[d]);
+}
+
+static void
+join_rows (const BytePool *p, guint8 *row, const guint8 *x, gint64 oz, gint64 oy)
+{
+  const AxonWindow *w = &p->window;
+  gint64 n = w->in[2] * p->channels, z, first, z_end = taps_within (w, 0, oz, &z);
+  gint64 y_end = taps_within (w, 1, oy, &first);
+  memset (row, p->lowest, (gsize)n);
+  for (; z < z_end; z++)
+    for (gint64 y = first; y < y_end; y++) {
+      gint64 plane = oz * w->stride[0] + z * w->dilation[0] - w->pad[0];
+      gint64 line = oy * w->stride[1] + y * w->dilation[1] - w->pad[1];
+      p->raise (row, x + (plane * w->in[1] + line) * n, n);
+    }
+}
+
+static void
+pool_row (const Run *run, gint64 index, guint8 *row)
+{
+  const BytePool *p = run->plan;
+  const AxonWindow *w = &p->window;
+  gint64 frame = index / w->out[1] / w->out[0], n = p->channels;
+  guint8 *y = run->y + index * w->out[2] * n;
+  join_rows (p, row, run->x + frame * w->in[0] * w->in[1] * w->in[2] * n,
+             index / w->out[1] % w->out[0], index % w->out[1]);
+  memset (y, p->lowest, (gsize)(w->out[2] * n));
+  for (gint64 o = 0; o < w->out[2]; o++) {
+    gint64 k, end = taps_within (w, 2, o, &k);
+    for (; k < end; k++)
+      p->raise (y + o * n, row + (o * w->stride[2] + k * w->dilation[2] - w->pad[2]) * n, n);
+  }
+}
+
+static void
+pool_rows (gpointer data, gint64 first, gint64 end)
+{
+  const Run *run = data;
+  gint64 n = run->plan->window.in[2] * run->plan->channels;
+  for (gint64 i = first; i < end; i++)
+    pool_row (run, i, run->scratch + (gint64)cpu_parallel_thread () * n);
+}
+
+static void
+run_pool (const CpuStep *step, const CpuInstance *instance)
+{
+  const BytePool *p = step->data;
+  const AxonWindow *w = &p->window;
+  gint64 work = w->in[2] * p->channels * (w->kernel[0] * w->kernel[1] + w->kernel[2]);
+  Run run = { p, cpu_tensor_data (instance, step->in[0]), cpu_tensor_data (instance, step->out[0]),
+              cpu_tensor_data (instance, step->out[1]) };
+  cpu_parallel_ranges (p->batch * w->out[0] * w->out[1], PARALLEL / work + 1, pool_rows, &run);
+}
+
+static gboolean
+build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *shape = &node->inputs[0]->type.shape, *result = &node->outputs[0]->type.shape;
+  AxonDType dtype = node->inputs[0]->type.dtype;
+  gboolean is_signed = dtype == AXON_DTYPE_I8;
+  BytePool p = { .lowest = is_signed ? 0x80 : 0 };
+  g_autoptr (CpuMd) in = NULL, out = NULL;
+  CpuTensor *x, *y[2];
+  if ((!is_signed && dtype != AXON_DTYPE_U8) || node->n_outputs > 1 ||
+      axon_shape_get_numel (shape) < 1 || axon_shape_get_numel (result) < 1 ||
+      !axon_window_of_node (&p.window, node, NULL))
+    return FALSE;
+  p.batch = shape->dims[0];
+  p.channels = shape->dims[1];
+  p.raise = cpu_isa_get ()->vector->pooling->raise[is_signed];
+  in = cpu_md_channels_last (dtype, shape);
+  out = cpu_md_channels_last (dtype, result);
+  x = cpu_plan_input_as (plan, node, 0, in);
+  y[0] = cpu_plan_output (plan, node, 0, out);
+  y[1] = cpu_plan_scratch_bytes (plan, plan->n_threads * (gsize)(p.window.in[2] * p.channels));
+  cpu_plan_add_step (plan, run_pool, g_memdup2 (&p, sizeof p), g_free, "own", &x, 1, y, 2);
+  return TRUE;
+}
+
+const CpuKernel cpu_byte_pool_kernels[] = {
+  { .name = "MaxPool", .impl = "own", .build = build_pool },
+  { 0 },
+};
