@@ -22,7 +22,7 @@ install_packages $BUILD_PACKAGES $CLANG_PACKAGES || exit
   -Dgpu=disabled -Donnxifi=disabled -Dc_args="-fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined" >/dev/null || exit
 ninja -C _build/fuzz --quiet fuzz-targets || exit
 export AXON_PLUGIN_PATH=$PWD/_build/fuzz/plugins/cpu:$PWD/_build/fuzz/plugins/template AXON_ISOLATE_PROBE=NO
-export GST_PLUGIN_PATH_1_0= GST_REGISTRY_1_0=$PWD/_build/fuzz/registry.bin GST_REGISTRY_FORK=no
+export GST_PLUGIN_PATH_1_0= GST_PLUGIN_SYSTEM_PATH_1_0= GST_REGISTRY_1_0=$PWD/_build/fuzz/registry.bin GST_REGISTRY_FORK=no
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:leak_check_at_exit=0 UBSAN_OPTIONS=print_stacktrace=1 G_SLICE=always-malloc
 export LSAN_OPTIONS=suppressions=$PWD/tests/support/lsan.supp:print_suppressions=0
 
