@@ -32,6 +32,7 @@ decode (gsize length, const gchar *format)
   AxonTensor *y;
   axon_node_set_string (n, "pixel_format", format);
   model = test_model_finish (&t, n->outputs[0]);
+  g_assert_cmpint (axon_model_get_output_dtype (model, 0), ==, AXON_DTYPE_U8);
   y = test_try_run (model, "CPU", NULL, in, &error);
   if (g_error_matches (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED))
     g_test_skip (error->message);
@@ -183,6 +184,23 @@ an_affine_grid_with_aligned_corners_ends_at_the_edges (void)
                    sizeof expected);
 }
 
+static void
+a_mel_matrix_of_sizes_that_come_later_is_a_matrix (void)
+{
+  static const gint64 length = 16, rate = 8000;
+  static const gfloat low = 0, high = 4000;
+  AxonShape scalar = { 0 };
+  TestModel t = test_model_new (17);
+  AxonNode *n = test_model_node (
+      &t, "MelWeightMatrix", 5, test_model_input (&t, "bins", AXON_DTYPE_I64, &scalar),
+      test_model_ints (&t, &length, 1), test_model_ints (&t, &rate, 1),
+      test_model_constant (&t, &scalar, &low), test_model_constant (&t, &scalar, &high));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  const AxonShape *shape = axon_model_get_output_shape (model, 0);
+  g_assert_cmpint (shape->rank, ==, 2);
+  g_assert_cmpint (shape->dims[0], ==, -1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -193,6 +211,7 @@ main (int argc, char **argv)
   ADD (linear_attention_sums_what_it_saw);
   ADD (bits_are_taken_for_another_type_of_their_size);
   ADD (the_centre_stays_the_centre);
+  ADD (a_mel_matrix_of_sizes_that_come_later_is_a_matrix);
   ADD (an_affine_grid_with_aligned_corners_ends_at_the_edges);
   return g_test_run ();
 }
