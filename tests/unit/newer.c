@@ -201,6 +201,19 @@ a_mel_matrix_of_sizes_that_come_later_is_a_matrix (void)
   g_assert_cmpint (shape->dims[0], ==, -1);
 }
 
+static void
+a_picture_of_unknown_rank_is_resized_to_one (void)
+{
+  static const gfloat scales[] = { 1, 1, 2, 2 };
+  AxonShape unknown = AXON_SHAPE_UNKNOWN, four = AXON_SHAPE (4);
+  TestModel t = test_model_new (13);
+  AxonNode *n =
+      test_model_node (&t, "Resize", 3, test_model_input (&t, "x", AXON_DTYPE_F32, &unknown), NULL,
+                       test_model_constant (&t, &four, scales));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_assert_cmpint (axon_model_get_output_shape (model, 0)->rank, ==, -1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -211,6 +224,7 @@ main (int argc, char **argv)
   ADD (linear_attention_sums_what_it_saw);
   ADD (bits_are_taken_for_another_type_of_their_size);
   ADD (the_centre_stays_the_centre);
+  ADD (a_picture_of_unknown_rank_is_resized_to_one);
   ADD (a_mel_matrix_of_sizes_that_come_later_is_a_matrix);
   ADD (an_affine_grid_with_aligned_corners_ends_at_the_edges);
   return g_test_run ();
