@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "../base/axonutf8-private.h"
 #include "../tensor/axontensorview-private.h"
 #include <axon/plugin/axoneval.h>
 #include <axon/plugin/axonwork.h>
@@ -88,9 +89,13 @@ axon_eval_node (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, G
     g_set_error (error, AXON_ERROR, AXON_ERROR_CANCELLED, _ ("the run was cancelled"));
     return FALSE;
   }
+  if (failure == NULL) /* an extension's */
+    g_set_error (&failure, AXON_ERROR, AXON_ERROR_DEVICE,
+                 _ ("the kernel failed and did not say why"));
   what = axon_node_describe (node);
   if (!g_str_has_prefix (failure->message, what))
     g_prefix_error (&failure, "%s: ", what);
+  axon_utf8_mend (failure->message); /* attributes are bytes, and operators quote them */
   g_propagate_error (error, failure);
   return FALSE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Shape inference: one node, then the graph in order. Model bytes never reach an assert here. */
+#include "../base/axonutf8-private.h"
 #include <axon/plugin/axongraph.h>
 
 #include "config.h"
@@ -28,13 +29,32 @@ check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
   return TRUE;
 }
 
+/* What no memory holds: inference adds pads to dimensions and strides to those, and must not look
+ * each time. */
+#define MAX_DIMENSION (G_MAXINT64 >> 16)
+
+static gboolean
+check_dimensions (const AxonNode *node, const AxonTypeInfo *in, GError **error)
+{
+  for (guint i = 0; i < node->n_inputs; i++)
+    for (gint d = 0; d < in[i].shape.rank; d++)
+      if (in[i].shape.dims[d] > MAX_DIMENSION) {
+        g_autofree gchar *shape = axon_shape_to_string (&in[i].shape);
+        g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u of shape %s is too large"),
+                     i, shape);
+        return FALSE;
+      }
+  return TRUE;
+}
+
 gboolean
 axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   gboolean ok;
   for (guint i = 0; i < node->n_outputs; i++)
     out[i] = (AxonTypeInfo){ .shape = AXON_SHAPE_UNKNOWN };
-  ok = check_types (node, in, error) && node->op->infer (node, in, out, error);
+  ok = check_types (node, in, error) && check_dimensions (node, in, error) &&
+       node->op->infer (node, in, out, error);
   for (guint i = 0; ok && i < node->n_outputs; i++)
     if (axon_shape_is_static (&out[i].shape) && axon_shape_get_numel (&out[i].shape) < 0) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("output %u is too large"), i);
@@ -45,6 +65,8 @@ axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
     if (error != NULL && g_error_matches (*error, AXON_ERROR, AXON_ERROR_UNSUPPORTED))
       axon_error_set_reason (error, AXON_REASON_ATTRIBUTE); /* what is left */
     g_prefix_error (error, "%s: ", what);
+    if (error != NULL && *error != NULL)
+      axon_utf8_mend ((*error)->message); /* attributes are bytes, and operators quote them */
     for (guint i = 0; i < node->n_outputs; i++)
       g_clear_pointer (&out[i].value, axon_tensor_unref);
   }

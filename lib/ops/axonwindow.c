@@ -49,7 +49,7 @@ window_size (AxonWindow *w, gint d, const gchar *auto_pad, gboolean ceil_mode)
 }
 
 gboolean
-axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x, const gint64 *kernel,
+axon_window_read (AxonWindow *w, const AxonNode *node, const AxonShape *x, const gint64 *kernel,
                   gboolean ceil_mode, GError **error)
 {
   gint n = x->rank - 2, lead = 3 - n;
@@ -74,10 +74,20 @@ axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
     w->pad[lead + i] = pads[i];
     w->pad_end[lead + i] = pads[n + i];
     window_size (w, lead + i, auto_pad ? auto_pad : "NOTSET", ceil_mode);
-    if (w->out[lead + i] == 0 && w->in[lead + i] > 0)
-      FAIL (MODEL, "kernel %" G_GINT64_FORMAT " does not fit the padded input %" G_GINT64_FORMAT,
-            w->kernel[lead + i], w->in[lead + i]);
   }
+  return TRUE;
+}
+
+gboolean
+axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x, const gint64 *kernel,
+                  gboolean ceil_mode, GError **error)
+{
+  if (!axon_window_read (w, node, x, kernel, ceil_mode, error))
+    return FALSE;
+  for (gint d = 3 - w->rank; d < 3; d++)
+    if (w->out[d] == 0 && w->in[d] > 0)
+      FAIL (MODEL, "kernel %" G_GINT64_FORMAT " does not fit the padded input %" G_GINT64_FORMAT,
+            w->kernel[d], w->in[d]);
   return TRUE;
 }
 

@@ -111,7 +111,8 @@ infer_split (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GE
                       in[0].shape.dims[axis] - total);
     if (sizes[i] < 0)
       FAIL (MODEL, "split size %u is negative", i);
-    total += sizes[i];
+    if (__builtin_add_overflow (total, sizes[i], &total))
+      total = G_MAXINT64;
     out[i].shape.dims[axis] = sizes[i];
   }
   if (total != in[0].shape.dims[axis])

@@ -132,8 +132,8 @@ transpose_window (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
   const gint64 *shape = axon_node_get_ints (node, "output_shape", &n_shape);
   const gint64 *extra = axon_node_get_ints (node, "output_padding", &n_extra);
   const gchar *auto_pad = axon_node_get_string (node, "auto_pad");
-  if (!axon_window_init (w, node, x, kernel, FALSE, NULL) && (n < 1 || n > 3))
-    FAIL_FOR (SHAPE, UNSUPPORTED, "expected input 0 of rank 3 to 5, got %d", x->rank);
+  if (!axon_window_read (w, node, x, kernel, FALSE, error))
+    return FALSE;
   if ((shape && n_shape < (guint)n) || (extra && n_extra != (guint)n))
     FAIL (MODEL, "output_shape or output_padding has the wrong length");
   for (gint i = 0; i < n; i++) {

@@ -60,6 +60,9 @@
 /* Checks */
 gboolean axon_check_axis (gint64 axis, gint rank, gint *out, GError **error);
 gboolean axon_check_rank (const AxonTypeInfo *in, guint index, gint min, gint max, GError **error);
+/* As axon_window_init(), but the kernel need not fit: nothing comes out of a transposed one. */
+gboolean axon_window_read (AxonWindow *w, const AxonNode *node, const AxonShape *x,
+                           const gint64 *kernel, gboolean ceil_mode, GError **error);
 gboolean axon_const_ints (const AxonTypeInfo *info, gint64 *out, guint max, guint *n);
 
 /* In the condition of a loop over elements: FALSE where nobody wants the result any more, which is

@@ -15,6 +15,22 @@ fail (GError **error, const gchar *what)
   return FALSE;
 }
 
+/* Names go into messages, GVariants and JSON without another look. */
+static gboolean
+check_name (const gchar *name, GError **error)
+{
+  return g_utf8_validate (name, -1, NULL) || fail (error, _ ("a name is not UTF-8"));
+}
+
+static gboolean
+check_names (gchar *const *names, GError **error)
+{
+  for (guint i = 0; names[i] != NULL; i++)
+    if (!check_name (names[i], error))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 unpack_shape (gint rank, GVariant *dims, AxonShape *shape)
 {
@@ -74,6 +90,8 @@ unpack_value (AxonBlob *blob, AxonModel *model, GVariant *packed, GError **error
   g_variant_get (packed, "(^ay^ayii@ax^aay@m(tt))", &name, &layout, &dtype, &rank, &dims, &symbols,
                  &maybe);
   place = g_variant_get_maybe (maybe);
+  if (!check_name (name, error) || !check_name (layout, error) || !check_names (symbols, error))
+    return FALSE;
   if (dtype < 0 || dtype >= AXON_N_DTYPES || !unpack_shape (rank, dims, &shape))
     return fail (error, _ ("a value's type is unknown"));
   if (axon_model_find_value (model, name) != NULL)
@@ -223,8 +241,9 @@ find_op (AxonBlob *blob, const gchar *domain, const gchar *name, gint opset, GEr
 }
 
 /* What is said of a node besides what it computes. */
-static void
-unpack_notes (AxonNode *node, gchar *const *origins, GVariant *maybe_affinity, GVariant *info)
+static gboolean
+unpack_notes (AxonNode *node, gchar *const *origins, GVariant *maybe_affinity, GVariant *info,
+              GError **error)
 {
   g_autoptr (GVariant) affinity = g_variant_get_maybe (maybe_affinity);
   GVariantIter iter;
@@ -237,6 +256,8 @@ unpack_notes (AxonNode *node, gchar *const *origins, GVariant *maybe_affinity, G
   g_variant_iter_init (&iter, info);
   while (g_variant_iter_next (&iter, "{&s&s}", &key, &text))
     axon_node_set_info (node, key, text);
+  return check_names (origins, error) &&
+         (affinity == NULL || check_name (g_variant_get_bytestring (affinity), error));
 }
 
 static gboolean
@@ -246,7 +267,7 @@ unpack_attrs (AxonBlob *blob, AxonNode *node, GVariant *attrs, GError **error)
     g_autofree gchar *attr = NULL;
     g_autoptr (GVariant) v = NULL;
     g_variant_get_child (attrs, i, "(^ayv)", &attr, &v);
-    if (!unpack_attr (blob, node, attr, v, error))
+    if (!check_name (attr, error) || !unpack_attr (blob, node, attr, v, error))
       return FALSE;
   }
   return axon_node_check (node, error);
@@ -271,14 +292,16 @@ unpack_node (AxonBlob *blob, AxonModel *model, GVariant *packed, guint n_values,
   AxonNode *node;
   g_variant_get (packed, "(^ay^ayi^ay@ai@ai^aay@may@a{ss}@a(ayv))", &domain, &op_name, &opset,
                  &name, &in_ids, &out_ids, &origins, &affinity, &info, &attrs);
+  if (!check_name (domain, error) || !check_name (op_name, error) || !check_name (name, error))
+    return FALSE;
   op = find_op (blob, domain, op_name, opset, error);
   if (op == NULL || !unpack_uses (model, in_ids, n_values, in, error) ||
       !unpack_uses (model, out_ids, n_values, out, error) || !check_outputs (out, error))
     return FALSE;
   node = axon_model_add_node (model, op, opset, name, (AxonValue **)in->pdata, in->len,
                               (AxonValue **)out->pdata, out->len);
-  unpack_notes (node, origins, affinity, info);
-  return unpack_attrs (blob, node, attrs, error);
+  return unpack_notes (node, origins, affinity, info, error) &&
+         unpack_attrs (blob, node, attrs, error);
 }
 
 static gboolean
@@ -328,6 +351,8 @@ unpack_graph (AxonBlob *blob, GVariant *packed, GError **error)
   guint n;
   g_variant_get (packed, "(^ayb@a{ss}@a" VALUE_TYPE "@a" NODE_TYPE "@ai@ai)", &name, &quantized,
                  &metadata, &values, &nodes, &in, &out);
+  if (!check_name (name, error))
+    return NULL;
   model = axon_model_new (name);
   model->quantized = quantized;
   g_variant_iter_init (&iter, metadata);

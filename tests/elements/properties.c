@@ -199,6 +199,28 @@ what_claims_to_be_controllable_is_of_a_type_that_can_be_controlled (void)
   for_each_property (check_controllable);
 }
 
+static void
+check_default (const gchar *element, const GParamSpec *spec)
+{
+  g_autoptr (GstElement) fresh = gst_object_ref_sink (parse (element));
+  GValue value = G_VALUE_INIT;
+  if ((spec->flags & G_PARAM_READWRITE) != G_PARAM_READWRITE)
+    return;
+  g_value_init (&value, spec->value_type);
+  g_object_get_property (G_OBJECT (fresh), spec->name, &value);
+  if (!g_param_value_defaults ((GParamSpec *)spec, &value)) {
+    g_autofree gchar *text = g_strdup_value_contents (&value);
+    g_error ("%s %s: a new element has %s, which is not the default", element, spec->name, text);
+  }
+  g_value_unset (&value);
+}
+
+static void
+a_new_element_has_the_defaults_that_its_properties_name (void)
+{
+  for_each_property (check_default);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -212,5 +234,6 @@ main (int argc, char **argv)
   ADD (every_element_shows_what_it_uses);
   ADD (every_property_has_words_and_says_when_it_may_be_set);
   ADD (what_claims_to_be_controllable_is_of_a_type_that_can_be_controlled);
+  ADD (a_new_element_has_the_defaults_that_its_properties_name);
   return g_test_run ();
 }

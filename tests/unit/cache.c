@@ -160,6 +160,92 @@ an_entry_without_weights_finds_them_in_the_model (void)
   cache_free (&c);
 }
 
+/* A field of bytes of a protobuf message. */
+static void
+put_field (GString *out, guint8 number, const gchar *bytes, gsize n)
+{
+  g_string_append_c (out, (gchar)(number << 3 | 2));
+  if (n > 127)
+    g_string_append_c (out, (gchar)(n & 127) | (gchar)128);
+  g_string_append_c (out, (gchar)(n > 127 ? n >> 7 : n));
+  g_string_append_len (out, bytes, (gssize)n);
+}
+
+static void
+put_text (GString *out, guint8 number, const gchar *text)
+{
+  put_field (out, number, text, strlen (text));
+}
+
+/* What was in @inner, which is empty then. */
+static void
+put_message (GString *out, guint8 number, GString *inner)
+{
+  put_field (out, number, inner->str, inner->len);
+  g_string_truncate (inner, 0);
+}
+
+/* y = x + a + b, where a and b lie in files of their names. */
+static void
+write_model_of_two_files (const gchar *path)
+{
+  static const gchar *const nodes[2][3] = { { "x", "a", "s" }, { "s", "b", "y" } };
+  static const gchar *const ports[2] = { "x", "y" };
+  g_autoptr (GString) model = g_string_new ("\x08\x08"); /* IR version 8 */
+  g_autoptr (GString) graph = g_string_new (NULL);
+  g_autoptr (GString) part = g_string_new (NULL);
+  g_autoptr (GString) entry = g_string_new (NULL);
+  put_field (model, 8, "\x10\x0d", 2); /* opset 13 */
+  put_text (graph, 2, "g");
+  for (guint i = 0; i < 2; i++) {
+    put_text (part, 1, nodes[i][0]);
+    put_text (part, 1, nodes[i][1]);
+    put_text (part, 2, nodes[i][2]);
+    put_text (part, 4, "Add");
+    put_message (graph, 1, part);
+    g_string_append_len (part, "\x08\x01\x10\x01", 4); /* one float */
+    put_text (part, 8, nodes[i][1]);
+    put_text (entry, 1, "location");
+    put_text (entry, 2, nodes[i][1]);
+    put_message (part, 13, entry);
+    g_string_append_len (part, "\x70\x01", 2); /* elsewhere */
+    put_message (graph, 5, part);
+  }
+  for (guint i = 0; i < 2; i++) {
+    put_text (part, 1, ports[i]);
+    put_field (part, 2, "\x0a\x08\x08\x01\x12\x04\x0a\x02\x08\x01", 10); /* f32[1] */
+    put_message (graph, (guint8)(11 + i), part);
+  }
+  put_message (model, 7, graph);
+  g_assert_true (g_file_set_contents (path, model->str, (gssize)model->len, NULL));
+}
+
+static void
+a_change_in_any_file_of_weights_is_compiled_again (void)
+{
+  static const gchar *const changed[] = { "a", "b", "a", "b" };
+  Cache c = cache_new ();
+  g_autofree gchar *folder = g_dir_make_tmp ("axon-model-XXXXXX", NULL);
+  g_autofree gchar *model = g_build_filename (folder, "model.onnx", NULL);
+  write_model_of_two_files (model);
+  for (guint i = 0; i < G_N_ELEMENTS (changed); i++) {
+    gfloat value = (gfloat)i;
+    g_autofree gchar *path = g_build_filename (folder, changed[i], NULL);
+    g_assert_true (g_file_set_contents (path, (gchar *)&value, sizeof value, NULL));
+    if (i == 0) /* the other is not there yet */
+      continue;
+    g_assert_false (compile_file (&c, model, "CPU", NULL));
+    g_assert_true (compile_file (&c, model, "CPU", NULL));
+  }
+  for (guint i = 0; i < 2; i++) {
+    g_autofree gchar *path = g_build_filename (folder, changed[i], NULL);
+    g_unlink (path);
+  }
+  g_unlink (model);
+  g_rmdir (folder);
+  cache_free (&c);
+}
+
 static void
 a_folder_that_cannot_be_used_makes_nothing_fail (void)
 {
@@ -399,6 +485,7 @@ main (int argc, char **argv)
   ADD (spreading_devices_cache_for_the_devices_behind_them);
   ADD (spoilt_entries_are_compiled_again_silently);
   ADD (an_entry_without_weights_finds_them_in_the_model);
+  ADD (a_change_in_any_file_of_weights_is_compiled_again);
   ADD (a_folder_that_cannot_be_used_makes_nothing_fail);
   ADD (what_cannot_be_read_is_refused_with_a_cache_as_without);
   ADD (entries_are_private);

@@ -83,6 +83,8 @@ plugins_can_be_registered_under_new_names (void)
   g_assert_false (axon_core_register_plugin (core, PLUGIN, "A.B", NULL));
   g_assert_false (axon_core_register_plugin (core, "relative.so", "THIRD", NULL));
   g_assert_true (axon_core_register_plugin (core, "/no/such.so", "THIRD", NULL));
+  g_assert_false (
+      axon_core_register_plugin (core, PLUGIN, "THIRD", NULL)); /* not loaded, but taken */
   g_assert_false (axon_core_has_device (core, "THIRD", &error));
   g_assert_error (error, AXON_ERROR, AXON_ERROR_DEVICE);
 }

@@ -32,6 +32,7 @@ decode (gsize length, const gchar *format)
   AxonTensor *y;
   axon_node_set_string (n, "pixel_format", format);
   model = test_model_finish (&t, n->outputs[0]);
+  g_assert_cmpint (axon_model_get_output_dtype (model, 0), ==, AXON_DTYPE_U8);
   y = test_try_run (model, "CPU", NULL, in, &error);
   if (g_error_matches (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED))
     g_test_skip (error->message);
@@ -118,6 +119,101 @@ linear_attention_sums_what_it_saw (void)
 
 #define ADD(name) g_test_add_func ("/newer/" #name, name)
 
+static void
+bits_are_taken_for_another_type_of_their_size (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 3);
+  TestModel t = test_model_new (26);
+  AxonNode *n =
+      test_model_node (&t, "BitCast", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+  g_autoptr (AxonTensor) x = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) y = NULL;
+  static const gfloat values[] = { 1, -2, 0 };
+  static const gint32 bits[] = { 0x3f800000, (gint32)0xc0000000, 0 };
+  memcpy (axon_tensor_get_data (x), values, sizeof values);
+  axon_node_set_int (n, "to", 6); /* INT32 */
+  model = test_model_finish (&t, n->outputs[0]);
+  y = test_run (model, "CPU", NULL, x);
+  g_assert_cmpint (axon_tensor_get_dtype (y), ==, AXON_DTYPE_I32);
+  g_assert_true (axon_shape_equal (axon_tensor_get_shape (y), &shape));
+  g_assert_cmpmem (axon_tensor_get_data (y), axon_tensor_get_n_bytes (y), bits, sizeof bits);
+}
+
+/* One dimension is cropped and the other padded; where it is odd, less goes before. */
+static void
+the_centre_stays_the_centre (void)
+{
+  static const gint64 sizes[] = { 2, 6 };
+  static const gfloat values[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+  static const gfloat expected[] = { 0, 4, 5, 6, 0, 0, 0, 7, 8, 9, 0, 0 };
+  AxonShape shape = AXON_SHAPE (5, 3);
+  TestModel t = test_model_new (18);
+  AxonNode *n =
+      test_model_node (&t, "CenterCropPad", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                       test_model_ints (&t, sizes, 2));
+  g_autoptr (AxonTensor) x = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_autoptr (AxonTensor) y = NULL;
+  memcpy (axon_tensor_get_data (x), values, sizeof values);
+  y = test_run (model, "CPU", NULL, x);
+  g_assert_cmpmem (axon_tensor_get_data (y), axon_tensor_get_n_bytes (y), expected,
+                   sizeof expected);
+}
+
+/* x goes from one edge to the other, y between: of a map that leaves all where it is. */
+static void
+an_affine_grid_with_aligned_corners_ends_at_the_edges (void)
+{
+  static const gint64 size[] = { 1, 1, 2, 3 };
+  static const gfloat same[] = { 1, 0, 0, 0, 1, 0 };
+  static const gfloat expected[] = { -1, -1, 0, -1, 1, -1, -1, 1, 0, 1, 1, 1 };
+  AxonShape shape = AXON_SHAPE (1, 2, 3);
+  TestModel t = test_model_new (20);
+  AxonNode *n =
+      test_model_node (&t, "AffineGrid", 2, test_model_input (&t, "theta", AXON_DTYPE_F32, &shape),
+                       test_model_ints (&t, size, 4));
+  g_autoptr (AxonTensor) x = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) y = NULL;
+  memcpy (axon_tensor_get_data (x), same, sizeof same);
+  axon_node_set_int (n, "align_corners", 1);
+  model = test_model_finish (&t, n->outputs[0]);
+  y = test_run (model, "CPU", NULL, x);
+  g_assert_cmpmem (axon_tensor_get_data (y), axon_tensor_get_n_bytes (y), expected,
+                   sizeof expected);
+}
+
+static void
+a_mel_matrix_of_sizes_that_come_later_is_a_matrix (void)
+{
+  static const gint64 length = 16, rate = 8000;
+  static const gfloat low = 0, high = 4000;
+  AxonShape scalar = { 0 };
+  TestModel t = test_model_new (17);
+  AxonNode *n = test_model_node (
+      &t, "MelWeightMatrix", 5, test_model_input (&t, "bins", AXON_DTYPE_I64, &scalar),
+      test_model_ints (&t, &length, 1), test_model_ints (&t, &rate, 1),
+      test_model_constant (&t, &scalar, &low), test_model_constant (&t, &scalar, &high));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  const AxonShape *shape = axon_model_get_output_shape (model, 0);
+  g_assert_cmpint (shape->rank, ==, 2);
+  g_assert_cmpint (shape->dims[0], ==, -1);
+}
+
+static void
+a_picture_of_unknown_rank_is_resized_to_one (void)
+{
+  static const gfloat scales[] = { 1, 1, 2, 2 };
+  AxonShape unknown = AXON_SHAPE_UNKNOWN, four = AXON_SHAPE (4);
+  TestModel t = test_model_new (13);
+  AxonNode *n =
+      test_model_node (&t, "Resize", 3, test_model_input (&t, "x", AXON_DTYPE_F32, &unknown), NULL,
+                       test_model_constant (&t, &four, scales));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_assert_cmpint (axon_model_get_output_shape (model, 0)->rank, ==, -1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -126,5 +222,10 @@ main (int argc, char **argv)
   ADD (a_picture_cut_short_is_an_empty_one);
   ADD (a_causal_convolution_agrees_with_a_padded_one);
   ADD (linear_attention_sums_what_it_saw);
+  ADD (bits_are_taken_for_another_type_of_their_size);
+  ADD (the_centre_stays_the_centre);
+  ADD (a_picture_of_unknown_rank_is_resized_to_one);
+  ADD (a_mel_matrix_of_sizes_that_come_later_is_a_matrix);
+  ADD (an_affine_grid_with_aligned_corners_ends_at_the_edges);
   return g_test_run ();
 }

@@ -35,9 +35,11 @@ static gboolean
 is_conv_with_kernels (const AxonNode *node)
 {
   const AxonValue *bias = axon_node_get_input (node, 2);
-  const AxonShape *x = &node->inputs[0]->type.shape;
-  return (axon_node_is (node, "Conv") || axon_node_is (node, "ConvTranspose")) &&
-         (bias == NULL || axon_value_is_constant (bias)) &&
+  const AxonShape *x;
+  if (!axon_node_is (node, "Conv") && !axon_node_is (node, "ConvTranspose"))
+    return FALSE;
+  x = &node->inputs[0]->type.shape;
+  return (bias == NULL || axon_value_is_constant (bias)) &&
          axon_node_find_attr (node, "output_shape") == NULL && x->rank >= 3 && x->rank <= 5 &&
          is_full (x) && is_full (&node->outputs[0]->type.shape);
 }

@@ -34,8 +34,15 @@ set_property (const gchar *factory, guint index, const gchar *text)
   g_autoptr (GstElement) element = gst_object_ref_sink (gst_element_factory_make (factory, NULL));
   guint n;
   g_autofree GParamSpec **specs = g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
-  if (specs[index % n]->flags & G_PARAM_WRITABLE)
-    gst_util_set_object_arg (G_OBJECT (element), specs[index % n]->name, text);
+  GParamSpec *spec = specs[index % n];
+  GValue value = G_VALUE_INIT;
+  if ((spec->flags & G_PARAM_WRITABLE) == 0)
+    return;
+  /* gst_util_set_object_arg() of GStreamer 1.22 leaks the array that it cannot read. */
+  g_value_init (&value, spec->value_type);
+  if (gst_value_deserialize_with_pspec (&value, text, spec))
+    g_object_set_property (G_OBJECT (element), spec->name, &value);
+  g_value_unset (&value);
 }
 
 /* Those linked in, not the plugin's. */
