@@ -7,6 +7,8 @@
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
+#include <string.h>
+
 /* Bytes to be added that are worth a thread, and channels that are summed at a time. */
 #define PARALLEL 16384
 #define BLOCK 256
@@ -67,8 +69,9 @@ pool_block (const Plan *p, guint8 *y, const guint8 *x, gint64 pixel, gint64 firs
   gint64 plane = w->out[0] * w->out[1] * w->out[2], place = pixel % plane, divisor, count;
   gint64 o[] = { place / w->out[2] / w->out[1], place / w->out[2] % w->out[1], place % w->out[2] };
   gint64 n = MIN (BLOCK, p->channels - first);
-  gint32 sum[BLOCK] = { 0 };
+  gint32 sum[BLOCK];
   CpuQuantMean mean = p->mean;
+  memset (sum, 0, (gsize)n * sizeof *sum);
   count = sum_window (p, x + pixel / plane * p->x_frame + first, o, sum, n, &divisor);
   mean.divisor = (gdouble)divisor;
   mean.offset = -(gint32)count * p->x_zero;

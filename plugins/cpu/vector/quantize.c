@@ -121,14 +121,31 @@ SUM (sum_u8, guint8)
 SUM (sum_i8, gint8)
 #undef SUM
 
+#define MEAN(name, real)                                                                           \
+  static void name (guint8 *restrict y, const gint32 *restrict sum, gint64 n,                      \
+                    const CpuQuantMean *m)                                                         \
+  {                                                                                                \
+    const real divisor = (real)m->divisor;                                                         \
+    const gfloat scale = m->scale, zero = m->zero, lo = m->lo, hi = m->hi;                         \
+    const gint32 offset = m->offset;                                                               \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      y[i] = to_byte ((gfloat)((real)(sum[i] + offset) / divisor) * scale, zero, lo, hi);          \
+  }
+MEAN (mean_of_many, gdouble)
+MEAN (mean_of_few, gfloat)
+#undef MEAN
+
+/* Bytes whose sum is a float, and so is their number: their quotient in doubles, which has more
+ * than twice as many digits, rounds to the same float as that in floats. */
+#define FEW 32768
+
 static void
 mean (guint8 *restrict y, const gint32 *restrict sum, gint64 n, const CpuQuantMean *m)
 {
-  const gdouble divisor = m->divisor;
-  const gfloat scale = m->scale, zero = m->zero, lo = m->lo, hi = m->hi;
-  const gint32 offset = m->offset;
-  for (gint64 i = 0; i < n; i++)
-    y[i] = to_byte ((gfloat)((gdouble)(sum[i] + offset) / divisor) * scale, zero, lo, hi);
+  if (m->divisor <= FEW && ABS (m->offset) <= 255 * FEW)
+    mean_of_few (y, sum, n, m);
+  else
+    mean_of_many (y, sum, n, m);
 }
 
 const CpuQuantize CPU_NAME (cpu_quantize) = {
