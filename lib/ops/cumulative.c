@@ -11,7 +11,7 @@ infer_cumulative (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
   gint64 value;
   gint axis;
   if (axon_shape_is_static (&in[1].shape) && axon_shape_get_numel (&in[1].shape) != 1)
-    FAIL (MODEL, "input %u: expected one element", 1);
+    FAIL (MODEL, "input %u: expected one element", 1u);
   if (axon_scalar_int (node, in, 1, 0, &value) && in[0].shape.rank >= 0 &&
       !axon_check_axis (value, in[0].shape.rank, &axis, error))
     return FALSE;
@@ -74,7 +74,7 @@ eval_cumulative (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
                 .product = product };
   gint axis;
   if (axon_tensor_get_numel (in[1]) != 1)
-    FAIL (MODEL, "input %u: expected one element", 1);
+    FAIL (MODEL, "input %u: expected one element", 1u);
   if (!axon_check_axis (axon_int_at (in[1], 0), shape->rank, &axis, error))
     return FALSE;
   scan.lines = axon_lines (shape, axis);

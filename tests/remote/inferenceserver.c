@@ -36,6 +36,18 @@ secure (InferenceServer *s, GSocketConnection *connection)
   return tls;
 }
 
+/* The server's thread: whoever frees the server knows of a connection before it is served. */
+static gboolean
+on_incoming (G_GNUC_UNUSED GSocketService *service, GSocketConnection *connection,
+             G_GNUC_UNUSED GObject *source, gpointer data)
+{
+  InferenceServer *s = data;
+  g_mutex_lock (&s->lock);
+  g_hash_table_add (s->connections, g_object_ref (connection));
+  g_mutex_unlock (&s->lock);
+  return FALSE;
+}
+
 static gboolean
 on_run (G_GNUC_UNUSED GThreadedSocketService *service, GSocketConnection *connection,
         G_GNUC_UNUSED GObject *source, gpointer data)
@@ -47,9 +59,6 @@ on_run (G_GNUC_UNUSED GThreadedSocketService *service, GSocketConnection *connec
   g_socket_set_option (g_socket_connection_get_socket (connection), IPPROTO_TCP, TCP_NODELAY, 1,
                        NULL); /* head and body are two packets, neither waits */
   g_atomic_int_inc (&s->n_connections);
-  g_mutex_lock (&s->lock);
-  g_hash_table_add (s->connections, g_object_ref (connection));
-  g_mutex_unlock (&s->lock);
   while (serve_one (s, stream, in))
     continue;
   g_io_stream_close (stream, NULL, NULL);
@@ -85,6 +94,7 @@ listen_at (InferenceServer *s, guint16 port)
                                  G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &real, &error);
   g_assert_no_error (error);
   s->port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (real));
+  g_signal_connect (s->service, "incoming", G_CALLBACK (on_incoming), s);
   g_signal_connect (s->service, "run", G_CALLBACK (on_run), s);
   g_main_context_pop_thread_default (s->context);
   s->thread = g_thread_new ("server", accept_main, s);
