@@ -2,13 +2,14 @@
 /* MatMul and Gemm of floats with constant weights: convolutions of one pixel, a row of A.
  *
  * With few rows the weights come from memory, once for each frame: our kernels fetch them while
- * they multiply those before. With many rows, and where its products are of another kind (AVX2),
- * oneDNN is as fast or faster. */
+ * they multiply those before. With many rows oneDNN is as fast or faster; where its products are
+ * of another kind (AVX2), which lays out both matrices in each run, with fewer. */
 #include "convchoice.h"
 #include "floatconv-private.h"
 #include "../onednn/cpudnn.h"
 
 #define FEW_ROWS 256
+#define FEW_ROWS_LAID_OUT 128
 
 static gint64
 product_of (const AxonShape *s, gint until)
@@ -23,7 +24,8 @@ static gboolean
 is_ours (const AxonShape *a)
 {
   return !cpu_dnn_has_kernels () ||
-         (cpu_dnn_is_channels_last () && product_of (a, a->rank - 1) <= FEW_ROWS);
+         product_of (a, a->rank - 1) <=
+             (cpu_dnn_is_channels_last () ? FEW_ROWS : FEW_ROWS_LAID_OUT);
 }
 
 /* One matrix of weights for all rows, and a row of bias or none. */

@@ -8,9 +8,8 @@
 #define VECTORS CPU_FLOAT_STRIP
 #define PIXELS 6
 #define BLOCK 24 /* pixels of a row, for all channels, then the next ones */
-#define NEAR                                                                                       \
-  24576 /* bytes of the source that rows of a block meet, which the first cache keeps              \
-         */
+/* Bytes of the source that rows of a block meet: the first cache keeps them. */
+#define NEAR 24576
 
 /* The taps that some pixels have: how far from tap 0, 0 each reads, and where its weights are. */
 typedef struct {
