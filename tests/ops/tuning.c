@@ -376,6 +376,7 @@ nothing_is_measured_unless_asked_for (void)
   g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
       axon_core_get_default (), model, "CPU", NULL, NULL, watch, &w, &error);
   g_assert_no_error (error);
+  g_assert_nonnull (compiled);
   g_assert_cmpuint (w.n, ==, 0);
 }
 
