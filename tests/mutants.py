@@ -5,7 +5,8 @@ without a mutant, with a mark in each function that is to be changed; then each 
 function run, the shortest first, until one fails (twice, lest it failed by chance). Works in a checkout of its own (_build/mutants),
 of what is committed. What is not noticed is printed with its line, to be looked at: some mean the same, and the others lack a test.
 With --build, in this tree and that build of it: then nobody else may work in either meanwhile.
-usage: mutants.py [--seed N] [--number N] [--only PREFIX] [--suite NAME]... [--jobs N] [--build FOLDER] [--list]"""
+usage: mutants.py [--seed N] [--number N] [--only PREFIX] [--suite NAME]... [--jobs N] [--longest SECONDS] [--build FOLDER]
+       [--list]"""
 import argparse, concurrent.futures, itertools, json, os, random, re, resource, signal, subprocess, sys, tempfile, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -150,8 +151,8 @@ def restore(before):
             file.write(text)
 
 
-def survey(mutants, suites, jobs):
-    """The tests that pass, with what they enter."""
+def survey(mutants, suites, jobs, longest):
+    """The tests that pass in that many seconds, with what they enter."""
     before = mark({(name, place) for name, place, *_ in mutants if place is not None})
     try:
         built = run("ninja", "-C", BUILD)
@@ -166,7 +167,7 @@ def survey(mutants, suites, jobs):
     left_out = [t.name for t, ok in zip(tests, passed) if not ok]
     if left_out:
         print("fail without a mutant, and are left out:", *left_out, flush=True)
-    return sorted((t for t, ok in zip(tests, passed) if ok), key=lambda t: t.seconds)
+    return sorted((t for t, ok in zip(tests, passed) if ok and t.seconds <= longest), key=lambda t: t.seconds)
 
 
 def notice(tests, jobs):
@@ -224,6 +225,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--suite", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--longest", type=float, default=float("inf"))
     parser.add_argument("--build")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
@@ -237,7 +239,7 @@ def main():
         for mutant in mutants[:arguments.number]:
             print(*mutant)
         return
-    tests = survey(mutants, arguments.suite, arguments.jobs)
+    tests = survey(mutants, arguments.suite, arguments.jobs, arguments.longest)
     noticed = tried = 0
     for mutant in mutants:
         result = try_one(tried + 1, tests, arguments.jobs, *mutant)
