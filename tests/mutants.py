@@ -203,7 +203,8 @@ def try_one(number, tests, jobs, name, place, start, end, to):
     path = os.path.join(TREE, name)
     text = open(path, encoding="utf-8").read()
     line = text.count("\n", 0, start) + 1
-    shown = " ".join(text.split("\n")[line - 1].split())
+    until = text.find("\n", end)
+    shown = " ".join(f"{text[text.rfind(chr(10), 0, start) + 1:start]}[{text[start:end]} -> {to}]{text[end:until]}".split())
     fitting = [t for t in tests if place is None or f"{name}:{place}" in t.reached]
     try:
         restore({path: text[:start] + to + text[end:]})
@@ -213,7 +214,7 @@ def try_one(number, tests, jobs, name, place, start, end, to):
     finally:
         restore({path: text})
     missed = f"NOT NOTICED by {len(fitting)} tests"
-    print(f"{number}: {who or missed}: {name}:{line}: {text[start:end]} -> {to}: {shown}", flush=True)
+    print(f"{number}: {who or missed}: {name}:{line}: {shown}", flush=True)
     return who is not None
 
 
