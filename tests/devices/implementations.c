@@ -17,13 +17,6 @@ static const struct {
   { "yolo26n-640-end2end-dynquant", "/model.23/Cast_2" },
   { "yolo26n-640-end2end-dynquant", "/model.23/Div_1" },
   { "yolo26n-640-end2end-dynquant", "/model.23/Mod" },
-  /* products of two results, and of a whole series of inputs, are oneDNN's */
-  { "yolo26n-640-end2end-dynquant", "/model.10/m/m.0/attn/MatMul" },
-  { "yolo26n-640-end2end-dynquant", "/model.10/m/m.0/attn/MatMul_1" },
-  { "yolo26n-640-end2end-dynquant", "/model.22/m.0/m.0.1/attn/MatMul" },
-  { "yolo26n-640-end2end-dynquant", "/model.22/m.0/m.0.1/attn/MatMul_1" },
-  { "ppocr-rec-en-number-v2", "p2o.LSTM.0" },
-  { "ppocr-rec-en-number-v2", "p2o.LSTM.4" },
 };
 
 /* What oneDNN calls "gemm" is code for x86, or for nothing. */

@@ -93,6 +93,52 @@ products_with_constant_weights_agree (void)
   }
 }
 
+/* One row, a tile and a half, sums that are long, matrices of either side for many of the other. */
+static const struct {
+  AxonShape a, b;
+} computed[] = {
+  { { 2, { 1, 40 } }, { 2, { 40, 100 } } },
+  { { 4, { 1, 2, 41, 32 } }, { 4, { 1, 2, 32, 41 } } },
+  { { 3, { 9, 20, 17 } }, { 3, { 9, 17, 33 } } },
+  { { 3, { 1, 33, 700 } }, { 3, { 2, 700, 81 } } },
+  { { 4, { 3, 1, 5, 24 } }, { 3, { 4, 24, 16 } } },
+  { { 3, { 4, 7, 24 } }, { 2, { 24, 50 } } },
+  { { 1, { 24 } }, { 3, { 2, 24, 50 } } },
+  { { 3, { 2, 50, 24 } }, { 1, { 24 } } },
+};
+
+/* Of random numbers, all moved by what the input says. */
+static AxonValue *
+moved (TestModel *t, AxonValue *by, const AxonShape *shape, guint seed)
+{
+  return test_model_node (t, "Add", 2, test_model_random (t, shape, seed), by)->outputs[0];
+}
+
+static void
+products_of_two_results_agree (void)
+{
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (computed) * G_N_ELEMENTS (activations); i++) {
+    const AxonShape *a = &computed[i / 2 % G_N_ELEMENTS (computed)].a;
+    const AxonShape *b = &computed[i / 2 % G_N_ELEMENTS (computed)].b;
+    const gchar *activation = activations[i / 2 / G_N_ELEMENTS (computed)];
+    TestModel t = test_model_new (14);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, a);
+    AxonNode *mean = test_model_node (&t, "ReduceMean", 1, x);
+    AxonNode *n = test_model_node (&t, "MatMul", 2, x, moved (&t, mean->outputs[0], b, 2));
+    g_autoptr (AxonTensor) input = test_random (a, i);
+    g_autoptr (AxonModel) model = NULL;
+    axon_node_set_int (mean, "keepdims", 0);
+    if (i & 1) /* what is added first is another product */
+      n = test_model_node (
+          &t, "Add", 2, n->outputs[0],
+          test_model_node (&t, "MatMul", 2, x, test_model_random (&t, b, 5))->outputs[0]);
+    if (activation != NULL)
+      n = test_model_node (&t, activation, 1, n->outputs[0]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 20 * TOLERANCE);
+  }
+}
+
 /* With and without its own bias, in front of another. */
 static void
 a_gemm_agrees_with_a_bias_behind_it (void)
@@ -155,10 +201,12 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/products/products_agree_with_what_follows_them",
+  g_test_add_func ("/products/products/products_agree_with_what_follows_them",
                    products_agree_with_what_follows_them);
-  g_test_add_func ("/products/products_with_constant_weights_agree",
+  g_test_add_func ("/products/products/products_with_constant_weights_agree",
                    products_with_constant_weights_agree);
+  g_test_add_func ("/products/products/products_of_two_results_agree",
+                   products_of_two_results_agree);
   g_test_add_func ("/products/a_gemm_agrees_with_a_bias_behind_it",
                    a_gemm_agrees_with_a_bias_behind_it);
   g_test_add_func ("/products/sums_of_products_agree_by_every_equation",

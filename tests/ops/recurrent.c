@@ -13,6 +13,7 @@ static const struct {
   { "LSTM", "reverse", 4, 33, 3, 4, 3, FALSE, FALSE, TRUE, TRUE },
   { "LSTM", "bidirectional", 4, 48, 20, 6, 2, FALSE, FALSE, FALSE, TRUE },
   { "LSTM", "bidirectional", 4, 16, 20, 6, 2, TRUE, FALSE, TRUE, TRUE },
+  { "LSTM", "forward", 4, 6, 7, 150, 2, FALSE, FALSE, TRUE, FALSE }, /* many rows */
   { "GRU", "forward", 3, 5, 7, 9, 1, FALSE, FALSE, TRUE, FALSE },
   { "GRU", "bidirectional", 3, 19, 8, 5, 3, FALSE, FALSE, TRUE, TRUE },
   { "GRU", "forward", 3, 5, 7, 9, 1, FALSE, TRUE, FALSE, FALSE },

@@ -46,6 +46,9 @@ void cpu_float_columns_setup (CpuFloatColumns *columns, const CpuFloatConvKernel
 gsize cpu_float_weights_size (const CpuConv *conv);
 void cpu_float_weights_pack (const CpuConv *conv, const CpuFloatWeights *from,
                              const CpuFloatConvKernels *kernels, gfloat *to);
+/* One panel of them, at its place in @to. */
+void cpu_float_panel_pack (const CpuConv *conv, const CpuFloatWeights *from,
+                           const CpuFloatConvKernels *kernels, gint group, gint panel, gfloat *to);
 
 /* @packed, by cpu_float_weights_pack () for kernels @k of halves, which is spoilt: as halves, and
  * what products with them are multiplied by, for each output channel of all groups. */
@@ -56,6 +59,9 @@ void cpu_half_weights_pack (const CpuConv *conv, gfloat *packed, const CpuFloatC
  * repeated (0: none is), as the kernels read it. */
 void cpu_float_array_pack (const CpuConv *conv, const gfloat *from, gint period, gfloat *to);
 
+/* @conv as so many rows of @inner times [inner, columns], row-major all. */
+void cpu_float_product_set (CpuConv *conv, gint rows, gint inner, gint columns);
+
 /* MatMul or Gemm of floats with one constant matrix for all rows, and a row of bias (input 2) or
  * none, as a convolution of one row of pixels by 1x1. FALSE: it is another one. */
 gboolean cpu_float_product_init (CpuConv *conv, CpuFloatWeights *weights, const AxonNode *node);
@@ -64,3 +70,7 @@ gboolean cpu_float_product_init (CpuConv *conv, CpuFloatWeights *weights, const 
  * into @node. FALSE: something else was. */
 gboolean cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,
                                   const CpuFloatWeights *weights);
+
+/* Adds @y = rows of @x, as @conv says, times @weights, plus @bias for each column. */
+void cpu_float_product_add (CpuPlan *plan, CpuTensor *x, const CpuConv *conv,
+                            const CpuFloatWeights *weights, const gfloat *bias, CpuTensor *y);

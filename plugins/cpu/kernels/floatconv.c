@@ -20,6 +20,7 @@ typedef struct {
   gint n_parts;      /* of all layers */
   GPtrArray *memory; /* weights of all layers, and what follows, which some of them lack */
   gboolean lacks_memory;
+  const gfloat *given_bias, *given_slopes; /* while it is built; NULL: none */
   gfloat *bias, *slopes, *wide_bias, *wide_slopes;
   CpuFloatPosts posts;
   gsize scratch; /* bytes of a thread */
@@ -101,11 +102,10 @@ new_memory (FloatConv *self, gsize n_bytes)
   return memset (memory, 0, n_bytes);
 }
 
-/* Input @input of @node, zeros if it has none. */
+/* Zeros if @from is NULL. */
 static gfloat *
-pack_array (FloatConv *self, const AxonNode *node, guint input, const CpuConv *c, gint period)
+pack_array (FloatConv *self, const gfloat *from, const CpuConv *c, gint period)
 {
-  const gfloat *from = cpu_float_constant (node, input);
   gfloat *to = new_memory (self, (gsize)(c->groups * c->padded) * sizeof *to);
   if (from != NULL && to != NULL)
     cpu_float_array_pack (c, from, period, to);
@@ -113,8 +113,7 @@ pack_array (FloatConv *self, const AxonNode *node, guint input, const CpuConv *c
 }
 
 static void
-pack_wide (FloatConv *self, const AxonNode *node, CpuFloatLayer *layer,
-           const CpuFloatWeights *weights)
+pack_wide (FloatConv *self, CpuFloatLayer *layer, const CpuFloatWeights *weights)
 {
   CpuFloatWeights again = *weights;
   gint period = layer->conv.channels;
@@ -123,9 +122,9 @@ pack_wide (FloatConv *self, const AxonNode *node, CpuFloatLayer *layer,
   if (layer->wide_weights != NULL)
     cpu_float_weights_pack (&layer->wide, &again, self->kernels, layer->wide_weights);
   if (self->wide_bias == NULL) /* that of all layers */
-    self->wide_bias = pack_array (self, node, 2, &layer->wide, period);
+    self->wide_bias = pack_array (self, self->given_bias, &layer->wide, period);
   if (self->wide_slopes == NULL && self->posts.has_slopes)
-    self->wide_slopes = pack_array (self, node, CPU_CONV_SLOPES, &layer->wide, period);
+    self->wide_slopes = pack_array (self, self->given_slopes, &layer->wide, period);
 }
 
 static void
@@ -157,17 +156,17 @@ pack_layer (FloatConv *self, CpuFloatLayer *layer, const CpuFloatWeights *weight
 }
 
 static void
-pack (FloatConv *self, const AxonNode *node, const CpuFloatWeights *weights)
+pack (FloatConv *self, const CpuFloatWeights *weights)
 {
   gint period = (gint)weights->period;
-  self->bias = pack_array (self, node, 2, &self->layers[0].conv, period);
+  self->bias = pack_array (self, self->given_bias, &self->layers[0].conv, period);
   if (self->posts.has_slopes)
-    self->slopes = pack_array (self, node, CPU_CONV_SLOPES, &self->layers[0].conv, period);
+    self->slopes = pack_array (self, self->given_slopes, &self->layers[0].conv, period);
   for (guint i = 0; i < self->n_layers; i++) {
     CpuFloatLayer *layer = &self->layers[i];
     pack_layer (self, layer, &weights[i]);
     if (layer->pixels > 0)
-      pack_wide (self, node, layer, &weights[i]);
+      pack_wide (self, layer, &weights[i]);
   }
 }
 
@@ -194,16 +193,23 @@ name_of (const FloatConv *self)
   return self->layers[0].conv.spread ? "own:grouped" : "own:dense";
 }
 
+/* @residual: nullable. */
+static void
+add_step_to (CpuPlan *plan, FloatConv *self, CpuTensor *x, CpuTensor *residual, CpuTensor *y)
+{
+  CpuTensor *in[2] = { x, residual }, *out[2] = { y, NULL };
+  plan->lacks_memory |= self->lacks_memory;
+  out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
+  cpu_plan_add_step (plan, run_float_conv, self, float_conv_free, name_of (self), in,
+                     residual != NULL ? 2 : 1, out, 2);
+}
+
 /* The result lies as @md says. */
 static void
 add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, const CpuMd *md)
 {
-  CpuTensor *in[2] = { x, NULL }, *out[2];
-  plan->lacks_memory |= self->lacks_memory;
-  out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
-  out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
-  cpu_plan_add_step (plan, run_float_conv, self, float_conv_free, name_of (self), in,
-                     in[1] != NULL ? 2 : 1, out, 2);
+  CpuTensor *residual, *y = cpu_float_destination (plan, node, &self->posts, md, &residual);
+  add_step_to (plan, self, x, residual, y);
 }
 
 static void
@@ -221,12 +227,23 @@ is_ready (const CpuPlan *plan, const AxonNode *node)
 }
 
 static FloatConv *
-float_conv_new (const CpuPlan *plan, const AxonNode *node)
+float_conv_new (const CpuFloatConvKernels *kernels)
+{
+  FloatConv *self = g_new0 (FloatConv, 1);
+  self->kernels = kernels;
+  self->memory = g_ptr_array_new_with_free_func (free);
+  return self;
+}
+
+/* NULL: something is fused into @node that the kernels do not know. */
+static FloatConv *
+float_conv_new_for (const CpuPlan *plan, const AxonNode *node)
 {
   const CpuVector *vector = cpu_isa_get ()->vector;
-  FloatConv *self = g_new0 (FloatConv, 1);
-  self->kernels = cpu_conv_takes_halves (plan, node) ? vector->halves : &vector->floats;
-  self->memory = g_ptr_array_new_with_free_func (free);
+  FloatConv *self =
+      float_conv_new (cpu_conv_takes_halves (plan, node) ? vector->halves : &vector->floats);
+  self->given_bias = cpu_float_constant (node, 2);
+  self->given_slopes = cpu_float_constant (node, CPU_CONV_SLOPES);
   if (cpu_float_posts_init (&self->posts, node))
     return self;
   float_conv_free (self);
@@ -234,26 +251,35 @@ float_conv_new (const CpuPlan *plan, const AxonNode *node)
 }
 
 static void
-add_layer (FloatConv *self, const AxonNode *node, const CpuConv *conv,
-           const CpuFloatWeights *weights, guint threads)
+add_layer (FloatConv *self, const CpuConv *conv, const CpuFloatWeights *weights, guint threads)
 {
   self->n_layers = 1;
   self->layers = g_new0 (CpuFloatLayer, 1);
   self->layers[0].conv = *conv;
   setup (self, threads);
-  pack (self, node, weights);
+  pack (self, weights);
 }
 
 gboolean
 cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,
                          const CpuFloatWeights *weights)
 {
-  FloatConv *self = float_conv_new (plan, node);
+  FloatConv *self = float_conv_new_for (plan, node);
   if (self == NULL)
     return FALSE;
-  add_layer (self, node, conv, weights, plan->n_threads);
+  add_layer (self, conv, weights, plan->n_threads);
   add_step_as (plan, node, self, cpu_plan_input_as (plan, node, 0, NULL), NULL);
   return TRUE;
+}
+
+void
+cpu_float_product_add (CpuPlan *plan, CpuTensor *x, const CpuConv *conv,
+                       const CpuFloatWeights *weights, const gfloat *bias, CpuTensor *y)
+{
+  FloatConv *self = float_conv_new (&cpu_isa_get ()->vector->floats);
+  self->given_bias = bias;
+  add_layer (self, conv, weights, plan->n_threads);
+  add_step_to (plan, self, x, NULL, y);
 }
 
 static gboolean
@@ -265,7 +291,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   FloatConv *self;
   CpuConv conv;
   if (!is_ready (plan, node) || !cpu_conv_init (&conv, node, axon_tensor_get_shape (w)) ||
-      (self = float_conv_new (plan, node)) == NULL)
+      (self = float_conv_new_for (plan, node)) == NULL)
     return FALSE;
   weights.data = axon_tensor_get_data (w);
   weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
@@ -273,7 +299,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   x = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &conv)
                                        : cpu_conv_source (plan, node, 0, &conv);
   cpu_float_conv_spread (&conv, self->kernels);
-  add_layer (self, node, &conv, &weights, plan->n_threads);
+  add_layer (self, &conv, &weights, plan->n_threads);
   add_step (plan, node, self, x);
   return TRUE;
 }
@@ -289,7 +315,7 @@ count_joined (const CpuConv *whole, const AxonWindow *w)
 }
 
 static void
-add_phases (FloatConv *self, const AxonNode *node, const CpuConv *whole, const AxonWindow *window,
+add_phases (FloatConv *self, const CpuConv *whole, const AxonWindow *window,
             const CpuFloatWeights *all, guint threads)
 {
   g_autofree CpuFloatWeights *weights = NULL;
@@ -312,7 +338,7 @@ add_phases (FloatConv *self, const AxonNode *node, const CpuConv *whole, const A
     }
   }
   setup (self, threads);
-  pack (self, node, weights);
+  pack (self, weights);
   for (guint i = 0; i < self->n_layers; i++)
     g_free ((gpointer)weights[i].taps);
 }
@@ -329,7 +355,7 @@ build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   CpuTensor *x;
   CpuConv conv;
   if (!is_ready (plan, node) || !cpu_conv_init_transposed (&conv, &window, node, 1) ||
-      (self = float_conv_new (plan, node)) == NULL)
+      (self = float_conv_new_for (plan, node)) == NULL)
     return FALSE;
   outs = (gsize)axon_tensor_get_dim (w, 1);
   channels = (gsize)(node->inputs[0]->type.shape.dims[1] / axon_node_get_int (node, "group"));
@@ -339,7 +365,7 @@ build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   weights.per_group = outs;
   weights.group = weights.in * channels - weights.in;
   x = cpu_conv_source (plan, node, 0, &conv);
-  add_phases (self, node, &conv, &window, &weights, plan->n_threads);
+  add_phases (self, &conv, &window, &weights, plan->n_threads);
   add_step (plan, node, self, x);
   return TRUE;
 }

@@ -221,22 +221,43 @@ pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, g
   }
 }
 
+/* Of a panel of @wide elements for each input of one pixel, whose @n channels lie side by side. */
+static void
+pack_rows (const gfloat *from, gsize row, gint inputs, gint n, gint wide, gfloat *to)
+{
+  for (gint i = 0; i < inputs; i++, from += row, to += wide) {
+    memcpy (to, from, (gsize)n * sizeof *to);
+    memset (to + n, 0, (gsize)(wide - n) * sizeof *to);
+  }
+}
+
+void
+cpu_float_panel_pack (const CpuConv *c, const CpuFloatWeights *from, const CpuFloatConvKernels *k,
+                      gint group, gint panel, gfloat *to)
+{
+  gint first = cpu_conv_panel_start (c, k->lanes, panel) * k->lanes;
+  gint wide = cpu_conv_panel_start (c, k->lanes, panel + 1) * k->lanes - first;
+  gint inputs = inputs_of (c), taps = c->kernel_h * c->kernel_w, channels = channels_of (c);
+  gint n = CLAMP (channels - first, 0, wide);
+  gsize at = (gsize)group * (gsize)channels + (gsize)first;
+  to += ((gsize)group * (gsize)c->padded + (gsize)first) * (gsize)(taps * inputs);
+  if (taps == 1 && from->out == 1 && from->taps == NULL && from->period == 0 &&
+      from->per_group == 0) {
+    pack_rows (from->data + at, from->in, inputs, n, wide, to);
+    return;
+  }
+  memset (to, 0, (gsize)wide * (gsize)(taps * inputs) * sizeof *to);
+  for (gint i = 0; i < n; i++)
+    pack_channel (c, from, at + (gsize)i, to + i, (gsize)wide);
+}
+
 void
 cpu_float_weights_pack (const CpuConv *c, const CpuFloatWeights *from, const CpuFloatConvKernels *k,
                         gfloat *to)
 {
-  gsize each = (gsize)(c->kernel_h * c->kernel_w) * (gsize)inputs_of (c);
-  gint channels = channels_of (c);
-  memset (to, 0, cpu_float_weights_size (c));
   for (gint g = 0; g < c->groups; g++)
-    for (gint p = 0; p < c->n_panels; p++) {
-      gint first = cpu_conv_panel_start (c, k->lanes, p) * k->lanes;
-      gint end = cpu_conv_panel_start (c, k->lanes, p + 1) * k->lanes;
-      gfloat *panel = to + ((gsize)g * (gsize)c->padded + (gsize)first) * each;
-      for (gint o = first; o < MIN (end, channels); o++)
-        pack_channel (c, from, (gsize)(g * channels + o), panel + (o - first),
-                      (gsize)(end - first));
-    }
+    for (gint p = 0; p < c->n_panels; p++)
+      cpu_float_panel_pack (c, from, k, g, p, to);
 }
 
 void

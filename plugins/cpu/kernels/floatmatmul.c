@@ -6,7 +6,7 @@
  * of another kind (AVX2), which lays out both matrices in each run, with fewer. */
 #include "convchoice.h"
 #include "floatconv-private.h"
-#include "../onednn/cpudnn.h"
+#include "kernels.h"
 
 #define FEW_ROWS 256
 #define FEW_ROWS_LAID_OUT 128
@@ -21,11 +21,10 @@ product_of (const AxonShape *s, gint until)
 }
 
 static gboolean
-is_ours (const AxonShape *a)
+is_ours (gint64 rows)
 {
   return !cpu_dnn_has_kernels () ||
-         product_of (a, a->rank - 1) <=
-             (cpu_dnn_is_channels_last () ? FEW_ROWS : FEW_ROWS_LAID_OUT);
+         rows <= (cpu_dnn_is_channels_last () ? FEW_ROWS : FEW_ROWS_LAID_OUT);
 }
 
 /* One matrix of weights for all rows, and a row of bias or none. */
@@ -52,8 +51,8 @@ is_ready (const AxonNode *node)
           axon_tensor_get_dim (bias, (guint)MAX (axon_tensor_get_shape (bias)->rank - 1, 0)) == n);
 }
 
-static void
-set_geometry (CpuConv *c, gint rows, gint inner, gint columns)
+void
+cpu_float_product_set (CpuConv *c, gint rows, gint inner, gint columns)
 {
   *c = (CpuConv){ .groups = 1,
                   .channels = inner,
@@ -87,12 +86,28 @@ cpu_float_product_init (CpuConv *conv, CpuFloatWeights *weights, const AxonNode 
     return FALSE;
   inner = (gint)a->dims[a->rank - 1];
   columns = (gint)b->dims[b->rank - (transposed ? 2 : 1)];
-  set_geometry (conv, (gint)product_of (a, a->rank - 1), inner, columns);
+  cpu_float_product_set (conv, (gint)product_of (a, a->rank - 1), inner, columns);
   *weights = (CpuFloatWeights){ .data = axon_tensor_get_data (cpu_node_constant (node, 1)),
                                 .in = transposed ? 1 : (gsize)columns,
                                 .out = transposed ? (gsize)inner : 1,
                                 .tap = 1 };
   return TRUE;
+}
+
+void
+cpu_add_product (CpuPlan *plan, CpuTensor *x, const CpuProduct *product, gfloat *bias, CpuTensor *y)
+{
+  CpuFloatWeights weights = {
+    .data = product->weights, .in = (gsize)product->columns, .out = 1, .tap = 1
+  };
+  CpuConv conv;
+  if (!is_ours (product->rows)) {
+    cpu_dnn_add_product (plan, x, product, bias, y);
+    return;
+  }
+  cpu_float_product_set (&conv, (gint)product->rows, (gint)product->inner, (gint)product->columns);
+  cpu_float_product_add (plan, x, &conv, &weights, bias, y);
+  g_free (bias);
 }
 
 static gboolean
@@ -101,8 +116,7 @@ build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   CpuFloatWeights weights;
   CpuConv conv;
   return cpu_float_product_init (&conv, &weights, node) &&
-         (plan->choice == CPU_OWN || is_ours (&node->inputs[0]->type.shape) ||
-          cpu_conv_takes_halves (plan, node)) &&
+         (plan->choice == CPU_OWN || is_ours (conv.in_w) || cpu_conv_takes_halves (plan, node)) &&
          cpu_float_product_build (plan, node, &conv, &weights);
 }
 

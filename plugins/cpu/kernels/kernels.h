@@ -2,7 +2,7 @@
 /* Our own kernels. */
 #pragma once
 
-#include "../cpuplan.h"
+#include "../onednn/cpudnn.h"
 
 gboolean cpu_build_extension (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_has_qlinear (const AxonNode *node);
@@ -15,3 +15,11 @@ CpuTensor *cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, Ax
 
 /* Limits of a result of bytes: of its type, or attribute axon.clip within these. */
 void cpu_byte_range (const AxonNode *node, gfloat *lo, gfloat *hi);
+
+/* Adds the memory of @y = that of @x times constant weights, plus @bias for each column, which it
+ * takes over. */
+void cpu_add_product (CpuPlan *plan, CpuTensor *x, const CpuProduct *product, gfloat *bias,
+                      CpuTensor *y);
+
+/* TRUE if our kernel multiplies two results, though oneDNN could. */
+gboolean cpu_product_is_own (const CpuPlan *plan, const AxonNode *node);

@@ -250,9 +250,9 @@ add_product (CpuPlan *plan, const AxonNode *node, Recurrent *r)
   AxonShape shape = AXON_SHAPE (rows, columns);
   g_autofree gfloat *w = pack_inputs (r, data_of (node, 1), columns);
   CpuTensor *gates = cpu_plan_scratch (plan, AXON_DTYPE_F32, &shape, NULL);
-  cpu_dnn_add_product (plan, cpu_plan_input_as (plan, node, 0, NULL),
-                       &(CpuProduct){ rows, r->input, columns, w },
-                       pack_bias (r, data_of (node, 3), columns), gates);
+  cpu_add_product (plan, cpu_plan_input_as (plan, node, 0, NULL),
+                   &(CpuProduct){ rows, r->input, columns, w },
+                   pack_bias (r, data_of (node, 3), columns), gates);
   return gates;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* MatMul and Gemm: matrices of float, with a row of bias and the activations behind it. */
 #include "dnn-private.h"
+#include "../kernels/kernels.h"
 
 typedef struct {
   AxonShape a, b, y; /* vectors as matrices of one row or column */
@@ -139,7 +140,7 @@ build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   DnnCall call = { 0 };
   AxonShape row;
   MatMul m;
-  if (!matmul_init (&m, node))
+  if (cpu_product_is_own (plan, node) || !matmul_init (&m, node))
     return FALSE;
   row = row_shape (&m.y);
   md_a = matrix_md (&m.a, m.y.rank, m.trans_a, FALSE);
