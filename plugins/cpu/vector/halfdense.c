@@ -2,12 +2,18 @@
 /* Dense and grouped convolution in half precision, compiled for levels whose instructions compute
  * in it (docs/design/halves.md).
  *
- * Source and results are floats. What a part reads is laid out as halves, each of them twice, so
- * that one 32-bit load fills a vector. Products are summed in halves for a short run only, then as
- * floats. */
+ * Source and results are floats. What a part reads is laid out as halves: where a product takes an
+ * element of a vector, side by side, else each of them twice, so that one 32-bit load fills a
+ * vector. Products are summed in halves for a short run only, then as floats. */
 #include "level.h"
 
+#include <string.h>
+
+#if defined(CPU_NEON)
+#define DENSE_SOURCE guint16
+#else
 #define DENSE_SOURCE guint32
+#endif
 #define DENSE_WEIGHT guint16
 #define DENSE_LANES (2 * CPU_LANES)
 #define DENSE_SUMS (CPU_FLOAT_PIXELS * 2 * CPU_HALF_VECTORS * CPU_LANES)
@@ -15,7 +21,8 @@
 
 /* Products that are summed as halves at most: their error grows with it, and what it costs to make
  * floats of the sums falls. */
-#define RUN 96
+#define RUN (12 * ELEMENTS)
+#define ELEMENTS 8 /* that are read at once, where they are */
 
 #define LARGEST 65504.f
 
@@ -32,11 +39,13 @@ floats_of (VF16Part x)
   return (VF32)vcvt_f32_f16 ((float16x4_t)x);
 }
 
-CPU_INLINE VU32
-bits_of (VF32 x)
-{
-  return (VU32)vmovl_u16 (vreinterpret_u16_f16 (vcvt_f16_f32 ((float32x4_t)x)));
-}
+/* gcc (12 and 14) copies the element to a vector first. */
+#if defined(__clang__)
+#define ADD_ELEMENT(c, x, b, k) ((c) = (VF16)vfmaq_laneq_f16 ((c), (x), (b), (k)))
+#else
+#define ADD_ELEMENT(c, x, b, k)                                                                    \
+  __asm__("fmla %0.8h, %1.8h, %2.h[" #k "]" : "+w"(c) : "w"(x), "x"(b))
+#endif
 
 #else
 
@@ -55,11 +64,55 @@ bits_of (VF32 x)
 
 #endif
 
-/* Pixels of a tile by its vectors of output channels: with two weights and a pixel they fill the
- * registers. */
+/* Pixels of a tile by its vectors of output channels: with two weights and a pixel, or those of all
+ * pixels, they fill the registers. */
+#if defined(CPU_NEON)
+static const gint tile_pixels[CPU_HALF_VECTORS] = { 12, 10 };
+#else
 static const gint tile_pixels[CPU_HALF_VECTORS] = { 12, 12 };
+#endif
 
 /* Adds @n elements of each of @nr pixels, times their weights. */
+#if defined(CPU_NEON)
+
+#define ADD_PRODUCTS(k)                                                                            \
+  _Pragma ("GCC unroll 2") for (gint i = 0; i < mr; i++)                                           \
+  {                                                                                                \
+    VF16 x = *(const VF16 *)(gconstpointer)(w + (k * mr + i) * DENSE_LANES);                       \
+    _Pragma ("GCC unroll 12") for (gint j = 0; j < nr; j++) ADD_ELEMENT (c[i][j], x, b[j], k);     \
+  }                                                                                                \
+  __builtin_prefetch (ahead + k * DENSE_LINE, 0, 2);
+
+CPU_INLINE void
+add_products (VF16 c[][CPU_FLOAT_PIXELS], const guint16 *q, gsize step, const guint16 *w, gint n,
+              const guint16 *ahead, gint mr, gint nr)
+{
+  VF16 b[CPU_FLOAT_PIXELS];
+  for (; n >= ELEMENTS; n -= ELEMENTS, q += ELEMENTS) {
+#pragma GCC unroll 12
+    for (gint j = 0; j < nr; j++)
+      b[j] = *(const VF16 *)(gconstpointer)(q + (gsize)j * step);
+    ADD_PRODUCTS (0)
+    ADD_PRODUCTS (1)
+    ADD_PRODUCTS (2)
+    ADD_PRODUCTS (3)
+    ADD_PRODUCTS (4)
+    ADD_PRODUCTS (5)
+    ADD_PRODUCTS (6)
+    ADD_PRODUCTS (7)
+    w += ELEMENTS * mr * DENSE_LANES;
+    ahead += ELEMENTS * DENSE_LINE;
+  }
+  for (; n > 0; n--, q++, w += mr * DENSE_LANES, ahead += DENSE_LINE) {
+#pragma GCC unroll 12
+    for (gint j = 0; j < nr; j++)
+      b[j] = (VF16)vdupq_n_u16 (q[(gsize)j * step]);
+    ADD_PRODUCTS (0)
+  }
+}
+
+#else
+
 CPU_INLINE void
 add_products (VF16 c[][CPU_FLOAT_PIXELS], const guint32 *q, gsize step, const guint16 *w, gint n,
               const guint16 *ahead, gint mr, gint nr)
@@ -79,6 +132,8 @@ add_products (VF16 c[][CPU_FLOAT_PIXELS], const guint32 *q, gsize step, const gu
     }
   }
 }
+
+#endif
 
 /* Adds sums of halves, times their channel's factor, to those of floats. */
 CPU_INLINE void
@@ -102,17 +157,18 @@ widen (CpuFloatSums *c, VF16 h[][CPU_FLOAT_PIXELS], const gfloat *factors, gint 
 
 /* Sums of @nr pixels, @step elements apart, and @mr vectors of channels. */
 CPU_INLINE void
-tile (const CpuFloatOut *out, const guint32 *p, gsize step, const Chunk *k, gint mr, gint nr)
+tile (const CpuFloatOut *out, const DENSE_SOURCE *p, gsize step, const Chunk *k, gint mr, gint nr)
 {
   const guint16 *w = k->w, *ahead = k->ahead;
   CpuFloatSums c[2 * CPU_HALF_VECTORS];
-  gint runs = (k->n + RUN - 1) / RUN;
+  gint runs = (k->n + RUN - 1) / RUN, reads = (k->n + ELEMENTS - 1) / ELEMENTS;
   for (gint i = 0; i < 2 * mr; i++)
     for (gint j = 0; j < nr; j++)
       c[i][j] = *(const VF32 *)(k->from + (gsize)j * k->again + i * CPU_LANES);
   for (gint t = 0; t < k->n_taps; t++)
     for (gint r = 0; r < runs; r++) { /* of nearly the same length */
-      gint first = k->n * r / runs, n = k->n * (r + 1) / runs - first;
+      gint first = reads * r / runs * ELEMENTS;
+      gint n = MIN (k->n, reads * (r + 1) / runs * ELEMENTS) - first;
       VF16 h[CPU_HALF_VECTORS][CPU_FLOAT_PIXELS];
 #pragma GCC unroll 2
       for (gint i = 0; i < mr; i++)
@@ -133,11 +189,32 @@ static const TileFunc tiles[CPU_HALF_VECTORS][CPU_FLOAT_PIXELS] = { { TO_12 (NAM
                                                                     { TO_12 (NAME, 2) } };
 
 /* What is larger than any half becomes the largest: it must not become infinite. */
+CPU_INLINE VF32
+limited (VF32 x)
+{
+  return vector_clip (x, splat_float (-LARGEST), splat_float (LARGEST));
+}
+
+#if defined(CPU_NEON)
+
+static void
+lay_elements (guint16 *to, const gfloat *from, gsize n)
+{
+  gsize i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    vst1_f16 ((gpointer)(to + i), vcvt_f16_f32 (limited (vector_load (from + i))));
+  if (i < n) {
+    float16x4_t last = vcvt_f16_f32 (limited (vector_load_part (from + i, (gint64)(n - i))));
+    memcpy (to + i, &last, (n - i) * sizeof *to);
+  }
+}
+
+#else
+
 CPU_INLINE VU32
 pairs_of (VF32 x)
 {
-  VF32 limited = vector_clip (x, splat_float (-LARGEST), splat_float (LARGEST));
-  VU32 bits = bits_of (limited);
+  VU32 bits = bits_of (limited (x));
   return bits | bits << 16;
 }
 
@@ -152,6 +229,8 @@ lay_elements (guint32 *to, const gfloat *from, gsize n)
     vector_store_part ((gfloat *)(gpointer)(to + i), (VF32)last, (gint64)(n - i));
   }
 }
+
+#endif
 
 #include "densepanel.h"
 
