@@ -39,7 +39,7 @@ floats_of (VF16Part x)
   return (VF32)vcvt_f32_f16 ((float16x4_t)x);
 }
 
-/* gcc (12 and 14) copies the element to a vector first. */
+/* gcc 12 copies the element to a vector first, whatever form C has. */
 #if defined(__clang__)
 #define ADD_ELEMENT(c, x, b, k) ((c) = (VF16)vfmaq_laneq_f16 ((c), (x), (b), (k)))
 #else
