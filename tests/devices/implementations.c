@@ -9,14 +9,9 @@
 static const struct {
   const gchar *model, *node;
 } exceptions[] = {
-  /* one number; suppression itself; and what is left of it, of which data say how much there is */
-  { "nms-yolov8-graph", "onnx_graphsurgeon_node_18" },
+  /* suppression, and what is left of it, of which data say how much there is */
   { "nms-yolov8-graph", "onnx_graphsurgeon_node_48" },
   { "nms-yolov8-graph", "onnx_graphsurgeon_node_53" },
-  /* places of the 300 best, which are whole numbers of 64 bits */
-  { "yolo26n-640-end2end-dynquant", "/model.23/Cast_2" },
-  { "yolo26n-640-end2end-dynquant", "/model.23/Div_1" },
-  { "yolo26n-640-end2end-dynquant", "/model.23/Mod" },
 };
 
 /* What oneDNN calls "gemm" is code for x86, or for nothing. */

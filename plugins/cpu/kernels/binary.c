@@ -2,6 +2,7 @@
 /* Elementwise operators of two inputs, and Where, that broadcast as oneDNN does not: rows along the
  * last dimensions, by the loops of the level in use. */
 #include "kernels.h"
+#include "whole.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
@@ -166,16 +167,23 @@ add_pair (CpuPlan *plan, const AxonNode *node, CpuPairFunc func)
 static gboolean
 build_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  return node->n_inputs == 2 && node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
-         node->inputs[1]->type.dtype == AXON_DTYPE_F32 && /* Pow's may be another */
-         add_pair (plan, node, cpu_isa_get ()->vector->eltwise->pair[plan->row->kind]);
+  guint kind = (guint)plan->row->kind;
+  CpuPairFunc whole;
+  if (node->n_inputs != 2)
+    return FALSE;
+  if (node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
+      node->inputs[1]->type.dtype == AXON_DTYPE_F32) /* Pow's may be another */
+    return add_pair (plan, node, cpu_isa_get ()->vector->eltwise->pair[kind]);
+  whole = cpu_whole_pair (node, kind);
+  return whole != NULL && add_pair (plan, node, whole);
 }
 
-/* Other remainders are of whole numbers. */
+/* Of floats only that with the sign of the first. */
 static gboolean
 build_modulo (CpuPlan *plan, const AxonNode *node, GError **error)
 {
-  return axon_node_get_int (node, "fmod") != 0 && build_pair (plan, node, error);
+  return (axon_node_get_int (node, "fmod") != 0 || node->inputs[0]->type.dtype != AXON_DTYPE_F32) &&
+         build_pair (plan, node, error);
 }
 
 static gboolean

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cast between halves and floats, and of small numbers to floats, as they lie. */
+/* Cast between halves and floats, and of whole numbers to floats and to each other, as they lie. */
 #include "kernels.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
+
+#include <math.h>
 
 /* Elements that are worth a thread. */
 #define PARALLEL 32768
@@ -22,30 +24,51 @@ narrow (const CpuHalf *half, gpointer y, gconstpointer x, gint64 n)
   half->from_floats (y, x, n);
 }
 
-#define FLOATS_OF(type)                                                                            \
-  static void floats_of_##type (G_GNUC_UNUSED const CpuHalf *half, gpointer y, gconstpointer x,    \
-                                gint64 n)                                                          \
+/* Whole numbers that are too large lose their upper bits. */
+#define CAST(name, from_type, to_type)                                                             \
+  static void name (G_GNUC_UNUSED const CpuHalf *half, gpointer y, gconstpointer x, gint64 n)      \
   {                                                                                                \
-    gfloat *restrict to = y;                                                                       \
-    const type *restrict from = x;                                                                 \
+    to_type *restrict to = y;                                                                      \
+    const from_type *restrict from = x;                                                            \
     for (gint64 i = 0; i < n; i++)                                                                 \
-      to[i] = (gfloat)from[i];                                                                     \
+      to[i] = (to_type)from[i];                                                                    \
   }
-FLOATS_OF (guint8)
-FLOATS_OF (gint8)
-FLOATS_OF (gint32)
-#undef FLOATS_OF
+CAST (u8_to_f32, guint8, gfloat)
+CAST (i8_to_f32, gint8, gfloat)
+CAST (i32_to_f32, gint32, gfloat)
+CAST (i64_to_f32, gint64, gfloat)
+CAST (i32_to_i64, gint32, gint64)
+CAST (i64_to_i32, gint64, gint32)
+CAST (u8_to_i64, guint8, gint64)
+#undef CAST
+
+/* Towards zero; what is too large becomes the limit, and what is no number 0. */
+#define CAST_FLOATS(name, to_type, low, high)                                                      \
+  static void name (G_GNUC_UNUSED const CpuHalf *half, gpointer y, gconstpointer x, gint64 n)      \
+  {                                                                                                \
+    to_type *restrict to = y;                                                                      \
+    const gfloat *restrict from = x;                                                               \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      to[i] = from[i] >= (gfloat)(high) ? (high)                                                   \
+              : from[i] > (gfloat)(low) ? (to_type)from[i]                                         \
+              : isnan (from[i])         ? 0                                                        \
+                                        : (low);                                                           \
+  }
+CAST_FLOATS (f32_to_i32, gint32, G_MININT32, G_MAXINT32)
+CAST_FLOATS (f32_to_i64, gint64, G_MININT64, G_MAXINT64)
+#undef CAST_FLOATS
 
 static const struct {
   AxonDType from, to;
   CastFunc func;
 } casts[] = {
-  { AXON_DTYPE_F16, AXON_DTYPE_F32, widen },
-  { AXON_DTYPE_F32, AXON_DTYPE_F16, narrow },
-  { AXON_DTYPE_BOOL, AXON_DTYPE_F32, floats_of_guint8 },
-  { AXON_DTYPE_U8, AXON_DTYPE_F32, floats_of_guint8 },
-  { AXON_DTYPE_I8, AXON_DTYPE_F32, floats_of_gint8 },
-  { AXON_DTYPE_I32, AXON_DTYPE_F32, floats_of_gint32 },
+  { AXON_DTYPE_F16, AXON_DTYPE_F32, widen },      { AXON_DTYPE_F32, AXON_DTYPE_F16, narrow },
+  { AXON_DTYPE_BOOL, AXON_DTYPE_F32, u8_to_f32 }, { AXON_DTYPE_U8, AXON_DTYPE_F32, u8_to_f32 },
+  { AXON_DTYPE_I8, AXON_DTYPE_F32, i8_to_f32 },   { AXON_DTYPE_I32, AXON_DTYPE_F32, i32_to_f32 },
+  { AXON_DTYPE_I64, AXON_DTYPE_F32, i64_to_f32 }, { AXON_DTYPE_F32, AXON_DTYPE_I32, f32_to_i32 },
+  { AXON_DTYPE_F32, AXON_DTYPE_I64, f32_to_i64 }, { AXON_DTYPE_I32, AXON_DTYPE_I64, i32_to_i64 },
+  { AXON_DTYPE_I64, AXON_DTYPE_I32, i64_to_i32 }, { AXON_DTYPE_BOOL, AXON_DTYPE_I64, u8_to_i64 },
+  { AXON_DTYPE_U8, AXON_DTYPE_I64, u8_to_i64 },
 };
 
 typedef struct {
