@@ -63,6 +63,34 @@ a_node_that_a_pass_removed_is_optimized_out (void)
 }
 
 /* Symptom: names of a profile were those of freed memory once other shapes had run. */
+/* Nodes are often named as what they make, and casts of that were, too: the time of the first
+ * counted as that of the other. */
+static void
+a_cast_at_an_output_is_a_step_of_its_own (void)
+{
+  AxonShape shape = AXON_SHAPE (1, 64);
+  TestModel t = test_model_new (13);
+  AxonNode *relu =
+      test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F16, &shape));
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (AxonInferRequest) r = NULL;
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) x = test_random (&shape, 3), halves = NULL;
+  g_free (relu->name);
+  relu->name = g_strdup (relu->outputs[0]->name);
+  model = test_model_finish (&t, relu->outputs[0]);
+  compiled = compile (model, "CPU", "{'PERF_COUNT': <true>}");
+  r = axon_compiled_model_create_infer_request (compiled);
+  halves = axon_tensor_convert (x, AXON_DTYPE_F16, NULL);
+  axon_infer_request_set_input_tensor (r, 0, halves, NULL);
+  g_assert_true (axon_infer_request_infer (r, NULL));
+  for (guint i = 0; i < axon_infer_request_get_n_profiling (r); i++)
+    g_assert_true (
+        g_hash_table_add (names, (gpointer)axon_infer_request_get_profiling (r, i)->node_name));
+  g_assert_cmpuint (g_hash_table_size (names), ==, 3);
+}
+
 static void
 a_profile_outlives_the_plan_that_it_came_from (void)
 {
@@ -159,6 +187,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name) g_test_add_func ("/profile/" #name, name)
   ADD (a_node_that_a_pass_removed_is_optimized_out);
+  ADD (a_cast_at_an_output_is_a_step_of_its_own);
   ADD (a_profile_outlives_the_plan_that_it_came_from);
   ADD (the_drawing_of_a_profiled_model_shows_times);
   ADD (the_runtime_model_of_a_cut_model_joins_its_parts);

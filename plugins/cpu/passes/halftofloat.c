@@ -21,13 +21,14 @@ convert_constants (AxonModel *model, GError **error)
   return TRUE;
 }
 
-static AxonNode *
-add_cast (AxonModel *model, const gchar *name, AxonValue *in, AxonValue *out, AxonDType to)
+/* Nodes are often named as what they make, so the cast of that has a name of its own. */
+static void
+add_cast (AxonModel *model, const gchar *of, AxonValue *in, AxonValue *out, AxonDType to)
 {
+  g_autofree gchar *name = g_strconcat (of, "/Cast", NULL);
   AxonNode *cast =
       axon_model_add_node (model, axon_builtin_op (NULL, "Cast", 13), 13, name, &in, 1, &out, 1);
   axon_node_set_int (cast, "to", to);
-  return cast;
 }
 
 static void
