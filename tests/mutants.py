@@ -3,11 +3,12 @@
 """Do the tests notice? Mutants of lib/ and gst/, each with one operator or constant changed, drawn by a seed. All tests run once
 without a mutant, with a mark in each function that is to be changed; then each mutant is built, and the tests that entered its
 function run, the shortest first, until one fails (twice, lest it failed by chance). Works in a checkout of its own (_build/mutants),
-of what is committed. What is not noticed is printed with its line, to be looked at: some mean the same, and the others lack a test.
+of what is committed. What compiles to the same instructions is no mutant (Papadakis et al. 2015, "Trivial compiler equivalence").
+What is not noticed is printed with its line, to be looked at: some mean the same, and the others lack a test.
 With --build, in this tree and that build of it: then nobody else may work in either meanwhile.
 usage: mutants.py [--seed N] [--number N] [--only PREFIX] [--suite NAME]... [--jobs N] [--longest SECONDS] [--build FOLDER]
        [--list]"""
-import argparse, concurrent.futures, itertools, json, os, random, re, resource, signal, subprocess, sys, tempfile, threading, time
+import argparse, concurrent.futures, itertools, json, os, random, re, resource, shlex, signal, subprocess, sys, tempfile, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORK = os.path.join(ROOT, "_build/mutants")
@@ -198,17 +199,32 @@ def draw(arguments, rng):
             yield (name, function_of(texts[name], mutant[1]), *mutant[1:])
 
 
+def instructions(path):
+    """What the file compiles to, optimised; None if it does not, or if nobody compiles it here."""
+    with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
+        commands = [c["command"] for c in json.load(file) if os.path.samefile(os.path.join(BUILD, c["file"]), path)]
+    if not commands:
+        return None
+    with tempfile.NamedTemporaryFile(suffix=".o") as out:
+        words = iter(shlex.split(commands[0]))
+        kept = [w for w in words if w not in ("-o", "-MQ", "-MF") or not next(words)]
+        kept = [w for w in kept if w not in ("-MD", "-g", "-O0")]
+        built = run(*kept, "-O2", "-o", out.name, cwd=BUILD)
+        return None if built.returncode else open(out.name, "rb").read()
+
+
 def try_one(number, tests, jobs, name, place, start, end, to):
-    """True if noticed, False if not, None where it does not compile."""
+    """True if noticed, False if not, None where it does not compile, or to the same."""
     path = os.path.join(TREE, name)
     text = open(path, encoding="utf-8").read()
     line = text.count("\n", 0, start) + 1
     until = text.find("\n", end)
     shown = " ".join(f"{text[text.rfind(chr(10), 0, start) + 1:start]}[{text[start:end]} -> {to}]{text[end:until]}".split())
     fitting = [t for t in tests if place is None or f"{name}:{place}" in t.reached]
+    before = instructions(path)
     try:
         restore({path: text[:start] + to + text[end:]})
-        if run("ninja", "-C", BUILD).returncode:
+        if instructions(path) in (None, before) or run("ninja", "-C", BUILD).returncode:
             return None
         who = notice(fitting, jobs)
     finally:
@@ -235,7 +251,7 @@ def main():
     else:
         prepare()
     # some more, as not each compiles
-    mutants = list(itertools.islice(draw(arguments, random.Random(arguments.seed)), arguments.number + arguments.number // 5 + 2))
+    mutants = list(itertools.islice(draw(arguments, random.Random(arguments.seed)), arguments.number + arguments.number // 3 + 2))
     if arguments.list:
         for mutant in mutants[:arguments.number]:
             print(*mutant)
