@@ -7,26 +7,6 @@
 #include <sys/stat.h>
 
 static void
-refused (const Sources *sources, const gchar *says)
-{
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GstNnDescription) d = describe (sources, &error);
-  g_assert_null (d);
-  g_assert_nonnull (error);
-  if (strstr (error->message, says) == NULL)
-    g_error ("\"%s\" does not say \"%s\"", error->message, says);
-}
-
-static GstNnDescription *
-accepted (const Sources *sources)
-{
-  g_autoptr (GError) error = NULL;
-  GstNnDescription *d = describe (sources, &error);
-  g_assert_no_error (error);
-  return d;
-}
-
-static void
 a_pad_value_of_four_numbers_is_an_error (void)
 {
   refused (&(Sources){ .metadata = "axon.pad-value=1,2,3,4" }, "expected a number from 0 to 255");
@@ -160,86 +140,13 @@ a_file_of_labels_without_end_is_refused (void)
   g_rmdir (dir);
 }
 
-#define PROC(params, labels)                                                                       \
-  "{\"json_schema_version\":\"2.2.0\",\"input_preproc\":[{\"params\":" params                      \
-  "}],\"output_postproc\":[{\"labels\":" labels "}]}"
-
-static void
-a_model_proc_of_wrong_types_is_an_error (void)
-{
-  static const struct {
-    const gchar *text, *says;
-  } bad[] = {
-    { PROC ("{\"resize\":5}", "[]"), "\"resize\"" },
-    { PROC ("{\"color_space\":[]}", "[]"), "\"color_space\"" },
-    { PROC ("{\"color_space\":null}", "[]"), "\"color_space\"" },
-    { PROC ("{\"mean\":\"1\"}", "[]"), "\"mean\"" },
-    { PROC ("{\"mean\":[\"1\",2,3]}", "[]"), "\"mean\"" },
-    { PROC ("{\"std\":{}}", "[]"), "\"std\"" },
-    { PROC ("{\"range\":[0]}", "[]"), "\"range\"" },
-    { PROC ("{\"range\":[1,1]}", "[]"), "\"range\"" },
-    { PROC ("7", "[]"), "\"params\"" },
-    { PROC ("{}", "[\"a\",7]"), "\"labels\"" },
-    { PROC ("{}", "{}"), "\"labels\"" },
-    { "{\"json_schema_version\":\"2\",\"input_preproc\":5}", "\"input_preproc\"" },
-    { "{\"json_schema_version\":\"2\",\"input_preproc\":[5]}", "\"input_preproc\"" },
-    { "{\"json_schema_version\":\"2\",\"output_postproc\":[[]]}", "\"output_postproc\"" },
-    { "{\"json_schema_version\":", "model.json" },
-  };
-  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
-    refused (&(Sources){ .proc = bad[i].text }, bad[i].says);
-}
-
-static void
-a_json_file_nested_a_hundred_thousand_deep_is_an_error (void)
-{
-  GString *deep = g_string_new ("{\"json_schema_version\":\"2\",\"x\":");
-  for (guint i = 0; i < 100000; i++)
-    g_string_append_c (deep, '[');
-  for (guint i = 0; i < 100000; i++)
-    g_string_append_c (deep, ']');
-  g_string_append_c (deep, '}');
-  refused (&(Sources){ .proc = deep->str }, "nested");
-  g_string_free (deep, TRUE);
-}
-
-static void
-json_files_that_are_no_model_proc_say_nothing (void)
-{
-  static const gchar *const others[] = { "", "  \n", "5", "[]", "{}", "{\"resize\":5}" };
-  for (guint i = 0; i < G_N_ELEMENTS (others); i++) {
-    g_autoptr (GstNnDescription) d = accepted (&(Sources){ .proc = others[i] });
-    g_assert_cmpstr (d->color, ==, "rgb");
-    g_assert_null (d->labels);
-  }
-}
-
-static void
-a_model_proc_is_read_as_dl_streamer_means_it (void)
-{
-  g_autoptr (GstNnDescription) d = accepted (&(Sources){
-      .proc = PROC ("{\"range\":[0.0,1.0],\"mean\":[0.5],\"std\":[0.25],\"color_space\":\"RGB\","
-                    "\"resize\":\"aspect-ratio\"}",
-                    "[\"cat\",\"dog\"]") });
-  g_autoptr (GstNnDescription) bytes = accepted (
-      &(Sources){ .proc = PROC ("{\"range\":[0,255]}", "\"names.txt\""), .names = "cat\ndog" });
-  g_assert_cmpstr (d->color, ==, "rgb");
-  g_assert_cmpint (d->resize, ==, AXON_IMAGE_FIT_LETTERBOX);
-  g_assert_cmpfloat_with_epsilon (d->mean[0], 127.5, 1e-4);
-  g_assert_cmpfloat_with_epsilon (d->scale[0], 63.75, 1e-4);
-  g_assert_cmpstr (gst_nn_description_get_label (d, 1), ==, "dog");
-  g_assert_cmpstr (bytes->color, ==, "bgr");
-  g_assert_true (bytes->n_scale == 0 || bytes->scale[0] == 1);
-  g_assert_true (bytes->n_mean == 0 || bytes->mean[0] == 0);
-  g_assert_cmpstr (gst_nn_description_get_label (bytes, 1), ==, "dog");
-}
-
 static void
 the_first_source_that_says_a_key_wins (void)
 {
   Sources s = { .property = "color=gray",
                 .modelinfo = "[axon]\ncolor=bgr\nmean=1\nlabels=info\n",
-                .proc = PROC ("{\"color_space\":\"RGB\",\"mean\":[2],\"std\":[2]}", "[\"proc\"]"),
+                .proc =
+                    MODEL_PROC ("{\"color_space\":\"RGB\",\"mean\":[2],\"std\":[2]}", "[\"proc\"]"),
                 .metadata = "axon.color=rgb\naxon.mean=3\naxon.scale=3\naxon.pad-value=3\n"
                             "names={0: 'meta'}\ntask=detect" };
   g_autoptr (GstNnDescription) d = accepted (&s);
@@ -402,20 +309,6 @@ metadata_of_openvino_is_read (void)
 }
 
 static void
-a_model_proc_names_decoder_anchors_and_padding (void)
-{
-  g_autoptr (GstNnDescription) d = accepted (&(Sources){
-      .proc = "{\"json_schema_version\":\"2.2.0\",\"input_preproc\":[{\"params\":"
-              "{\"crop\":\"central\",\"padding\":{\"field_value\":[114,114,114]}}}],"
-              "\"output_postproc\":[{\"converter\":\"yolo_v3\",\"anchors\":[10,13,16,30]}]}" });
-  g_assert_cmpint (d->resize, ==, AXON_IMAGE_FIT_CROP);
-  g_assert_cmpfloat (d->pad_value, ==, 114);
-  g_assert_cmpstr (d->decoder, ==, "yolov3");
-  g_assert_cmpuint (d->n_anchors, ==, 4);
-  g_assert_cmpfloat (d->anchors[3], ==, 30);
-}
-
-static void
 a_preset_in_a_file_says_what_the_file_leaves_open (void)
 {
   g_autoptr (GstNnDescription) d =
@@ -478,10 +371,6 @@ main (int argc, char **argv)
   ADD (text_that_is_not_utf8_does_not_come_out_again);
   ADD (a_fifo_of_labels_does_not_hang);
   ADD (a_file_of_labels_without_end_is_refused);
-  ADD (a_model_proc_of_wrong_types_is_an_error);
-  ADD (a_json_file_nested_a_hundred_thousand_deep_is_an_error);
-  ADD (json_files_that_are_no_model_proc_say_nothing);
-  ADD (a_model_proc_is_read_as_dl_streamer_means_it);
   ADD (the_first_source_that_says_a_key_wins);
   ADD (a_folder_called_like_a_key_says_nothing);
   ADD (an_escape_that_is_none_is_an_error);
@@ -492,7 +381,6 @@ main (int argc, char **argv)
   ADD (labels_beside_a_model_are_its_own_before_those_of_the_folder);
   ADD (a_task_of_ultralytics_names_the_decoder);
   ADD (metadata_of_openvino_is_read);
-  ADD (a_model_proc_names_decoder_anchors_and_padding);
   ADD (a_preset_in_a_file_says_what_the_file_leaves_open);
   ADD (anchors_and_strides_are_checked);
   ADD (thresholds_are_those_of_the_first_source_that_says_them);

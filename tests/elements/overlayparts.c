@@ -2,6 +2,7 @@
 /* What nnoverlay draws besides boxes and masks, and what it hides. */
 #include "overlayscene.h"
 
+#include "overlay/gstnnmeter.h"
 #include <math.h>
 
 /* Golden: the middle of the left edge. */
@@ -234,6 +235,19 @@ frames_without_results_are_hidden_only_where_asked_for (void)
   gst_buffer_unref (buffer);
 }
 
+/* Four frames after the first, in exactly a second. */
+static void
+the_rate_of_frames_is_told_when_a_second_is_over (void)
+{
+  GstNnMeter meter = { 0 };
+  for (gint64 quarter = 0; quarter < 4; quarter++) {
+    gst_nn_meter_add (&meter, (20 + quarter) * G_USEC_PER_SEC / 4, 12000);
+    g_assert_cmpstr (meter.text, ==, "");
+  }
+  gst_nn_meter_add (&meter, 6 * G_USEC_PER_SEC, 16000);
+  g_assert_cmpstr (meter.text, ==, "4.0 fps  13 ms");
+}
+
 static void
 every_part_is_switched_while_playing (void)
 {
@@ -290,6 +304,7 @@ main (int argc, char **argv)
   ADD_DATA (hidden_objects_lose_their_details, "pixelate",
             "nnoverlay pixelate=0 boxes=false labels=false scores=false");
   ADD (frames_without_results_are_hidden_only_where_asked_for);
+  ADD (the_rate_of_frames_is_told_when_a_second_is_over);
   ADD (every_part_is_switched_while_playing);
   return g_test_run ();
 }

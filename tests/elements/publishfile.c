@@ -77,6 +77,27 @@ a_file_changes_before_it_is_too_long_and_the_oldest_goes (void)
   remove_folder (dir);
 }
 
+/* A service may have none: then the file that is opened next has its number. */
+static void
+a_file_is_written_where_standard_input_is_closed (void)
+{
+  gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  Publisher *p = publisher_new ("location=%s/out.jsonl", dir);
+  gint input = dup (STDIN_FILENO);
+  gst_element_set_state (p->element, GST_STATE_READY);
+  close (STDIN_FILENO);
+  g_assert_cmpint (gst_element_set_state (p->element, GST_STATE_PLAYING), ==,
+                   GST_STATE_CHANGE_SUCCESS);
+  gst_harness_set_src_caps_str (p->h, "video/x-raw,format=GRAY8,width=320,height=240");
+  publisher_push (p, 0);
+  publisher_free (p);
+  dup2 (input, STDIN_FILENO);
+  close (input);
+  g_autofree gchar *text = read_file (dir, "out.jsonl");
+  assert_in_order (text, 0, 0, FALSE);
+  remove_folder (dir);
+}
+
 static void
 a_full_disk_is_one_warning_and_the_stream_goes_on (void)
 {
@@ -276,6 +297,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/publishfile/" #name, name)
   ADD (a_file_changes_by_the_clock);
   ADD (a_file_changes_before_it_is_too_long_and_the_oldest_goes);
+  ADD (a_file_is_written_where_standard_input_is_closed);
   ADD (a_full_disk_is_one_warning_and_the_stream_goes_on);
   ADD (a_socket_gets_what_waited_for_it);
   ADD (what_cannot_be_sent_waits_on_disk_for_the_next_run);

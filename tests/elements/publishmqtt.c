@@ -6,6 +6,7 @@
 #include <mosquitto.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
 static const gchar *broker_path;
 
@@ -68,6 +69,17 @@ broker_kill (Broker *b)
   g_subprocess_force_exit (b->process);
   g_subprocess_wait (b->process, NULL, NULL);
   g_clear_object (&b->process);
+}
+
+/* Returns when it has stopped. */
+static pid_t
+broker_stop (Broker *b)
+{
+  pid_t pid = (pid_t)g_ascii_strtoll (g_subprocess_get_identifier (b->process), NULL, 10);
+  siginfo_t info;
+  g_assert_cmpint (kill (pid, SIGSTOP), ==, 0);
+  g_assert_cmpint (waitid (P_PID, (id_t)pid, &info, WSTOPPED | WNOWAIT), ==, 0);
+  return pid;
 }
 
 /* What it knows of sessions would not outlive a sudden end else. */
@@ -260,6 +272,34 @@ a_broker_that_is_killed_gets_all_in_order_when_it_is_back (void)
   broker_free (b);
 }
 
+/* Each end of a stream has the next record tried again, and the pause before the one after that
+ * doubled: soon nothing but the broker's word ends it within the test. */
+static void
+a_broker_that_was_busy_gets_the_rest_as_soon_as_it_answers (void)
+{
+  Broker *b = broker_new ();
+  Publisher *p = publisher_to (b, "right", "ca", " max-reconnect-interval=3600");
+  guint n = 0;
+  pid_t pid;
+  publisher_push (p, n++);
+  publisher_wait (p, "sent", n);
+  pid = broker_stop (b);
+  while (n < 100) /* more than wait for an answer */
+    publisher_push (p, n++);
+  publisher_wait (p, "failing", 1);
+  g_object_set (p->element, "eos-timeout", 20, NULL);
+  for (guint i = 0; i < 14; i++) {
+    g_assert_true (gst_harness_push_event (p->h, gst_event_new_eos ()));
+    g_assert_true (gst_harness_push_event (p->h, gst_event_new_flush_start ()));
+    g_assert_true (gst_harness_push_event (p->h, gst_event_new_flush_stop (FALSE)));
+  }
+  g_assert_cmpint (kill (pid, SIGCONT), ==, 0);
+  publisher_wait (p, "sent", n);
+  g_assert_cmpuint (publisher_stat (p, "lost"), ==, 0);
+  publisher_free (p);
+  broker_free (b);
+}
+
 static void
 a_wrong_certificate_or_password_is_one_warning_and_the_stream_goes_on (void)
 {
@@ -327,6 +367,7 @@ main (int argc, char **argv)
     return g_test_run ();
   }
   ADD (a_broker_that_is_killed_gets_all_in_order_when_it_is_back);
+  ADD (a_broker_that_was_busy_gets_the_rest_as_soon_as_it_answers);
   ADD (a_wrong_certificate_or_password_is_one_warning_and_the_stream_goes_on);
   ADD (a_broker_keeps_the_last_record_and_tells_the_last_will);
   return g_test_run ();

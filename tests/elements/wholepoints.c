@@ -221,6 +221,28 @@ the_mesh_of_a_face_is_known_by_its_shape (void)
     axon_tensor_unref (t[i]);
 }
 
+static void
+the_first_output_may_be_the_score_of_a_mesh (void)
+{
+  static const struct {
+    gfloat logit;
+    guint n;
+  } rows[] = { { 4, 468 }, { -4, 0 } };
+  const Setting s = { "nndecode decoder=facemesh", 192,     192, 192, 192,
+                      AXON_IMAGE_FIT_STRETCH,      { NULL } };
+  AxonShape one = AXON_SHAPE (1, 1), points = AXON_SHAPE (1, 1404);
+  gfloat numbers[1404] = { 96, 48 };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autoptr (AxonTensor) score = test_tensor (&one, &rows[i].logit);
+    g_autoptr (AxonTensor) mesh = test_tensor (&points, numbers);
+    GstBuffer *out = decode (&s, (AxonTensor *[]){ score, mesh }, 2);
+    g_assert_cmpuint (gst_nn_object_get_n_keypoints (frame_of (out)), ==, rows[i].n);
+    if (rows[i].n > 0)
+      assert_keypoint (frame_of (out), 0, 96, 48, .982, 1e-3);
+    gst_buffer_unref (out);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -235,5 +257,6 @@ main (int argc, char **argv)
   ADD (landmarks_of_every_convention_are_the_same_points);
   ADD (mtcnn_says_five_points_of_a_face_and_none_of_what_is_none);
   ADD (the_mesh_of_a_face_is_known_by_its_shape);
+  ADD (the_first_output_may_be_the_score_of_a_mesh);
   return g_test_run ();
 }

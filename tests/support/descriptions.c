@@ -106,3 +106,23 @@ describe (const Sources *sources, GError **error)
   g_rmdir (dir);
   return ok ? g_steal_pointer (&d) : NULL;
 }
+
+void
+refused (const Sources *sources, const gchar *says)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GstNnDescription) d = describe (sources, &error);
+  g_assert_null (d);
+  g_assert_nonnull (error);
+  if (strstr (error->message, says) == NULL)
+    g_error ("\"%s\" does not say \"%s\"", error->message, says);
+}
+
+GstNnDescription *
+accepted (const Sources *sources)
+{
+  g_autoptr (GError) error = NULL;
+  GstNnDescription *d = describe (sources, &error);
+  g_assert_no_error (error);
+  return d;
+}

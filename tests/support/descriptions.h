@@ -22,3 +22,12 @@ typedef struct {
 
 /* NULL: one of them is wrong. */
 GstNnDescription *describe (const Sources *sources, GError **error);
+/* Fails unless they are refused with an error that says so. */
+void refused (const Sources *sources, const gchar *says);
+/* Fails unless they are right. */
+GstNnDescription *accepted (const Sources *sources);
+
+/* A model-proc with these parameters of its input, and these labels. */
+#define MODEL_PROC(params, labels)                                                                 \
+  "{\"json_schema_version\":\"2.2.0\",\"input_preproc\":[{\"params\":" params                      \
+  "}],\"output_postproc\":[{\"labels\":" labels "}]}"
