@@ -8,7 +8,7 @@ gst_nn_rows_init (GstNnRows *r, const GstNnDecodeInput *in, guint index, gint64 
 {
   gint64 rows, columns;
   gboolean is_turned;
-  if (index >= in->tensors->len || !gst_nn_is_table (gst_nn_shape_at (in, index), &rows, &columns))
+  if (!gst_nn_is_table (gst_nn_shape_at (in, index), &rows, &columns))
     return FALSE;
   is_turned = columns == n && rows != n;
   r->data = gst_nn_data_at (in, index);
@@ -70,8 +70,8 @@ gboolean
 gst_nn_rows_init_final (GstNnRows *r, const GstNnDecodeInput *in, guint index, gint64 columns)
 {
   gint64 n, c;
-  if (index >= in->tensors->len || !gst_nn_is_table (gst_nn_shape_at (in, index), &n, &c) ||
-      c != columns || !gst_nn_rows_init (r, in, index, n, 5))
+  if (!gst_nn_is_table (gst_nn_shape_at (in, index), &n, &c) || c != columns ||
+      !gst_nn_rows_init (r, in, index, n, 5))
     return FALSE;
   r->is_final = TRUE;
   r->detail = 6;

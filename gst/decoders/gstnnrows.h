@@ -26,8 +26,8 @@ typedef struct {
   gfloat best[GST_NN_ROWS_BLOCK]; /* of a block of candidates that are columns */
 } GstNnRows;
 
-/* Output @index as [1,n,C] or [1,C,n] with more than @least columns, all behind which are classes.
- * FALSE: it is not. */
+/* Output @index, which is there, as [1,n,C] or [1,C,n] with more than @least columns, all behind
+ * which are classes. FALSE: it is not. */
 gboolean gst_nn_rows_init (GstNnRows *rows, const GstNnDecodeInput *in, guint index, gint64 n,
                            gint64 least);
 /* The same where n is @per_cell times the cells of grids from stride 8 to 32 or 64, or 4 to 32. */
