@@ -23,6 +23,7 @@ struct _GstNnWriter {
   guint64 sent, lost;
   gint64 interval, max_interval, retry_at;
   gboolean stops, hurries, drains, is_flushed;
+  gboolean is_ready;     /* the transport said so since the last try began */
   gboolean fails, loses; /* said */
   gchar *location;
   GstStructure *options;
@@ -80,6 +81,7 @@ on_ready (gpointer data)
 {
   GstNnWriter *w = data;
   g_mutex_lock (&w->lock);
+  w->is_ready = TRUE;
   w->retry_at = 0;
   g_cond_broadcast (&w->changed);
   g_mutex_unlock (&w->lock);
@@ -140,7 +142,7 @@ static void
 say_failed (GstNnWriter *w, const GError *error)
 {
   gint64 wait = w->interval;
-  w->retry_at = g_get_monotonic_time () + wait;
+  w->retry_at = w->is_ready ? 0 : g_get_monotonic_time () + wait;
   w->interval = MIN (wait * 2, w->max_interval);
   if (w->fails || w->stops)
     return;
@@ -171,7 +173,7 @@ send_current (GstNnWriter *w)
 {
   g_autoptr (GError) error = NULL;
   gboolean ok;
-  w->is_flushed = FALSE;
+  w->is_flushed = w->is_ready = FALSE;
   g_mutex_unlock (&w->lock);
   ok = w->transport->send (w->instance, w->current, &error);
   g_mutex_lock (&w->lock);
