@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which decoder the shapes of published models mean; no numbers and no shapes break any. */
 #include "decoders.h"
+#include "decoders/gstnnchoice.h"
 
 #include <math.h>
 #include <string.h>
@@ -365,6 +366,21 @@ no_anchors_or_strides_break_a_decoder (void)
   }
 }
 
+static void
+what_cannot_be_decoded_is_told_output_by_output (void)
+{
+  const Model m = { "-", 64, 48, 2, "1x7x11x13 1x5", NULL };
+  GstNnDecoderChoice choice = { NULL };
+  AxonShape shapes[N_TENSORS];
+  g_auto (Decoded) d = { 0 };
+  g_autofree gchar *text = NULL;
+  load (&d, &m, shapes, parse_shapes (m.shapes, shapes));
+  g_assert_null (gst_nn_decoder_choose (&choice, &d.in, "yolov8", FALSE));
+  text = gst_nn_decoder_choice_to_string (&choice);
+  g_assert_cmpstr (text, ==, "outputs [1,7,11,13] [1,5] of an input of 64x48, 2 labels");
+  gst_nn_decoder_choice_clear (&choice);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -385,5 +401,7 @@ main (int argc, char **argv)
   g_test_add_func ("/decodershapes/no_shapes_break_a_decoder", no_shapes_break_a_decoder);
   g_test_add_func ("/decodershapes/no_anchors_or_strides_break_a_decoder",
                    no_anchors_or_strides_break_a_decoder);
+  g_test_add_func ("/decodershapes/what_cannot_be_decoded_is_told_output_by_output",
+                   what_cannot_be_decoded_is_told_output_by_output);
   return g_test_run ();
 }
