@@ -260,6 +260,15 @@ labels_beside_a_model_are_its_own_before_those_of_the_folder (void)
 }
 
 static void
+lines_of_labels_lose_the_spaces_around_them (void)
+{
+  g_autoptr (GstNnDescription) d = accepted (&(Sources){ .labels = " cat\r\ndog \r\n\r\n" });
+  g_assert_cmpstr (gst_nn_description_get_label (d, 0), ==, "cat");
+  g_assert_cmpstr (gst_nn_description_get_label (d, 1), ==, "dog");
+  g_assert_null (gst_nn_description_get_label (d, 2));
+}
+
+static void
 a_task_of_ultralytics_names_the_decoder (void)
 {
   static const struct {
@@ -379,6 +388,7 @@ main (int argc, char **argv)
   ADD (a_modelinfo_of_gstreamer_is_read);
   ADD (a_configuration_of_nvinfer_is_read);
   ADD (labels_beside_a_model_are_its_own_before_those_of_the_folder);
+  ADD (lines_of_labels_lose_the_spaces_around_them);
   ADD (a_task_of_ultralytics_names_the_decoder);
   ADD (metadata_of_openvino_is_read);
   ADD (a_preset_in_a_file_says_what_the_file_leaves_open);

@@ -350,6 +350,23 @@ outputs_that_are_no_picture_are_an_error (void)
   }
 }
 
+static void
+tensors_without_dimensions_say_what_is_missing (void)
+{
+  GstHarness *h = gst_harness_new ("nntensor2video");
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_autoptr (GstMessage) message = NULL;
+  g_autoptr (GError) error = NULL;
+  gst_element_set_bus (h->element, bus);
+  gst_harness_set_src_caps_str (h, "other/tensors,format=static,num_tensors=1,framerate=30/1");
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull (message);
+  gst_message_parse_error (message, &error, NULL);
+  g_assert_nonnull (strstr (error->message, "expected types and dimensions"));
+  gst_element_set_bus (h->element, NULL);
+  gst_harness_teardown (h);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -365,6 +382,7 @@ main (int argc, char **argv)
   ADD (the_size_changes_with_the_tensor);
   ADD (events_keep_their_order_through_flushes);
   ADD (outputs_that_are_no_picture_are_an_error);
+  ADD (tensors_without_dimensions_say_what_is_missing);
   for (guint i = 0; i < G_N_ELEMENTS (pictures); i++) {
     g_autofree gchar *path =
         g_strdup_printf ("/tensor2video/a_picture_becomes_a_frame/%s", pictures[i].name);
