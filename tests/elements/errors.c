@@ -3,6 +3,7 @@
 #include "nninfer.h"
 #include "teststream.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 static GstHarness *
@@ -153,6 +154,28 @@ a_region_that_cannot_be_inferred_has_no_result_and_the_others_have (void)
   gst_harness_teardown (h);
 }
 
+/* No size of a frame could change it. */
+static void
+a_model_of_pictures_without_rows_is_refused_before_there_are_caps (void)
+{
+  TestModel t = test_model_new (13);
+  AxonShape shape = AXON_SHAPE (1, 3, 0, 8);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  g_autoptr (AxonModel) model =
+      test_model_finish (&t, test_model_node (&t, "Relu", 1, x)->outputs[0]);
+  g_autofree gchar *path = test_model_write (model);
+  GstElement *element = gst_element_factory_make ("nninfer", NULL);
+  g_autoptr (GstBus) bus = gst_bus_new ();
+  g_object_set (element, "model", path, "device", "TEMPLATE", NULL);
+  gst_element_set_bus (element, bus);
+  g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  assert_message (bus, GST_MESSAGE_ERROR, "8x0");
+  gst_element_set_bus (element, NULL);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+  g_unlink (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -164,5 +187,6 @@ main (int argc, char **argv)
   ADD (of_tensors_that_cannot_be_inferred_their_time_leaves);
   ADD (a_late_error_is_forgiven_like_another);
   ADD (a_region_that_cannot_be_inferred_has_no_result_and_the_others_have);
+  ADD (a_model_of_pictures_without_rows_is_refused_before_there_are_caps);
   return g_test_run ();
 }
