@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Outputs that real models gave for shared pictures, decoded: the boxes of their READMEs, which
- * each family's published code found. */
+ * each family's published code found; and where a mask lies. */
 #include "decoders.h"
 
 #include <json-glib/json-glib.h>
 #include <math.h>
+#include <string.h>
 
 typedef struct {
   const gchar *model, *decoder, *labels; /* labels: COCO's or by comma */
@@ -246,6 +247,22 @@ what_suppression_in_the_graph_chose_is_decoded (void)
     g_assert_cmpfloat_with_epsilon (got[k], first[k], 0.2);
 }
 
+/* By an eighth of a turn: each corner is at one edge of the box. */
+static void
+a_mask_of_a_turned_region_lies_in_the_box_around_its_corners (void)
+{
+  static const gdouble turned[6] = { 1, -1, 4, 1, 1, 0 }, all[4] = { 0, 0, 4, 4 };
+  g_auto (Decoded) d = { 0 };
+  gdouble x, y, width, height;
+  GstNnObject *object;
+  decoded_init (&d, AXON_IMAGE_FIT_STRETCH, 4, 4, 8, 8);
+  memcpy (d.in.to_frame, turned, sizeof turned);
+  object = gst_nn_result_meta_add_object (d.result, 0);
+  gst_nn_say_mask (&d.in, object, GST_NN_MASK_COVERAGE, 1, 1, g_malloc0 (1), all);
+  gst_nn_mask_get_area (gst_nn_object_get_mask (object), &x, &y, &width, &height);
+  g_assert_true (x == 0 && y == 0 && width == 8 && height == 8);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -260,5 +277,7 @@ main (int argc, char **argv)
   }
   g_test_add_func ("/decodergolden/what_suppression_in_the_graph_chose_is_decoded",
                    what_suppression_in_the_graph_chose_is_decoded);
+  g_test_add_func ("/decodergolden/a_mask_of_a_turned_region_lies_in_the_box_around_its_corners",
+                   a_mask_of_a_turned_region_lies_in_the_box_around_its_corners);
   return g_test_run ();
 }
