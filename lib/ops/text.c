@@ -252,19 +252,45 @@ infer_split (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, AxonTyp
   return TRUE;
 }
 
-/* Without a delimiter: at runs of white space, none at the ends. */
+/* Bytes of the white space that @text begins with; 0 where it begins with none. */
+static gsize
+space_length (const gchar *text)
+{
+  gunichar c = g_utf8_get_char_validated (text, -1);
+  return c == '\v' || g_unichar_isspace (c) ? (gsize)g_unichar_to_utf8 (c, NULL) : 0;
+}
+
+/* At runs of white space, none at the ends, into @limit parts at most (0: any); what is not UTF-8
+ * is no white space. */
+static gchar **
+split_at_spaces (const gchar *text, guint limit)
+{
+  GPtrArray *parts = g_ptr_array_new ();
+  const gchar *begin = NULL, *end = text;
+  while (*text != '\0') {
+    gsize space = space_length (text);
+    if (space > 0 && begin != NULL && parts->len + 1 != limit) {
+      g_ptr_array_add (parts, g_strndup (begin, (gsize)(end - begin)));
+      begin = NULL;
+    }
+    if (space == 0) {
+      begin = begin != NULL ? begin : text;
+      end = text + 1;
+    }
+    text += MAX (space, 1);
+  }
+  if (begin != NULL)
+    g_ptr_array_add (parts, g_strndup (begin, (gsize)(end - begin)));
+  g_ptr_array_add (parts, NULL);
+  return (gchar **)g_ptr_array_free (parts, FALSE);
+}
+
 static gchar **
 split_text (const gchar *text, const gchar *delimiter, gint64 max)
 {
-  g_autofree gchar *trimmed = g_strstrip (g_strdup (text));
   gint limit = max < 0 || max >= G_MAXINT32 ? 0 : (gint)max + 1;
-  g_autoptr (GRegex) space = NULL;
-  if (*delimiter != '\0')
-    return *text ? g_strsplit (text, delimiter, limit) : g_new0 (gchar *, 1);
-  if (*trimmed == '\0')
-    return g_new0 (gchar *, 1);
-  space = g_regex_new ("\\s+", 0, 0, NULL);
-  return g_regex_split_full (space, trimmed, -1, 0, 0, limit, NULL);
+  return *delimiter != '\0' ? g_strsplit (text, delimiter, limit)
+                            : split_at_spaces (text, (guint)limit);
 }
 
 static gboolean
@@ -282,12 +308,14 @@ run_split (const AxonNode *node, AxonTensor *const *in, AxonTensor **out, GError
   }
   if (node->n_outputs > 1 && node->outputs[1] != NULL) {
     out[1] = axon_tensor_new (AXON_DTYPE_I64, &shape, error);
-    for (gsize i = 0; out[1] != NULL && i < n; i++)
+    if (out[1] == NULL)
+      return FALSE;
+    for (gsize i = 0; i < all->len; i++)
       ((gint64 *)axon_tensor_get_data (out[1]))[i] = g_strv_length (all->pdata[i]);
   }
   shape.dims[shape.rank++] = (gint64)longest;
   out[0] = axon_tensor_new (AXON_DTYPE_STRING, &shape, error);
-  for (gsize i = 0; out[0] != NULL && i < n; i++)
+  for (gsize i = 0; out[0] != NULL && i < all->len; i++)
     for (gsize k = 0; ((gchar **)all->pdata[i])[k] != NULL; k++)
       axon_tensor_set_string (out[0], i * longest + k, ((gchar **)all->pdata[i])[k]);
   return out[0] != NULL;

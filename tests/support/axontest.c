@@ -101,11 +101,14 @@ AxonModel *
 test_model_finish (TestModel *t, AxonValue *output)
 {
   g_autoptr (GError) error = NULL;
+  gboolean ok;
   axon_model_add_output (t->model, output);
-  axon_model_infer_shapes (t->model, &error);
+  ok = axon_model_infer_shapes (t->model, &error);
   g_assert_no_error (error);
-  axon_model_verify (t->model, &error);
+  g_assert_true (ok);
+  ok = axon_model_verify (t->model, &error);
   g_assert_no_error (error);
+  g_assert_true (ok);
   return t->model;
 }
 

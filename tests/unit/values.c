@@ -283,6 +283,53 @@ whole_numbers_beyond_2_to_the_53_stay_exact (void)
   g_assert_cmpint (whole_result ("Abs", G_MININT64), ==, G_MININT64); /* as it wraps */
 }
 
+/* Their loop takes the upper half of unsigned numbers for negative ones, but for a flipped bit. */
+static void
+unsigned_64_bits_are_clipped_by_the_bounds_that_are_given (void)
+{
+  static const guint64 values[] = { 0, 5, 9, G_MAXUINT64, G_GUINT64_CONSTANT (1) << 63 };
+  static const guint64 bounds[] = { 1, (G_GUINT64_CONSTANT (1) << 63) + 7 };
+  AxonShape shape = AXON_SHAPE (G_N_ELEMENTS (values)), scalar = { 0 };
+  g_autoptr (AxonTensor) x = axon_tensor_new (AXON_DTYPE_U64, &shape, NULL);
+  memcpy (axon_tensor_get_data (x), values, sizeof values);
+  for (guint given = 0; given < 4; given++) {
+    TestModel t = test_model_new (13);
+    AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_U64, &shape), NULL, NULL };
+    guint64 lo = given & 1 ? bounds[0] : 0, hi = given & 2 ? bounds[1] : G_MAXUINT64;
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) y = NULL;
+    for (guint i = 0; i < 2; i++) {
+      g_autoptr (AxonTensor) bound = axon_tensor_new (AXON_DTYPE_U64, &scalar, NULL);
+      *(guint64 *)axon_tensor_get_data (bound) = bounds[i];
+      if (given & (1u << i))
+        in[1 + i] = axon_model_add_constant (t.model, NULL, bound);
+    }
+    model =
+        test_model_finish (&t, test_model_node (&t, "Clip", 3, in[0], in[1], in[2])->outputs[0]);
+    y = test_run (model, "CPU", NULL, x);
+    for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+      g_assert_cmpuint (((guint64 *)axon_tensor_get_data (y))[i], ==, CLAMP (values[i], lo, hi));
+  }
+}
+
+static void
+a_constant_that_is_an_output_has_its_type_and_shape (void)
+{
+  static const gfloat values[] = { 1, 2.5f };
+  TestModel t = test_model_new (13);
+  AxonNode *n = test_model_node (&t, "Constant", 0);
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) y = NULL;
+  g_autoptr (GError) error = NULL;
+  axon_node_set_floats (n, "value_floats", values, 2);
+  model = test_model_finish (&t, n->outputs[0]);
+  g_assert_cmpint (axon_model_get_output_dtype (model, 0), ==, AXON_DTYPE_F32);
+  g_assert_cmpint (axon_model_get_output_shape (model, 0)->dims[0], ==, 2);
+  y = test_try_run_all (model, "CPU", NULL, NULL, 0, &error);
+  g_assert_no_error (error);
+  g_assert_cmpmem (axon_tensor_get_data (y), axon_tensor_get_n_bytes (y), values, sizeof values);
+}
+
 /* y = NonZero (Relu (x + 1)): a planned part, then an interpreted one. */
 static void
 a_network_before_an_operator_that_counts_agrees (void)
@@ -351,6 +398,8 @@ main (int argc, char **argv)
   ADD (strings_are_copied_with_their_tensor);
   ADD (a_sequence_shares_its_items);
   ADD (whole_numbers_beyond_2_to_the_53_stay_exact);
+  ADD (unsigned_64_bits_are_clipped_by_the_bounds_that_are_given);
+  ADD (a_constant_that_is_an_output_has_its_type_and_shape);
   ADD (every_backend_model_survives_writing);
   ADD (a_network_before_an_operator_that_counts_agrees);
   ADD (an_endless_loop_can_be_cancelled);
