@@ -166,6 +166,61 @@ marks_for_the_profiler_name_what_was_done (void)
 #endif
 }
 
+/* The graph as a blob holds it, of an input that is no more than its name. */
+static AxonModel *
+read_again (AxonModel *model, GError **error)
+{
+  AxonBlobWriter *writer = axon_blob_writer_new (NULL);
+  GVariantDict header;
+  g_autoptr (GVariant) graph = NULL;
+  g_autoptr (GOutputStream) stream = g_memory_output_stream_new_resizable ();
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (AxonOpSet) op_set = axon_op_set_new ();
+  g_autoptr (AxonBlob) blob = NULL;
+  g_variant_dict_init (&header, NULL);
+  graph = g_variant_ref_sink (axon_blob_writer_add_model (writer, model));
+  g_assert_true (
+      axon_blob_writer_write (writer, g_variant_dict_end (&header), graph, stream, NULL, error));
+  axon_blob_writer_free (writer);
+  g_output_stream_close (stream, NULL, NULL);
+  bytes = g_memory_output_stream_steal_as_bytes (G_MEMORY_OUTPUT_STREAM (stream));
+  blob = axon_blob_new (bytes, op_set, error);
+  return blob ? axon_blob_read_model (blob, axon_blob_get_payload (blob), error) : NULL;
+}
+
+static void
+a_stored_value_of_an_unknown_type_or_rank_is_refused (void)
+{
+  static const struct {
+    gint dtype, rank;
+    gboolean ok;
+  } cases[] = { { AXON_DTYPE_F32, 2, TRUE },
+                { AXON_DTYPE_UNDEFINED, -1, TRUE },
+                { AXON_N_DTYPES - 1, 2, TRUE },
+                { AXON_N_DTYPES, 2, FALSE },
+                { 1000, 2, FALSE },
+                { -1, 2, FALSE },
+                { AXON_DTYPE_F32, -2, FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    AxonShape shape = AXON_SHAPE (2, 3);
+    g_autoptr (AxonModel) model = axon_model_new ("stored");
+    AxonValue *value = axon_model_add_input (model, "x", AXON_DTYPE_F32, &shape);
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonModel) again = NULL;
+    value->type.dtype = (AxonDType)cases[i].dtype;
+    value->type.shape.rank = cases[i].rank;
+    again = read_again (model, &error);
+    g_assert_true ((again != NULL) == cases[i].ok);
+    if (cases[i].ok) {
+      g_assert_no_error (error);
+      g_assert_cmpint (axon_model_get_input_dtype (again, 0), ==, cases[i].dtype);
+      continue;
+    }
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+    g_assert_nonnull (strstr (error->message, "a value's type is unknown"));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -174,5 +229,7 @@ main (int argc, char **argv)
                    a_plugins_compile_gets_checked_and_merged_values);
   g_test_add_func ("/pluginbase/marks_for_the_profiler_name_what_was_done",
                    marks_for_the_profiler_name_what_was_done);
+  g_test_add_func ("/pluginbase/a_stored_value_of_an_unknown_type_or_rank_is_refused",
+                   a_stored_value_of_an_unknown_type_or_rank_is_refused);
   return g_test_run ();
 }

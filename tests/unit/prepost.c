@@ -127,6 +127,41 @@ layouts_are_converted_with_leading_dimensions_and_by_numbers (void)
   }
 }
 
+/* Each dimension of the tensor is the model's of the same letter, wherever it stands. */
+static void
+a_batch_and_channels_in_front_keep_their_size_in_another_layout (void)
+{
+  static const struct {
+    const gchar *model, *tensor;
+    AxonShape shape, expected;
+    guint perm[4]; /* where the model's dimensions stand in the tensor */
+  } cases[] = { { "NCHW", "NHWC", { 4, { 2, 3, 4, 5 } }, { 4, { 2, 4, 5, 3 } }, { 0, 3, 1, 2 } },
+                { "CHW", "HWC", { 3, { 3, 4, 5 } }, { 3, { 4, 5, 3 } }, { 2, 0, 1 } },
+                { "CNHW", "NHWC", { 4, { 3, 2, 4, 5 } }, { 4, { 2, 4, 5, 3 } }, { 3, 0, 1, 2 } } };
+  for (guint k = 0; k < G_N_ELEMENTS (cases); k++) {
+    g_autoptr (AxonPrePostProcessor) p = steps_for (&cases[k].shape, cases[k].model);
+    g_autoptr (AxonTensor) x = test_random (&cases[k].expected, k);
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) y = NULL;
+    gint64 at[4] = { 0 };
+    axon_pre_post_processor_set_tensor_layout (p, 0, cases[k].tensor);
+    model = axon_pre_post_processor_build (p, NULL);
+    g_assert_true (axon_shape_equal (axon_model_get_input_shape (model, 0), &cases[k].expected));
+    y = run (p, &x, 1);
+    for (gsize i = 0; i < axon_tensor_get_numel (y); i++) {
+      gsize from = 0, rest = i;
+      for (gint d = cases[k].shape.rank - 1; d >= 0; d--) {
+        at[cases[k].perm[d]] = (gint64)rest % cases[k].shape.dims[d];
+        rest /= (gsize)cases[k].shape.dims[d];
+      }
+      for (gint d = 0; d < cases[k].shape.rank; d++)
+        from = from * (gsize)cases[k].expected.dims[d] + (gsize)at[d];
+      g_assert_cmpfloat (axon_tensor_get_value (y, i), ==,
+                         MAX (axon_tensor_get_value (x, from), 0));
+    }
+  }
+}
+
 static void
 wrong_layouts_are_refused (void)
 {
@@ -249,6 +284,7 @@ main (int argc, char **argv)
   ADD (names_of_inputs_are_kept);
   ADD (ports_are_found_by_name_and_misses_are_named);
   ADD (layouts_are_converted_with_leading_dimensions_and_by_numbers);
+  ADD (a_batch_and_channels_in_front_keep_their_size_in_another_layout);
   ADD (wrong_layouts_are_refused);
   ADD (outputs_are_converted_too_and_keep_their_names);
   ADD (steps_run_in_the_order_of_the_calls);

@@ -440,6 +440,38 @@ parts_of_one_type_are_concatenated_as_bytes (void)
   }
 }
 
+/* One part has the scale and the zero point of the result: it needs no work. */
+static void
+concatenated_bytes_expand_to_floats_but_for_a_part_of_the_same_scale (void)
+{
+  AxonShape xs = AXON_SHAPE (1, 2, 5, 5), bs = AXON_SHAPE (1, 3, 5, 5);
+  g_autoptr (AxonTensor) x = input_tensor (&xs);
+  for (guint same = 0; same < 4; same++) { /* a bit for each part */
+    TestModel t = test_model_new (13);
+    AxonValue *in[11] = { scalar (&t, 0.25), axon_pass_add_scalar (t.model, AXON_DTYPE_I8, 3) };
+    g_autoptr (AxonModel) model = NULL, expanded = NULL;
+    AxonNode *n;
+    in[2] = test_model_input (&t, "x", AXON_DTYPE_I8, &xs);
+    in[5] = integers (&t, AXON_DTYPE_I8, &bs, 3);
+    in[8] = integers (&t, AXON_DTYPE_I8, &bs, 7);
+    for (guint i = 0; i < 3; i++) {
+      gboolean equal = i < 2 && (same >> i & 1);
+      in[3 + 3 * i] = scalar (&t, equal ? 0.25 : 0.5);
+      in[4 + 3 * i] = axon_pass_add_scalar (t.model, AXON_DTYPE_I8, i == 2 || equal ? 3 : -2);
+    }
+    n = test_model_node_of (&t, AXON_DOMAIN_MICROSOFT, "QLinearConcat", in, 11, 1);
+    axon_node_set_int (n, "axis", 1);
+    model = test_model_finish (&t, n->outputs[0]);
+    expanded = passed (model, axon_pass_expand_quantized);
+    g_assert_null (find (expanded, "QLinearConcat"));
+    g_assert_cmpint (axon_node_get_int (find (expanded, "Concat"), "axis"), ==, 1);
+    g_assert_cmpint (axon_model_get_output_shape (expanded, 0)->dims[1], ==, 8);
+    g_assert_cmpuint (expanded->nodes->len, ==, 1 + 2 * (3 - (same & 1) - (same >> 1)));
+    assert_same (model, expanded, x, 0);
+    test_compare_devices (model, x, 0);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -451,6 +483,7 @@ main (int argc, char **argv)
   ADD (a_clamp_survives_fusing_and_expanding);
   ADD (a_broadcast_sum_keeps_its_clamp);
   ADD (parts_of_one_type_are_concatenated_as_bytes);
+  ADD (concatenated_bytes_expand_to_floats_but_for_a_part_of_the_same_scale);
   ADD (a_product_with_scaled_columns_becomes_integers);
   ADD (a_product_of_two_computed_operands_becomes_integers);
   ADD (the_factors_of_a_gemm_are_folded);
