@@ -66,13 +66,16 @@ infer_normalizer (G_GNUC_UNUSED const AxonNode *node, const AxonTypeInfo *in, Ax
   return TRUE;
 }
 
+/* Attributes are bytes: a word that is not UTF-8 is none of @text, which is. */
 static gboolean
 is_stop_word (const AxonAttr *words, const gchar *text, gboolean case_sensitive)
 {
   g_autofree gchar *folded = g_utf8_casefold (text, -1);
   for (guint i = 0; words != NULL && i < words->n; i++) {
-    g_autofree gchar *word = g_utf8_casefold (words->strings[i], -1);
-    if (g_str_equal (case_sensitive ? words->strings[i] : word, case_sensitive ? text : folded))
+    g_autofree gchar *word = g_utf8_validate (words->strings[i], -1, NULL)
+                                 ? g_utf8_casefold (words->strings[i], -1)
+                                 : NULL;
+    if (g_strcmp0 (case_sensitive ? words->strings[i] : word, case_sensitive ? text : folded) == 0)
       return TRUE;
   }
   return FALSE;

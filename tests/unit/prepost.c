@@ -143,9 +143,11 @@ a_batch_and_channels_in_front_keep_their_size_in_another_layout (void)
     g_autoptr (AxonTensor) x = test_random (&cases[k].expected, k);
     g_autoptr (AxonModel) model = NULL;
     g_autoptr (AxonTensor) y = NULL;
+    g_autoptr (GError) error = NULL;
     gint64 at[4] = { 0 };
     axon_pre_post_processor_set_tensor_layout (p, 0, cases[k].tensor);
-    model = axon_pre_post_processor_build (p, NULL);
+    model = axon_pre_post_processor_build (p, &error);
+    g_assert_no_error (error);
     g_assert_true (axon_shape_equal (axon_model_get_input_shape (model, 0), &cases[k].expected));
     y = run (p, &x, 1);
     for (gsize i = 0; i < axon_tensor_get_numel (y); i++) {
