@@ -286,6 +286,51 @@ models_change_between_seeks_and_states (gconstpointer row)
   stop (&r);
 }
 
+static guint
+count_entries (const gchar *path)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  guint n = 0;
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+/* With frames on their way or none, waited for or not. */
+static void
+cycle_states (Run *r, guint n, gint *counter)
+{
+  static const GstState states[] = { GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING };
+  for (guint i = 0; i < n; i++) {
+    gst_element_set_state (r->pipeline, states[i % G_N_ELEMENTS (states)]);
+    if (i % 4 == 1)
+      gst_element_get_state (r->pipeline, NULL, NULL, GST_SECOND);
+    if (i % 9 == 8) /* playing */
+      wait_for_frames (r, counter, 1);
+    gst_element_set_state (r->pipeline, GST_STATE_NULL);
+    gst_bus_set_flushing (r->bus, TRUE);
+    gst_bus_set_flushing (r->bus, FALSE);
+  }
+}
+
+/* AXON_CYCLES=1000 makes it long. */
+static void
+states_up_and_down_leave_no_descriptor_and_a_stream_that_runs (gconstpointer row)
+{
+  const gchar *cycles = g_getenv ("AXON_CYCLES");
+  gint n = 0;
+  Run r = start (row, -1, &n);
+  guint descriptors;
+  wait_for_frames (&r, &n, 1);
+  cycle_states (&r, 6, &n); /* what is made once for the process */
+  descriptors = count_entries ("/proc/self/fd");
+  cycle_states (&r, cycles ? (guint)g_ascii_strtoull (cycles, NULL, 10) : 18, &n);
+  g_assert_cmpuint (count_entries ("/proc/self/fd"), <=, descriptors);
+  gst_element_set_state (r.pipeline, GST_STATE_PLAYING);
+  wait_for_frames (&r, &n, 5);
+  stop (&r);
+}
+
 static void
 sixteen_streams_run_in_one_process (void)
 {
@@ -330,6 +375,7 @@ main (int argc, char **argv)
     SCENARIO (new_caps_find_the_stream_alive),
     SCENARIO (pads_are_linked_again_while_frames_flow),
     SCENARIO (models_change_between_seeks_and_states),
+    SCENARIO (states_up_and_down_leave_no_descriptor_and_a_stream_that_runs),
   };
   gint status;
   gst_init (&argc, &argv);
