@@ -23,16 +23,6 @@ setting (const gchar *name, guint usual)
   return text ? (guint)g_ascii_strtoull (text, NULL, 10) : usual;
 }
 
-static guint
-count_entries (const gchar *path)
-{
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
-  guint n = 0;
-  while (dir != NULL && g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
-}
-
 static gsize
 resident_bytes (void)
 {
@@ -80,7 +70,7 @@ count_threads (guint expected)
 {
   gint64 end = g_get_monotonic_time () + 20 * G_TIME_SPAN_SECOND;
   guint n;
-  while ((n = count_entries ("/proc/self/task")) > expected && g_get_monotonic_time () < end)
+  while ((n = test_count_entries ("/proc/self/task")) > expected && g_get_monotonic_time () < end)
     g_usleep (50000);
   return n;
 }
@@ -93,10 +83,10 @@ states_up_and_down_leave_no_thread_and_no_descriptor (void)
               "! nndecode ! nnoverlay ! nnpublish location=/dev/null ! fakesink");
   guint descriptors, threads;
   run_states (pipeline, 6); /* what is made once for the process */
-  descriptors = count_entries ("/proc/self/fd");
-  threads = count_entries ("/proc/self/task");
+  descriptors = test_count_entries ("/proc/self/fd");
+  threads = test_count_entries ("/proc/self/task");
   run_states (pipeline, setting ("AXON_CYCLES", 30));
-  g_assert_cmpuint (count_entries ("/proc/self/fd"), <=, descriptors);
+  g_assert_cmpuint (test_count_entries ("/proc/self/fd"), <=, descriptors);
   g_assert_cmpuint (count_threads (threads + 2), <=, threads + 2); /* idle ones of a pool */
   gst_object_unref (pipeline);
 }
@@ -194,13 +184,13 @@ memory_descriptors_and_threads_stay_as_they_are (void)
                    GST_STATE_CHANGE_SUCCESS);
   g_usleep (2 * G_USEC_PER_SEC);
   before = resident_bytes ();
-  descriptors = count_entries ("/proc/self/fd");
-  threads = count_entries ("/proc/self/task");
+  descriptors = test_count_entries ("/proc/self/fd");
+  threads = test_count_entries ("/proc/self/task");
   end = g_get_monotonic_time () + (gint64)setting ("AXON_SOAK", 4) * G_USEC_PER_SEC;
   while (g_get_monotonic_time () < end)
     g_usleep (G_USEC_PER_SEC / 4);
-  g_assert_cmpuint (count_entries ("/proc/self/fd"), <=, descriptors);
-  g_assert_cmpuint (count_entries ("/proc/self/task"), <=, threads);
+  g_assert_cmpuint (test_count_entries ("/proc/self/fd"), <=, descriptors);
+  g_assert_cmpuint (test_count_entries ("/proc/self/task"), <=, threads);
   if (!KEEPS_FREED)
     g_assert_cmpuint (resident_bytes (), <=, before + before / 50 + (2 << 20));
   gst_element_set_state (pipeline, GST_STATE_NULL);

@@ -286,16 +286,6 @@ models_change_between_seeks_and_states (gconstpointer row)
   stop (&r);
 }
 
-static guint
-count_entries (const gchar *path)
-{
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
-  guint n = 0;
-  while (dir != NULL && g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
-}
-
 /* With frames on their way or none, waited for or not. */
 static void
 cycle_states (Run *r, guint n, gint *counter)
@@ -323,9 +313,9 @@ states_up_and_down_leave_no_descriptor_and_a_stream_that_runs (gconstpointer row
   guint descriptors;
   wait_for_frames (&r, &n, 1);
   cycle_states (&r, 6, &n); /* what is made once for the process */
-  descriptors = count_entries ("/proc/self/fd");
+  descriptors = test_count_entries ("/proc/self/fd");
   cycle_states (&r, cycles ? (guint)g_ascii_strtoull (cycles, NULL, 10) : 18, &n);
-  g_assert_cmpuint (count_entries ("/proc/self/fd"), <=, descriptors);
+  g_assert_cmpuint (test_count_entries ("/proc/self/fd"), <=, descriptors);
   gst_element_set_state (r.pipeline, GST_STATE_PLAYING);
   wait_for_frames (&r, &n, 5);
   stop (&r);

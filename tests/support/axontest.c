@@ -276,3 +276,13 @@ test_bind_frame (AxonInferRequest *request, gint width, gint height, guint32 see
     g_assert_no_error (error);
   }
 }
+
+guint
+test_count_entries (const gchar *path)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  guint n = 0;
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}

@@ -52,6 +52,9 @@ gchar *test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance); /
 void test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance);
 gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);
 
+/* Of a folder: of "/proc/self/fd", descriptors and the one that reads it. */
+guint test_count_entries (const gchar *path);
+
 /* Binds an RGB picture of noise to the first four inputs, those of a model with preprocessing. */
 void test_bind_frame (AxonInferRequest *request, gint width, gint height, guint32 seed);
 

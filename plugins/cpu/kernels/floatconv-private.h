@@ -59,6 +59,10 @@ void cpu_half_weights_pack (const CpuConv *conv, gfloat *packed, const CpuFloatC
  * repeated (0: none is), as the kernels read it. */
 void cpu_float_array_pack (const CpuConv *conv, const gfloat *from, gint period, gfloat *to);
 
+/* Of a MatMul or Gemm of floats: its first matrix is as it lies, there are no factors, and a row of
+ * constant bias (input 2) or none. */
+gboolean cpu_float_product_is_plain (const AxonNode *node);
+
 /* @conv as so many rows of @inner times [inner, columns], row-major all. */
 void cpu_float_product_set (CpuConv *conv, gint rows, gint inner, gint columns);
 

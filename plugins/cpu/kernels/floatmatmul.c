@@ -27,20 +27,12 @@ is_ours (gint64 rows)
          rows <= (cpu_dnn_is_channels_last () ? FEW_ROWS : FEW_ROWS_LAID_OUT);
 }
 
-/* One matrix of weights for all rows, and a row of bias or none. */
-static gboolean
-is_ready (const AxonNode *node)
+gboolean
+cpu_float_product_is_plain (const AxonNode *node)
 {
-  const AxonTensor *w = cpu_node_constant (node, 1), *bias = cpu_node_constant (node, 2);
-  const AxonShape *a = &node->inputs[0]->type.shape, *b = &node->inputs[1]->type.shape;
+  const AxonTensor *bias = cpu_node_constant (node, 2);
   const AxonShape *y = &node->outputs[0]->type.shape;
   gint64 n = y->rank > 0 ? y->dims[y->rank - 1] : 0;
-  if (w == NULL || axon_tensor_get_dtype (w) != AXON_DTYPE_F32 ||
-      node->inputs[0]->type.dtype != AXON_DTYPE_F32 || a->rank < 2 || b->rank < 2 ||
-      product_of (b, b->rank - 2) != 1 || b->rank > a->rank || axon_shape_get_numel (b) < 1 ||
-      axon_shape_get_numel (a) < 1 || axon_shape_get_numel (a) > G_MAXINT / 8 ||
-      axon_shape_get_numel (y) > G_MAXINT / 8 || axon_shape_get_numel (b) > G_MAXINT / 8)
-    return FALSE;
   if (axon_node_is (node, "Gemm") &&
       (axon_node_get_int (node, "transA") != 0 || axon_node_get_float (node, "alpha") != 1 ||
        axon_node_get_float (node, "beta") != 1))
@@ -49,6 +41,21 @@ is_ready (const AxonNode *node)
          (bias != NULL && axon_tensor_get_dtype (bias) == AXON_DTYPE_F32 &&
           (gint64)axon_tensor_get_numel (bias) == n && n > 0 &&
           axon_tensor_get_dim (bias, (guint)MAX (axon_tensor_get_shape (bias)->rank - 1, 0)) == n);
+}
+
+/* One matrix of weights for all rows. */
+static gboolean
+is_ready (const AxonNode *node)
+{
+  const AxonTensor *w = cpu_node_constant (node, 1);
+  const AxonShape *a = &node->inputs[0]->type.shape, *b = &node->inputs[1]->type.shape;
+  const AxonShape *y = &node->outputs[0]->type.shape;
+  return w != NULL && axon_tensor_get_dtype (w) == AXON_DTYPE_F32 &&
+         node->inputs[0]->type.dtype == AXON_DTYPE_F32 && a->rank >= 2 && b->rank >= 2 &&
+         product_of (b, b->rank - 2) == 1 && b->rank <= a->rank && axon_shape_get_numel (b) >= 1 &&
+         axon_shape_get_numel (a) >= 1 && axon_shape_get_numel (a) <= G_MAXINT / 8 &&
+         axon_shape_get_numel (y) <= G_MAXINT / 8 && axon_shape_get_numel (b) <= G_MAXINT / 8 &&
+         cpu_float_product_is_plain (node);
 }
 
 void

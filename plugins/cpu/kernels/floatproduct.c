@@ -155,24 +155,12 @@ is_small (const AxonShape *s)
   return n >= 1 && n <= G_MAXINT / 8;
 }
 
-/* A row of bias, or none. */
 static gboolean
 is_ready (const AxonNode *node)
 {
-  const AxonTensor *bias = cpu_node_constant (node, 2);
-  const AxonShape *y = &node->outputs[0]->type.shape;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || !is_small (&node->inputs[0]->type.shape) ||
-      !is_small (&node->inputs[1]->type.shape) || !is_small (y))
-    return FALSE;
-  if (axon_node_is (node, "Gemm") &&
-      (axon_node_get_int (node, "transA") != 0 || axon_node_get_float (node, "alpha") != 1 ||
-       axon_node_get_float (node, "beta") != 1))
-    return FALSE;
-  return axon_node_get_input (node, 2) == NULL ||
-         (bias != NULL && axon_tensor_get_dtype (bias) == AXON_DTYPE_F32 && y->rank > 0 &&
-          (gint64)axon_tensor_get_numel (bias) == y->dims[y->rank - 1] &&
-          axon_tensor_get_dim (bias, (guint)MAX (axon_tensor_get_shape (bias)->rank - 1, 0)) ==
-              y->dims[y->rank - 1]);
+  return node->inputs[0]->type.dtype == AXON_DTYPE_F32 && is_small (&node->inputs[0]->type.shape) &&
+         is_small (&node->inputs[1]->type.shape) && is_small (&node->outputs[0]->type.shape) &&
+         cpu_float_product_is_plain (node);
 }
 
 static void
