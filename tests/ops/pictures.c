@@ -300,6 +300,39 @@ a_frame_that_is_too_small_for_its_description_is_an_error (void)
   refuse (&info, 29999);
 }
 
+/* A model for pictures without rows has a size, which is none that can be set. */
+static void
+a_size_that_is_missing_or_another_one_is_told_apart (void)
+{
+  static const struct {
+    gint64 model[2];
+    gint set[2];
+    const gchar *says; /* NULL: they agree */
+  } cases[] = {
+    { { 8, 4 }, { 0, 0 }, NULL },
+    { { 8, -1 }, { 0, 4 }, NULL },
+    { { 8, -1 }, { 0, 0 }, "[1,3,8,?]: its size is free, set width and height" },
+    { { -1, 4 }, { 0, 4 }, "[1,3,?,4]: its size is free, set width and height" },
+    { { 8, 4 }, { 8, 5 }, "[1,3,8,4]: another width or height was set" },
+    { { 8, 4 }, { 9, 4 }, "[1,3,8,4]: another width or height was set" },
+    { { 0, 4 }, { 8, 4 }, "[1,3,0,4]: another width or height was set" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    AxonShape s = AXON_SHAPE (1, 3, cases[i].model[0], cases[i].model[1]);
+    TestModel t = test_model_new (13);
+    AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
+    g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+    g_autoptr (AxonPreprocess) pp = axon_preprocess_new ();
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonModel) built = NULL;
+    axon_preprocess_set_size (pp, cases[i].set[1], cases[i].set[0]);
+    built = axon_preprocess_build (pp, model, 0, &error);
+    g_assert_true ((built != NULL) == (cases[i].says == NULL));
+    if (built == NULL)
+      g_assert_nonnull (strstr (error->message, cases[i].says));
+  }
+}
+
 static void
 a_description_of_nonsense_is_an_error (void)
 {
@@ -346,6 +379,7 @@ main (int argc, char **argv)
   ADD (a_quarter_turn_clockwise_looks_from_top_to_bottom_first);
   ADD (a_region_changes_between_runs_without_binding_again);
   ADD (a_frame_that_is_too_small_for_its_description_is_an_error);
+  ADD (a_size_that_is_missing_or_another_one_is_told_apart);
   ADD (a_description_of_nonsense_is_an_error);
   return g_test_run ();
 }

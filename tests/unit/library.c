@@ -116,6 +116,23 @@ conv_chain (void)
   return test_model_finish (&t, n->outputs[0]);
 }
 
+/* NumPy has no type of these bits. */
+static void
+an_element_type_that_npy_lacks_is_refused_and_nothing_is_written (void)
+{
+  AxonShape s = AXON_SHAPE (2);
+  g_autoptr (AxonTensor) tensor = axon_tensor_new (AXON_DTYPE_BF16, &s, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "t.npy", NULL);
+  g_autofree gchar *says = g_strdup_printf ("%s: .npy has no element type bf16", path);
+  g_assert_false (axon_tensor_save_npy (tensor, path, &error));
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED);
+  g_assert_cmpstr (error->message, ==, says);
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_rmdir (dir);
+}
+
 static void
 passes_keep_meaning_and_names_P20 (void)
 {
@@ -156,6 +173,41 @@ buffers_that_live_together_do_not_overlap (void)
       if (items[i].first <= items[k].last && items[k].first <= items[i].last)
         g_assert_true (items[i].offset + items[i].size <= items[k].offset ||
                        items[k].offset + items[k].size <= items[i].offset);
+}
+
+/* The third lives with the second; the others are alone while they live. */
+static void
+buffers_that_never_live_together_share_memory (void)
+{
+  AxonArenaItem items[] = {
+    { 640, 0, 1, 0 }, { 320, 2, 4, 0 }, { 256, 3, 5, 0 }, { 640, 6, 9, 0 }
+  };
+  g_assert_cmpuint (axon_plan_arena (items, G_N_ELEMENTS (items), 64), ==, 640);
+  g_assert_cmpuint (items[0].offset, ==, 0);
+  g_assert_cmpuint (items[1].offset, ==, 0);
+  g_assert_cmpuint (items[2].offset, ==, 320);
+  g_assert_cmpuint (items[3].offset, ==, 0);
+}
+
+static void
+only_inputs_that_are_used_as_frames_may_have_any_size (void)
+{
+  g_autoptr (AxonPreprocess) frames = axon_preprocess_new ();
+  g_autoptr (AxonModel) relu = test_relu_model ();
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (GError) error = NULL;
+  AxonShape s = AXON_SHAPE (2);
+  guint n;
+  axon_preprocess_set_size (frames, 4, 4);
+  model = axon_preprocess_build (frames, NULL, 0, &error);
+  g_assert_no_error (error);
+  n = axon_model_get_n_inputs (model);
+  g_assert_cmpuint (n, >, 1);
+  axon_model_add_input (model, "unused", AXON_DTYPE_F32, &s);
+  for (guint i = 0; i < n; i++)
+    g_assert_true (axon_model_input_is_any_size (model, i));
+  g_assert_false (axon_model_input_is_any_size (model, n));
+  g_assert_false (axon_model_input_is_any_size (relu, 0));
 }
 
 static void
@@ -261,8 +313,11 @@ main (int argc, char **argv)
   ADD (a_tensor_of_the_wrong_size_is_refused);
   ADD (an_impossible_tensor_is_an_error_not_an_abort);
   ADD (npy_files_round_trip);
+  ADD (an_element_type_that_npy_lacks_is_refused_and_nothing_is_written);
   ADD (passes_keep_meaning_and_names_P20);
   ADD (buffers_that_live_together_do_not_overlap);
+  ADD (buffers_that_never_live_together_share_memory);
+  ADD (only_inputs_that_are_used_as_frames_may_have_any_size);
   ADD (a_cycle_is_found);
   ADD (a_shape_mismatch_names_node_expected_and_got);
   ADD (division_by_zero_in_a_model_does_not_trap);

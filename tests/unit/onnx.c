@@ -131,6 +131,41 @@ all_unsupported_operators_are_named_at_once (void)
   g_assert_nonnull (strstr (error->message, "Qx (opset 13), Qy (opset 13)"));
 }
 
+/* y = Identity (w), w u8[1] in a file two folders below the model's. */
+static void
+weights_are_read_from_folders_below_the_models (void)
+{
+  static const gchar bytes[] = "\x08\x08"                                    /* ir_version 8 */
+                               "\x3a\x3b"                                    /* graph */
+                               "\x0a\x10\x0a\x01w\x12\x01y\x22\x08Identity"  /* node */
+                               "\x2a\x22\x08\x01\x10\x02\x42\x01w"           /* initializer */
+                               "\x6a\x17\x0a\x08location\x12\x0binner/low/w" /* external_data */
+                               "\x70\x01"                                    /* data_location */
+                               "\x62\x03\x0a\x01y"                           /* output */
+                               "\x42\x02\x10\x0d";                           /* opset 13 */
+  g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+  g_autofree gchar *inner = g_build_filename (dir, "inner", NULL);
+  g_autofree gchar *low = g_build_filename (inner, "low", NULL);
+  g_autofree gchar *weights = g_build_filename (low, "w", NULL);
+  g_autofree gchar *path = g_build_filename (dir, "model.onnx", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) y = NULL;
+  g_assert_cmpint (g_mkdir_with_parents (low, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (weights, "\x2a", 1, NULL));
+  g_assert_true (g_file_set_contents (path, bytes, sizeof bytes - 1, NULL));
+  model = axon_core_read_model (axon_core_get_default (), path, NULL, &error);
+  g_assert_no_error (error);
+  y = test_try_run_all (model, "CPU", NULL, NULL, 0, &error);
+  g_assert_no_error (error);
+  g_assert_cmpfloat (axon_tensor_get_value (y, 0), ==, 42);
+  g_unlink (path);
+  g_unlink (weights);
+  g_rmdir (low);
+  g_rmdir (inner);
+  g_rmdir (dir);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -142,5 +177,6 @@ main (int argc, char **argv)
   ADD (deep_nesting_is_refused_before_it_meets_the_stack);
   ADD (files_that_are_no_model_say_what_they_are);
   ADD (all_unsupported_operators_are_named_at_once);
+  ADD (weights_are_read_from_folders_below_the_models);
   return g_test_run ();
 }

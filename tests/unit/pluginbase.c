@@ -23,7 +23,7 @@ static gboolean probe_perf_count;
 static gint probe_streams;
 
 static AxonCompiledModel *
-probe_plugin_compile_model (G_GNUC_UNUSED AxonPlugin *plugin, G_GNUC_UNUSED AxonModel *model,
+probe_plugin_compile_model (AxonPlugin *plugin, G_GNUC_UNUSED AxonModel *model,
                             G_GNUC_UNUSED AxonRemoteContext *context, const AxonConfig *config,
                             G_GNUC_UNUSED GCancellable *cancellable,
                             G_GNUC_UNUSED AxonProgressFunc progress,
@@ -32,6 +32,9 @@ probe_plugin_compile_model (G_GNUC_UNUSED AxonPlugin *plugin, G_GNUC_UNUSED Axon
   probe_calls++;
   probe_perf_count = axon_config_get_bool (config, "PERF_COUNT");
   probe_streams = axon_config_get_int (config, "NUM_STREAMS");
+  axon_plugin_log (plugin, config, "LOG_ERROR", "grave");
+  axon_plugin_log (plugin, config, "LOG_WARNING", "odd");
+  axon_plugin_log (plugin, config, "LOG_DEBUG", "small");
   g_set_error (error, AXON_ERROR, AXON_ERROR_DEVICE, "it only looks");
   return NULL;
 }
@@ -48,6 +51,7 @@ probe_plugin_init (ProbePlugin *self)
   static const AxonPropertySpec rows[] = {
     { .key = "PERF_COUNT", .flags = AXON_RW, .default_text = "NO" },
     { .key = "NUM_STREAMS", .flags = AXON_RW, .default_text = "1" },
+    { .key = "LOG_LEVEL", .flags = AXON_RW, .default_text = "LOG_NONE" },
   };
   axon_plugin_set_properties_table (self, rows, G_N_ELEMENTS (rows));
 }
@@ -79,6 +83,39 @@ a_plugins_compile_gets_checked_and_merged_values (void)
   try_probe (plugin, "{'NUM_STREAMS': <5>}", "it only looks");
   g_assert_false (probe_perf_count);
   g_assert_cmpint (probe_streams, ==, 5);
+}
+
+/* What is shown, where it is collected. */
+static GString *shown;
+
+static GLogWriterOutput
+collect (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer user_data)
+{
+  if (shown == NULL || (level & G_LOG_LEVEL_MESSAGE) == 0)
+    return g_log_writer_default (level, fields, n_fields, user_data);
+  for (gsize i = 0; i < n_fields; i++)
+    if (g_str_equal (fields[i].key, "MESSAGE"))
+      g_string_append_printf (shown, "%s;", (const gchar *)fields[i].value);
+  return G_LOG_WRITER_HANDLED;
+}
+
+static void
+a_plugin_shows_what_its_log_level_asks_for_and_nothing_less_grave (void)
+{
+  static const gchar *const cases[][2] = { { "LOG_NONE", "" },
+                                           { "LOG_ERROR", "TALKS: grave;" },
+                                           { "LOG_WARNING", "TALKS: grave;TALKS: odd;" },
+                                           { "LOG_INFO", "TALKS: grave;TALKS: odd;" },
+                                           { "LOG_TRACE",
+                                             "TALKS: grave;TALKS: odd;TALKS: small;" } };
+  g_autoptr (AxonPlugin) plugin = g_object_new (probe_plugin_get_type (), "name", "TALKS", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *config = g_strdup_printf ("{'LOG_LEVEL': <'%s'>}", cases[i][0]);
+    shown = g_string_new (NULL);
+    try_probe (plugin, config, "it only looks");
+    g_assert_cmpstr (shown->str, ==, cases[i][1]);
+    g_string_free (g_steal_pointer (&shown), TRUE);
+  }
 }
 
 /* Marks as the profiler would get them: this replaces its function when linking. */
@@ -225,8 +262,11 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_log_set_writer_func (collect, NULL, NULL);
   g_test_add_func ("/pluginbase/a_plugins_compile_gets_checked_and_merged_values",
                    a_plugins_compile_gets_checked_and_merged_values);
+  g_test_add_func ("/pluginbase/a_plugin_shows_what_its_log_level_asks_for_and_nothing_less_grave",
+                   a_plugin_shows_what_its_log_level_asks_for_and_nothing_less_grave);
   g_test_add_func ("/pluginbase/marks_for_the_profiler_name_what_was_done",
                    marks_for_the_profiler_name_what_was_done);
   g_test_add_func ("/pluginbase/a_stored_value_of_an_unknown_type_or_rank_is_refused",

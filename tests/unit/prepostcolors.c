@@ -160,6 +160,31 @@ channels_are_reversed (void)
 }
 
 static void
+only_one_to_sixteen_channels_can_be_reversed (void)
+{
+  static const struct {
+    AxonShape shape;
+    const gchar *layout;
+    gboolean ok;
+  } cases[] = {
+    { { 4, { 1, 1, 1, 1 } }, "NCHW", TRUE },   { { 4, { 1, 16, 1, 1 } }, "NCHW", TRUE },
+    { { 4, { 1, 17, 1, 1 } }, "NCHW", FALSE }, { { 4, { 1, -1, 1, 1 } }, "NCHW", FALSE },
+    { { 4, { 1, 0, 1, 1 } }, "NCHW", FALSE },  { { 3, { 1, 3, 3 } }, "NHW", FALSE }
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    AxonPrePostProcessor *p = steps_for (&cases[i].shape, cases[i].layout);
+    axon_pre_post_processor_reverse_channels (p, 0);
+    if (cases[i].ok) {
+      g_autoptr (AxonModel) model = axon_pre_post_processor_build (p, NULL);
+      g_assert_nonnull (model);
+      g_object_unref (p);
+    } else {
+      assert_refused (p, "reverse_channels: the layout must have C, and a known size of it");
+    }
+  }
+}
+
+static void
 pictures_that_a_model_gives_change_colours_too (void)
 {
   static const gfloat rgb[] = { 1, 2, 3 }, bgr[] = { 3, 2, 1 };
@@ -185,6 +210,7 @@ main (int argc, char **argv)
   ADD (packed_colours_are_reordered_and_turned_gray);
   ADD (colours_that_cannot_be_converted_are_named);
   ADD (channels_are_reversed);
+  ADD (only_one_to_sixteen_channels_can_be_reversed);
   ADD (pictures_that_a_model_gives_change_colours_too);
   return g_test_run ();
 }
