@@ -257,6 +257,65 @@ four_bits_are_read_with_the_sign_that_their_type_has (void)
   }
 }
 
+/* The largest of each quarter of a region that is the whole picture, then of its upper left part.
+ */
+static void
+max_roi_pool_takes_the_largest_of_each_part_of_a_region (void)
+{
+  static const gfloat regions[] = { 0, 0, 0, 3, 3, 0, 0, 0, 1, 1 };
+  static const gdouble expected[] = { 5, 7, 13, 15, 0, 1, 4, 5 };
+  static const gint64 pooled[] = { 2, 2 };
+  AxonShape shape = AXON_SHAPE (1, 1, 4, 4), five = AXON_SHAPE (2, 5);
+  TestModel t = test_model_new (13);
+  AxonNode *n =
+      test_model_node (&t, "MaxRoiPool", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                       test_model_constant (&t, &five, regions));
+  gfloat values[16];
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonTensor) x = NULL, y = NULL;
+  for (gint i = 0; i < 16; i++)
+    values[i] = (gfloat)i;
+  x = test_tensor (&shape, values);
+  axon_node_set_ints (n, "pooled_shape", pooled, 2);
+  model = test_model_finish (&t, n->outputs[0]);
+  y = test_run (model, "TEMPLATE", NULL, x);
+  assert_values (y, expected, 8);
+}
+
+static void
+a_slice_from_before_the_first_element_begins_with_it (void)
+{
+  static const gint64 starts[] = { -100, 100 }, ends[] = { 3, -100 }, steps[] = { 1, -1 }, axis = 0;
+  static const gfloat values[] = { 1, 2, 3, 4, 5 };
+  static const gdouble expected[2][5] = { { 1, 2, 3 }, { 5, 4, 3, 2, 1 } };
+  AxonShape shape = AXON_SHAPE (5);
+  g_autoptr (AxonTensor) x = test_tensor (&shape, values);
+  for (guint i = 0; i < 2; i++) {
+    TestModel t = test_model_new (13);
+    AxonNode *n =
+        test_model_node (&t, "Slice", 5, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                         test_model_ints (&t, &starts[i], 1), test_model_ints (&t, &ends[i], 1),
+                         test_model_ints (&t, &axis, 1), test_model_ints (&t, &steps[i], 1));
+    g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+    g_autoptr (AxonTensor) y = test_run (model, "CPU", NULL, x);
+    assert_values (y, expected[i], i ? 5 : 3);
+  }
+}
+
+static void
+a_shape_that_is_an_input_says_how_many_dimensions_there_are (void)
+{
+  AxonShape shape = AXON_SHAPE (2, 6), three = AXON_SHAPE (3);
+  TestModel t = test_model_new (13);
+  AxonNode *n =
+      test_model_node (&t, "Reshape", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                       test_model_input (&t, "shape", AXON_DTYPE_I64, &three));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_assert_cmpint (n->outputs[0]->type.shape.rank, ==, 3);
+  for (gint d = 0; d < 3; d++)
+    g_assert_cmpint (n->outputs[0]->type.shape.dims[d], ==, -1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -270,5 +329,8 @@ main (int argc, char **argv)
   ADD (every_output_of_a_sequence_map_is_a_sequence);
   ADD (every_sequence_of_a_batch_is_scanned_from_its_own_state);
   ADD (four_bits_are_read_with_the_sign_that_their_type_has);
+  ADD (max_roi_pool_takes_the_largest_of_each_part_of_a_region);
+  ADD (a_slice_from_before_the_first_element_begins_with_it);
+  ADD (a_shape_that_is_an_input_says_how_many_dimensions_there_are);
   return g_test_run ();
 }
