@@ -5,17 +5,20 @@ without a mutant, with a mark in each function that is to be changed; then each 
 function run, the shortest first, until one fails (twice, lest it failed by chance). Works in a checkout of its own (_build/mutants),
 of what is committed. What compiles to the same instructions is no mutant (Papadakis et al. 2015, "Trivial compiler equivalence").
 What is not noticed is printed with its line, to be looked at: some mean the same, and the others lack a test.
+With --sanitized, those tests are asked once more as tests/run.sh --sanitize runs them: they see accesses out of bounds, and leaks.
 With --build, in this tree and that build of it: then nobody else may work in either meanwhile.
 usage: mutants.py [--seed N] [--number N] [--only PREFIX] [--suite NAME]... [--jobs N] [--longest SECONDS] [--build FOLDER]
-       [--list]"""
+       [--sanitized] [--list]"""
 import argparse, concurrent.futures, itertools, json, os, random, re, resource, shlex, signal, subprocess, sys, tempfile, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 WORK = os.path.join(ROOT, "_build/mutants")
 TREE = os.path.join(WORK, "source")
 BUILD = os.path.join(WORK, "build")
+SANITIZED = os.path.join(WORK, "sanitized")
 TIMES, PATIENCE = 3, 10  # how much longer than without a mutant a test may take before it counts as failed, and seconds more
 MEMORY = 8 << 30  # bytes that a test may take: mutants of loops and limits take all there are
+SANITIZED_SUITES = ["unit", "behaviour", "ops", "elements"]
 ASIDE = {"style", "installed", "levels", "gpu"}  # suites of other things than code, or of what others run, too
 
 # Writes what is reached into the file that the environment names, once for each process.
@@ -70,8 +73,8 @@ def run(*command, **options):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace", **options)
 
 
-def prepare():
-    """Checkout and build, of what is committed."""
+def prepare(with_sanitizers):
+    """Checkout and builds, of what is committed."""
     head = run("git", "rev-parse", "HEAD", cwd=ROOT).stdout.strip()
     if not os.path.isdir(TREE):
         os.makedirs(WORK, exist_ok=True)
@@ -80,6 +83,8 @@ def prepare():
     run("git", "checkout", "--force", "--detach", head, cwd=TREE, check=True)
     if not os.path.exists(os.path.join(BUILD, "build.ninja")):
         run("meson", "setup", BUILD, TREE, "-Dintrospection=disabled", check=True)
+    if with_sanitizers and not os.path.exists(os.path.join(SANITIZED, "build.ninja")):
+        run("meson", "setup", SANITIZED, TREE, "-Dintrospection=disabled", "-Db_sanitize=address,undefined", "-Db_lundef=false", check=True)
 
 
 class Test:
@@ -184,6 +189,19 @@ def notice(tests, jobs):
     return who[0] if who else None
 
 
+def sanitized(names, jobs):
+    """The first of these tests that fails in the build with sanitizers, or None."""
+    if run("ninja", "-C", SANITIZED).returncode:
+        return None
+    log = os.path.join(SANITIZED, "meson-logs/testlog-sanitizer.json")
+    if run("meson", "test", "-C", SANITIZED, "--setup", "sanitizer", "--no-rebuild", "--maxfail", "1", "--num-processes", str(jobs),
+           *itertools.chain(*(("--suite", suite) for suite in SANITIZED_SUITES)), *names).returncode == 0:
+        return None
+    with open(log, encoding="utf-8") as file:
+        failed = [t["name"].split(" / ")[-1] for t in map(json.loads, file) if t["result"] in ("FAIL", "ERROR", "TIMEOUT")]
+    return failed[0] if failed else None
+
+
 def draw(arguments, rng):
     """File, place of the function, start, end, replacement of one mutant after another, none twice."""
     names = sorted(n for n in run("git", "ls-files", "lib/*.c", "gst/*.c", cwd=TREE).stdout.split() if n.startswith(arguments.only))
@@ -213,7 +231,7 @@ def instructions(path):
         return None if built.returncode else open(out.name, "rb").read()
 
 
-def try_one(number, tests, jobs, name, place, start, end, to):
+def try_one(number, tests, jobs, with_sanitizers, name, place, start, end, to):
     """True if noticed, False if not, None where it does not compile, or to the same."""
     path = os.path.join(TREE, name)
     text = open(path, encoding="utf-8").read()
@@ -227,8 +245,12 @@ def try_one(number, tests, jobs, name, place, start, end, to):
         if instructions(path) in (None, before) or run("ninja", "-C", BUILD).returncode:
             return None
         who = notice(fitting, jobs)
+        seen = sanitized([t.name for t in fitting], jobs) if with_sanitizers and fitting and who is None else None
+        seen = seen and sanitized([seen], jobs)
     finally:
         restore({path: text})
+    if seen is not None and sanitized([seen], jobs) is None:
+        who = f"{seen}, by a sanitizer"
     missed = f"NOT NOTICED by {len(fitting)} tests"
     print(f"{number}: {who or missed}: {name}:{line}: {shown}", flush=True)
     return who is not None
@@ -244,12 +266,15 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--longest", type=float, default=float("inf"))
     parser.add_argument("--build")
+    parser.add_argument("--sanitized", action="store_true")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
+    if arguments.build and arguments.sanitized:
+        parser.error("--sanitized has builds of its own")
     if arguments.build or arguments.list:
         TREE, BUILD = ROOT, arguments.build
     else:
-        prepare()
+        prepare(arguments.sanitized)
     # some more, as not each compiles
     mutants = list(itertools.islice(draw(arguments, random.Random(arguments.seed)), arguments.number + arguments.number // 3 + 2))
     if arguments.list:
@@ -259,7 +284,7 @@ def main():
     tests = survey(mutants, arguments.suite, arguments.jobs, arguments.longest)
     noticed = tried = 0
     for mutant in mutants:
-        result = try_one(tried + 1, tests, arguments.jobs, *mutant)
+        result = try_one(tried + 1, tests, arguments.jobs, arguments.sanitized, *mutant)
         tried += result is not None
         noticed += result is True
         if tried == arguments.number:

@@ -167,6 +167,18 @@ a_bias_that_does_not_fit_stays_a_float (void)
 }
 
 static void
+a_bias_whose_scale_only_data_say_stays_a_float (void)
+{
+  AxonShape one = AXON_SHAPE (1);
+  TestModel t = test_model_new (13);
+  g_autoptr (AxonTensor) given = pair_of (AXON_DTYPE_I32, 100, -36);
+  AxonValue *scale = test_model_input (&t, "scale", AXON_DTYPE_F32, &one);
+  AxonValue *bias = dequantized (&t, axon_model_add_constant (t.model, NULL, given), scale, 0);
+  g_autoptr (AxonModel) model = conv_model (&t, bias, -3e38, 3e38);
+  check_bias (model, NULL);
+}
+
+static void
 a_float_bias_is_rounded_to_the_scale_of_the_products (void)
 {
   TestModel t = test_model_new (13);
@@ -479,6 +491,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/quantpasses/" #name, name)
   ADD (a_bias_is_brought_to_the_scale_of_the_products);
   ADD (a_bias_that_does_not_fit_stays_a_float);
+  ADD (a_bias_whose_scale_only_data_say_stays_a_float);
   ADD (a_float_bias_is_rounded_to_the_scale_of_the_products);
   ADD (a_clamp_survives_fusing_and_expanding);
   ADD (a_broadcast_sum_keeps_its_clamp);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where loops begin and end: results in which the first element, the last one or one too many would
+ * be seen, on the reference and on device CPU. */
+#include "axontest.h"
+
+#include <math.h>
+
+static const gchar *const devices[] = { "TEMPLATE", "CPU" };
+
+/* Boxes apart from each other, so that all are chosen, the best first: the order of a heap. */
+static AxonModel *
+make_suppression (gint64 n)
+{
+  g_autofree gfloat *corners = g_new (gfloat, 4 * n);
+  AxonShape boxes = AXON_SHAPE (1, n, 4), shape = AXON_SHAPE (1, 1, n);
+  TestModel t = test_model_new (13);
+  AxonNode *node;
+  for (gint64 i = 0; i < n; i++) {
+    corners[4 * i] = corners[4 * i + 1] = (gfloat)(2 * i);
+    corners[4 * i + 2] = corners[4 * i + 3] = (gfloat)(2 * i + 1);
+  }
+  node = test_model_node (&t, "NonMaxSuppression", 3, test_model_constant (&t, &boxes, corners),
+                          test_model_input (&t, "scores", AXON_DTYPE_F32, &shape),
+                          test_model_ints (&t, &n, 1));
+  return test_model_finish (&t, node->outputs[0]);
+}
+
+static void
+boxes_are_chosen_in_the_order_of_their_scores_however_many_there_are (void)
+{
+  for (gint64 n = 2; n <= 12; n++) {
+    AxonShape shape = AXON_SHAPE (1, 1, n);
+    g_autoptr (AxonTensor) scores = test_random (&shape, (guint32)n);
+    const gfloat *score = axon_tensor_get_data (scores);
+    for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+      g_autoptr (AxonModel) model = make_suppression (n);
+      g_autoptr (AxonTensor) y = test_run (model, devices[d], NULL, scores);
+      const gint64 *chosen = axon_tensor_get_data (y);
+      g_assert_cmpint (axon_tensor_get_dim (y, 0), ==, n);
+      for (gint64 i = 1; i < n; i++)
+        g_assert_cmpfloat (score[chosen[3 * i + 2]], <=, score[chosen[3 * i - 1]]);
+    }
+  }
+}
+
+/* The third class never comes; bounds are five standard errors. */
+static void
+multinomial_draws_a_class_as_often_as_its_probability_says (void)
+{
+  static const gdouble share[] = { 0.25, 0.5 };
+  const gfloat rows[] = { 0, logf (3), -100, 5, 5, -100 };
+  const gint64 samples = 10000;
+  AxonShape shape = AXON_SHAPE (2, 3);
+  TestModel t = test_model_new (13);
+  AxonNode *node =
+      test_model_node (&t, "Multinomial", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+  g_autoptr (AxonTensor) x = test_tensor (&shape, rows), y = NULL;
+  g_autoptr (AxonModel) model = NULL;
+  axon_node_set_int (node, "sample_size", samples);
+  axon_node_set_float (node, "seed", 7);
+  model = test_model_finish (&t, node->outputs[0]);
+  y = test_run (model, "CPU", NULL, x);
+  g_assert_cmpint (axon_tensor_get_dtype (y), ==, AXON_DTYPE_I32);
+  g_assert_cmpint (axon_tensor_get_dim (y, 1), ==, samples);
+  for (gint64 row = 0; row < 2; row++) {
+    guint counts[3] = { 0 };
+    for (gint64 i = 0; i < samples; i++)
+      counts[((const gint32 *)axon_tensor_get_data (y))[row * samples + i]]++;
+    g_assert_cmpfloat_with_epsilon (counts[0] / (gdouble)samples, share[row], 0.025);
+    g_assert_cmpuint (counts[2], ==, 0);
+  }
+}
+
+/* exp() of the first score alone would be infinite. */
+static void
+a_first_score_that_is_large_has_a_finite_loss (void)
+{
+  static const gfloat scores[] = { 1000, 0, 1 };
+  static const gdouble expected[] = { 0, 1000, 999 };
+  AxonShape shape = AXON_SHAPE (1, 3);
+  g_autoptr (AxonTensor) x = test_tensor (&shape, scores);
+  for (gint64 label = 0; label < 3; label++)
+    for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+      TestModel t = test_model_new (13);
+      AxonNode *node = test_model_node (&t, "SoftmaxCrossEntropyLoss", 2,
+                                        test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                                        test_model_ints (&t, &label, 1));
+      g_autoptr (AxonModel) model = test_model_finish (&t, node->outputs[0]);
+      g_autoptr (AxonTensor) y = test_run (model, devices[d], NULL, x);
+      g_assert_cmpfloat_with_epsilon (axon_tensor_get_value (y, 0), expected[label], 1e-3);
+    }
+}
+
+static void
+the_largest_truth_is_false_where_none_is_true_and_the_least_true_where_all_are (void)
+{
+  static const gboolean values[3][2] = { { FALSE, FALSE }, { FALSE, TRUE }, { TRUE, TRUE } };
+  static const gchar *const operators[] = { "ReduceMax", "ReduceMin" };
+  static const gboolean expected[2][3] = { { FALSE, TRUE, TRUE }, { FALSE, FALSE, TRUE } };
+  AxonShape shape = AXON_SHAPE (3, 2);
+  const gint64 axis = 1;
+  g_autoptr (AxonTensor) x = axon_tensor_new (AXON_DTYPE_BOOL, &shape, NULL);
+  for (guint i = 0; i < 6; i++)
+    axon_dtype_store (AXON_DTYPE_BOOL, axon_tensor_get_data (x), i, values[i / 2][i % 2]);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (operators); i++) {
+    TestModel t = test_model_new (20);
+    AxonNode *node = test_model_node (&t, operators[i / 2], 2,
+                                      test_model_input (&t, "x", AXON_DTYPE_BOOL, &shape),
+                                      test_model_ints (&t, &axis, 1));
+    g_autoptr (AxonModel) model = test_model_finish (&t, node->outputs[0]);
+    g_autoptr (AxonTensor) y = test_run (model, devices[i % 2], NULL, x);
+    for (guint row = 0; row < 3; row++)
+      g_assert_cmpfloat (axon_tensor_get_value (y, row), ==, expected[i / 2][row]);
+  }
+}
+
+/* The scale follows from the largest and the least, wherever they stand. */
+static void
+a_dynamic_scale_holds_the_first_number_and_the_last (void)
+{
+  static const gfloat values[][4] = {
+    { 510, 1, 2, 3 }, { 3, 2, 1, 510 }, { -510, 1, 0, 0 }, { 0, 1, 0, -510 }
+  };
+  static const gdouble expected[][4] = {
+    { 255, 0, 1, 2 }, { 2, 1, 0, 255 }, { 0, 255, 255, 255 }, { 255, 255, 255, 0 }
+  };
+  AxonShape shape = AXON_SHAPE (4);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (values); i++) {
+    TestModel t = test_model_new (13);
+    AxonNode *node = test_model_node (&t, "DynamicQuantizeLinear", 1,
+                                      test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+    g_autoptr (AxonModel) model = test_model_finish (&t, node->outputs[0]);
+    g_autoptr (AxonTensor) x = test_tensor (&shape, values[i / 2]);
+    g_autoptr (AxonTensor) y = test_run (model, devices[i % 2], NULL, x);
+    for (guint k = 0; k < 4; k++)
+      g_assert_cmpfloat (axon_tensor_get_value (y, k), ==, expected[i / 2][k]);
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name) g_test_add_func ("/edges/" #name, name)
+  ADD (boxes_are_chosen_in_the_order_of_their_scores_however_many_there_are);
+  ADD (multinomial_draws_a_class_as_often_as_its_probability_says);
+  ADD (a_first_score_that_is_large_has_a_finite_loss);
+  ADD (the_largest_truth_is_false_where_none_is_true_and_the_least_true_where_all_are);
+  ADD (a_dynamic_scale_holds_the_first_number_and_the_last);
+  return g_test_run ();
+}
