@@ -218,7 +218,7 @@ def roofline(svg, seen):
     drawn = [[[float(x) for x, _ in p], [float(y) for _, y in p]] for p in paths(svg, r'fill-opacity\W+0\.6')]
     check("each step that computes is a disc, and no other", len(drawn) == len(discs), (drawn, discs))
     # Symptom: the first disc had a tail that began at the name of the roof.
-    check("a disc is a whole circle, with no tail", all((xs[0], ys[0]) == (xs[12], ys[12]) and near([max(xs) - min(xs)], [max(ys) - min(ys)])
+    check("a disc is a whole circle, with no tail", all((xs[0], ys[0]) == (xs[-1], ys[-1]) and near([max(xs) - min(xs)], [max(ys) - min(ys)])
                                                         for xs, ys in drawn), drawn)
     check("of the step's time, at its speed and at its operations a byte",
           all(near(((max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2, (max(xs) - min(xs)) / 2),
