@@ -120,6 +120,8 @@ def two_results(folder, result):
         json.dump({k: v for k, v in result.items() if k != "steps"}, f)
     bench("--report", out, first, second)
     page = whole("the page of a result without a profile", read(out), [CHARTS[0], CHARTS[3]])
+    bench("--report", out, second, first)
+    check("as it is where the first one has none", Page(read(out)).charts == page.charts, page.charts)
     check("says what is missing", any("--profile" in t for t in page.texts))
 
 
@@ -190,10 +192,10 @@ def exact_latencies(folder):
     ticks = [(700, "10"), (2450, "12"), (4200, "14"), (5950, "16"), (7700, "18"), (9450, "20")]
     same("milliseconds stand below their lines, from the fastest run on",
          (texts(chart, "soft middle")[:-1], lines(chart, "grid")), ([(x, 3180, t) for x, t in ticks], [(x, 500, x, 3000) for x, _ in ticks]))
-    heights = [[(int(x), int(y)) for x, y in re.findall(r"L(\d+) (\d+)", path) if y != "3000"]
+    heights = [[(int(x), int(y), int(to)) for x, y, to in re.findall(r"L(\d+) (\d+)H(\d+)", path) if y != "3000"]
                for path in re.findall(r'class="run\d pale" d="(.*?)"', chart)]
     same("runs are counted where they are, and as parts of all runs", heights,
-         [[(700, 1750), (2368, 2688), (4947, 2688), (9345, 2688)], [(852, 500)]])
+         [[(700, 1750, 852), (2368, 2688, 2520), (4947, 2688, 5098), (9345, 2688, 9497)], [(852, 500, 1003)]])
     same("marks of what most runs take are named unless they are too near", [texts(chart, f"middle run{i}") for i in range(2)],
          [[(2450, 150, "50 %"), (9275, 150, "95 %")], [(2450, 300, "50 %"), (8575, 300, "95 %"), (9450, 300, "99 %")]])
     same("and each has its line", [lines(chart, f"mark run{i}") for i in range(2)],
@@ -201,14 +203,14 @@ def exact_latencies(folder):
 
 
 def exact_steps(folder):
-    text, charts = page_of(folder, FIRST, dict(FIRST, steps=[dict(STEPS[1], us=1200), STEPS[0]]))
+    text, charts = page_of(folder, FIRST, dict(FIRST, steps=[dict(STEPS[1], us=300), dict(STEPS[0], us=1200)]))
     chart = charts[CHARTS[1]]
     same("bars are as long as steps take beside the longest of both runs, and full up to the roofline", bars(chart),
-         [(3600, 40, 1900, "run0 pale"), (3600, 40, 950, "run0"), (3600, 200, 3800, "run1 pale"), (3600, 200, 950, "run1"),
+         [(3600, 40, 1900, "run0 pale"), (3600, 40, 950, "run0"), (3600, 200, 950, "run1 pale"), (3600, 200, 950, "run1"),
           (3600, 420, 950, "run0 pale"), (3600, 420, 119, "run0"), (3600, 800, 285, "run0 pale"), (3600, 800, 18, "run0"),
-          (3600, 960, 285, "run1 pale"), (3600, 960, 18, "run1"), (3600, 1180, 32, "run0 pale"), (3600, 1180, 2, "run0")])
+          (3600, 960, 3800, "run1 pale"), (3600, 960, 18, "run1"), (3600, 1180, 32, "run0 pale"), (3600, 1180, 2, "run0")])
     same("figures stand behind the bars", texts(chart, "soft")[:3],
-         [(5560, 150, "600 us, 60.0 %, 50 % of the roofline"), (7460, 310, "1200 us, 93.0 %, 25 % of the roofline"),
+         [(5560, 150, "600 us, 60.0 %, 50 % of the roofline"), (4610, 310, "300 us, 20.0 %, 100 % of the roofline"),
           (4610, 530, "300 us, 30.0 %, 12 % of the roofline")])
     same("names stand before them", texts(chart, "end"), [(3520, 230, "Conv  conv"), (3520, 610, "QLinearConv  small"),
                                                           (3520, 990, "Transpose  move"), (3520, 1370, "Add  tiny")])
@@ -257,7 +259,10 @@ def exact_figures(folder):
     same("memory is drawn of each run, before the model and at its peak", (bars(charts[CHARTS[3]]), texts(charts[CHARTS[3]], "soft")),
          ([(3600, 60, 950, "run0 pale"), (3600, 260, 3800, "run0"), (3600, 460, 950, "run1 pale"), (3600, 660, 1900, "run1")],
           [(4610, 170, "10.0 MB"), (7460, 370, "40.0 MB"), (4610, 570, "10.0 MB"), (5560, 770, "20.0 MB")]))
+    check("two runs are told apart by colours, and named in the title", text.count('class="key run') == 4 and
+          "<title>b.json beside a.json</title>" in text, text[-6000:])
     text, _ = page_of(folder, FIRST)
+    check("one has no other to be told from", 'class="key' not in text and "<title>a.json on CPU</title>" in text)
     same("the tiles tell what matters of one run", re.findall("<div><b>(.*?)</b><span>(.*?)</span>", text),
          [("12.000 ms", "Median"), ("19.800 ms", "95 % within"), ("20.000 ms", "99 % within"), ("80.0 /s", "Throughput"),
           ("100.0 ms", "Compiling"), ("5.00 ms", "First run"), ("40000 kB", "Peak memory")])

@@ -175,6 +175,7 @@ def test_comparison(folder):
          (True, "0 of 4 off, largest difference 0 of 4"))
     same("the largest difference is told, and where it is", compared(model, [1, -2, 3.5, -4.25]),
          (False, "2 of 4 off, largest difference 0.5 of 4.25 at 2: expected 3.5, got 3"))
+    same("an output of another shape differs", compared(model, [1, -2, 3]), (False, "expected f32[1,3] ..., got f32[1,4] ..."))
     same("--rtol is of each element", [compared(model, [1, -2, 2, -3.5], "--rtol", rtol, "--atol", "0") for rtol in ("0.5", "0.25")],
          [(True, "0 of 4 off, largest difference 1 of 3.5"), (False, "1 of 4 off, largest difference 1 of 3.5 at 2: expected 2, got 3")])
     same("--atol is of the largest", [compared(model, [2, -2, 3, -4], "--rtol", "0", "--atol", atol)[0] for atol in ("0.25", "0.125")], [True, False])
@@ -195,6 +196,8 @@ def test_comparison(folder):
                                   (0, [102, 99], (True, "100.000 % within 2 % of 102, largest difference 2 of 102"))):
         same("of a quantised model 99 % are within 2 %, and the best class is the same",
              compared(model, [*best, *[50] * (98 - wrong), *[55] * wrong], given=given), expected)
+    same("unless a tolerance is given", compared(model, [*given[:2], *[50] * 96, 55, 55], "--rtol", "0.125", given=given),
+         (True, "0 of 100 off, largest difference 5 of 100"))
 
 
 def test_outputs(folder):
@@ -252,6 +255,9 @@ def test_bench(model):
     check("axon-bench tells figures, latencies and steps", seen["runs"] == 20 and len(seen["latencies_ms"]) == 20 and
           seen["latencies_ms"] == sorted(seen["latencies_ms"]) and seen["latencies_ms"][0] == seen["min_ms"] and
           len(seen["steps"]) >= 1 and seen["device"] == "CPU", seen)
+    same("and nothing else", sorted(seen), sorted(
+        ["model", "device", "load_ms", "compile_ms", "first_ms", "median_ms", "p95_ms", "p99_ms", "min_ms", "max_ms", "fps", "runs", "cpu_ms",
+         "max_rss_kb", "base_rss_kb", "inputs", "latencies_ms", "peak_f32", "peak_int8", "peak_memory", "threads", "steps"]))
     at = seen["latencies_ms"]
     same("percentiles are of the latencies", [seen[key] for key in ("min_ms", "median_ms", "p95_ms", "p99_ms", "max_ms")],
          [at[0], at[10], at[18], at[19], at[19]])
