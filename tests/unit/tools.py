@@ -93,7 +93,8 @@ def test_inspect(folder, model):
     check("and of one device the same", [d["name"] for d in one] == ["CPU"] and one[0]["properties"])
     rows = parsed(INSPECT, "--operators")["operators"]
     check("and operators", any(r["name"] == "Conv" and r["domain"] == "ai.onnx" and r["since"] == 1 for r in rows), rows[:3])
-    check("and presets", "yunet" in parsed(INSPECT, "--presets")["presets"])
+    presets = parsed(INSPECT, "--presets")["presets"]
+    check("and presets, a line each", "yunet" in presets and call(INSPECT, "--presets").split("\n") == [*presets, ""], presets)
     seen = parsed(INSPECT, "-d", "TEMPLATE", model)
     check("and a model", seen["nodes"] == 3 and seen["operators"] == {"Div": 1, "Greater": 1, "Shape": 1} and
           seen["inputs"] == [{"name": "x", "type": "f32", "shape": [1, 3]}] and
