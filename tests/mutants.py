@@ -54,7 +54,8 @@ def code_of(text):
 
 
 def in_function(code, at):
-    return code[:at].count("{") > code[:at].count("}") and not re.search(r"^static const[^;{]*\{[^}]*$", code[:at], flags=re.M)
+    """Functions begin and end with a brace at the beginning of a line; tables begin behind their names."""
+    return code.rfind("\n{", 0, at) > code.rfind("\n}", 0, at)
 
 
 def sites(path):

@@ -26,6 +26,7 @@ write_at (cairo_t *cr, gdouble x, gdouble y, const gchar *text)
   cairo_set_source_rgb (cr, 0.1, 0.1, 0.1);
   cairo_move_to (cr, x, y);
   cairo_show_text (cr, text);
+  cairo_new_path (cr); /* a text leaves a point behind it, from which a line would lead to an arc */
 }
 
 /* Red at 1/32 of the roofline, green from the half on; grey: unknown. */
@@ -52,7 +53,7 @@ draw_bars (const Chart *c, GPtrArray *steps)
   gdouble longest = ((const BenchStep *)g_ptr_array_index (steps, 0))->us;
   for (guint i = 0; i < MIN (steps->len, MOST_BARS); i++) {
     const BenchStep *step = g_ptr_array_index (steps, i);
-    gdouble y = TOP + i * BAR, length = BARS * step->us / longest;
+    gdouble y = TOP + i * BAR, length = longest > 0 ? BARS * step->us / longest : 0;
     g_autofree gchar *what = g_strdup_printf ("%s  %s", step->type, step->name);
     g_autofree gchar *figures = g_strdup_printf (
         step->fraction > 0 ? "%.0f us, %.1f %%, %.0f %% of roofline" : "%.0f us, %.1f %%", step->us,

@@ -135,6 +135,19 @@ a_graph_that_normalises_is_not_normalised_again (void)
     { AXON_DTYPE_U8, "", "1" },
     { AXON_DTYPE_F32, "Mul 0.3", NULL },
     { AXON_DTYPE_F32, "", NULL },
+    /* where the order of one ends, and what is a layer begins */
+    { AXON_DTYPE_F32, "Mul 0.047", "1" },
+    { AXON_DTYPE_F32, "Mul 0.048", NULL },
+    { AXON_DTYPE_F32, "Mul 0.91", "255" },
+    /* half of 0 to 1 is less than 6 away from 0, half of 0 to 255 is more */
+    { AXON_DTYPE_F32, "Add 5.4", "255" },
+    { AXON_DTYPE_F32, "Add 5.6", "1" },
+    { AXON_DTYPE_F32, "Mul 2 Sub 6.9", "255" },
+    { AXON_DTYPE_F32, "Mul 2 Sub 7.1", "1" },
+    { AXON_DTYPE_F32, "Add 1.4 Mul 3", "255" },
+    { AXON_DTYPE_F32, "Add 2 Mul 3", "1" },
+    { AXON_DTYPE_F32, "Sub 1.9 Div 0.25", "255" },
+    { AXON_DTYPE_F32, "Sub 2.1 Div 0.25", "1" },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autoptr (AxonModel) model = model_that_begins_with (rows[i].dtype, 3, rows[i].steps);

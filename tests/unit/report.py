@@ -120,6 +120,8 @@ def two_results(folder, result):
         json.dump({k: v for k, v in result.items() if k != "steps"}, f)
     bench("--report", out, first, second)
     page = whole("the page of a result without a profile", read(out), [CHARTS[0], CHARTS[3]])
+    done = bench("--report", out, second, first)
+    check("as it is where the first one has none", done.returncode == 0 and Page(read(out)).charts == page.charts, done)
     check("says what is missing", any("--profile" in t for t in page.texts))
 
 
@@ -142,9 +144,137 @@ def bad_input(folder, model):
     check("a page that cannot be written is an error", done.returncode == 1 and "folder.html" in done.stderr, done)
 
 
+# Figures that go evenly into the charts' sizes.
+STEPS = [{"name": "move", "type": "Transpose", "implementation": "own", "us": 90, "operations": 0, "bytes": 90e3},
+         {"name": "conv", "type": "Conv", "implementation": "jit", "us": 600, "operations": 19.2e6, "bytes": 2.4e6},
+         {"name": "small", "type": "QLinearConv", "implementation": "jit", "us": 300, "operations": 9.6e6, "bytes": 0.3e6, "of_bytes": True},
+         {"name": "tiny", "type": "Add", "implementation": "own", "us": 10, "operations": 1e4, "bytes": 1e4}]
+FIRST = {"device": "CPU", "inputs": [{"name": "x", "type": "f32", "shape": [1, 4], "values": "random"}], "load_ms": 10, "compile_ms": 100,
+         "first_ms": 5, "median_ms": 12, "p95_ms": 19.8, "p99_ms": 20, "min_ms": 10, "max_ms": 25, "fps": 80, "runs": 8, "cpu_ms": 0,
+         "max_rss_kb": 40000, "base_rss_kb": 10000, "latencies_ms": [10, 10.1, 10.1, 10.1, 12, 15, 19.95, 25],
+         "peak_f32": 64, "peak_int8": 256, "peak_memory": 16, "threads": 2, "steps": STEPS}
+
+
+def page_of(folder, *results):
+    """The page's text, and what of it is in one of the charts."""
+    files, out = [os.path.join(folder, f"{name}.json") for name in "ab"[:len(results)]], os.path.join(folder, "exact.html")
+    for file, result in zip(files, results):
+        with open(file, "w", encoding="utf-8") as f:
+            json.dump(result, f)
+    bench("--report", out, *files)
+    text = read(out)
+    return text, {chart: text.split(f'aria-label="{chart}">')[1].split("</svg>")[0] for chart in CHARTS if chart in Page(text).charts}
+
+
+def texts(chart, kind):
+    """(x, y, text) of a class."""
+    return [(int(x), int(y), text) for x, y, text in re.findall(rf'<text x="(-?\d+)" y="(-?\d+)" class="{kind}">(.*?)</text>', chart)]
+
+
+def bars(chart):
+    """(x, y, width, class)"""
+    return [(int(x), int(y), int(width), kind) for x, y, width, kind in
+            re.findall(r'<rect x="(\d+)" y="(\d+)" width="(\d+)" height="140" class="(.*?)"/>', chart)]
+
+
+def lines(chart, kind):
+    return [tuple(int(n) for n in place) for place in re.findall(rf'<path d="M(\d+) (\d+)L(\d+) (\d+)" class="{kind}"/>', chart)]
+
+
+def same(sentence, seen, expected):
+    check(sentence, seen == expected, f"{seen}, expected {expected}")
+
+
+def exact_latencies(folder):
+    """From 10 to 20.4 ms: 875 a millisecond, 60 bins."""
+    _, charts = page_of(folder, FIRST, dict(FIRST, p95_ms=19, latencies_ms=[10.2] * 8))
+    chart = charts[CHARTS[0]]
+    ticks = [(700, "10"), (2450, "12"), (4200, "14"), (5950, "16"), (7700, "18"), (9450, "20")]
+    same("milliseconds stand below their lines, from the fastest run on",
+         (texts(chart, "soft middle")[:-1], lines(chart, "grid")), ([(x, 3180, t) for x, t in ticks], [(x, 500, x, 3000) for x, _ in ticks]))
+    heights = [[(int(x), int(y), int(to)) for x, y, to in re.findall(r"L(\d+) (\d+)H(\d+)", path) if y != "3000"]
+               for path in re.findall(r'class="run\d pale" d="(.*?)"', chart)]
+    same("runs are counted where they are, and as parts of all runs", heights,
+         [[(700, 1750, 852), (2368, 2688, 2520), (4947, 2688, 5098), (9345, 2688, 9497)], [(852, 500, 1003)]])
+    same("marks of what most runs take are named unless they are too near", [texts(chart, f"middle run{i}") for i in range(2)],
+         [[(2450, 150, "50 %"), (9275, 150, "95 %")], [(2450, 300, "50 %"), (8575, 300, "95 %"), (9450, 300, "99 %")]])
+    same("and each has its line", [lines(chart, f"mark run{i}") for i in range(2)],
+         [[(x, 460, x, 3000) for x in (2450, place, 9450)] for place in (9275, 8575)])
+
+
+def exact_steps(folder):
+    text, charts = page_of(folder, FIRST, dict(FIRST, steps=[dict(STEPS[1], us=300), dict(STEPS[0], us=1200)]))
+    chart = charts[CHARTS[1]]
+    same("bars are as long as steps take beside the longest of both runs, and full up to the roofline", bars(chart),
+         [(3600, 40, 1900, "run0 pale"), (3600, 40, 950, "run0"), (3600, 200, 950, "run1 pale"), (3600, 200, 950, "run1"),
+          (3600, 420, 950, "run0 pale"), (3600, 420, 119, "run0"), (3600, 800, 285, "run0 pale"), (3600, 800, 18, "run0"),
+          (3600, 960, 3800, "run1 pale"), (3600, 960, 18, "run1"), (3600, 1180, 32, "run0 pale"), (3600, 1180, 2, "run0")])
+    same("figures stand behind the bars", texts(chart, "soft")[:3],
+         [(5560, 150, "600 us, 60.0 %, 50 % of the roofline"), (4610, 310, "300 us, 20.0 %, 100 % of the roofline"),
+          (4610, 530, "300 us, 30.0 %, 12 % of the roofline")])
+    same("names stand before them", texts(chart, "end"), [(3520, 230, "Conv  conv"), (3520, 610, "QLinearConv  small"),
+                                                          (3520, 990, "Transpose  move"), (3520, 1370, "Add  tiny")])
+    rows = [re.findall("<td.*?>(.*?)</td>", row) for row in re.findall(r'<tr>(<td class="name">.*?)</tr>', text)]
+    same("all steps are listed with their figures; slow is more than a hundredth of the time below an eighth of the roofline", rows[:4],
+         [["move", "Transpose", "own", "90.0", "9.0 %", "0.00", "1.00", "&lt; 6.2 %"],
+          ["conv", "Conv", "jit", "600.0", "60.0 %", "32.00", "4.00", "50.0 %"],
+          ["small", "QLinearConv", "jit", "300.0", "30.0 %", "32.00", "1.00", "12.5 %"],
+          ["tiny", "Add", "own", "10.0", "1.0 %", "1.00", "1.00", "6.2 %"]])
+    names = ["a" * 40, "b" * 41, "c" * 20] + [f"step {i:02}" for i in range(28)]
+    _, charts = page_of(folder, dict(FIRST, peak_f32=0, steps=[dict(STEPS[1], name=name, us=99 - i, type="T" * 40 if i == 2 else "Conv")
+                                                             for i, name in enumerate(names)]))
+    labels = [label for _, _, label in texts(charts[CHARTS[1]], "end")]
+    same("a name that is too long for its place loses its beginning", labels[:3],
+         ["Conv  " + "a" * 40, "Conv  …" + "b" * 39, "T" * 40 + "  …" + "c" * 11])
+    same("thirty steps are drawn, the slowest", labels[3:], [f"Conv  step {i:02}" for i in range(27)])
+    same("without peaks there is no roofline", list(charts), [CHARTS[0], CHARTS[1], CHARTS[3]])
+
+
+def exact_roofline(folder):
+    """18 octaves: 505.6 wide from 1/64 operation a byte on, 222.2 high from 1/512 GOP/s on."""
+    _, charts = page_of(folder, FIRST)
+    chart = charts[CHARTS[2]]
+    same("numbers of the roofline stand at their lines", (texts(chart, "soft middle")[:-1], texts(chart, "soft end")[:-1]),
+         ([(x, 4380, t) for x, t in zip((700, 2217, 3733, 5250, 6767, 8283, 9800), ("1/64", "1/8", "1", "8", "64", "512", "4096"))],
+          [(640, y, t) for y, t in zip((4240, 3573, 2907, 2240, 1573, 907, 240), ("1/512", "1/64", "1/8", "1", "8", "64", "512"))]))
+    same("the roofs rise with the memory's speed to the arithmetic's", (lines(chart, "roof"), texts(chart, "end")),
+         ([(700, 2644, 4744, 867), (4744, 867, 9800, 867), (700, 2644, 5756, 422), (5756, 422, 9800, 422)],
+          [(9800, 817, "f32"), (9800, 372, "int8")]))
+    same("each step that computes is a disc of its time",
+         re.findall(r'<circle cx="(\d+)" cy="(\d+)" r="(\d+)" class="run0 pale"><title>(.*?)</title>', chart),
+         [("5250", "1089", "257", "Conv conv: 600 us, 32.0 GOP/s, 4.0 GB/s"),
+          ("6261", "1089", "189", "QLinearConv small: 300 us, 32.0 GOP/s, 1.0 GB/s"),
+          ("3733", "2200", "55", "Add tiny: 10 us, 1.0 GOP/s, 1.0 GB/s")])
+
+
+def exact_figures(folder):
+    text, charts = page_of(folder, FIRST, dict(FIRST, load_ms=20, median_ms=12.1, p95_ms=19, p99_ms=20.4, fps=79, max_ms=30, cpu_ms=3,
+                                               max_rss_kb=20000, first_ms=0))
+    rows = dict(re.findall(r"<tr><td>(.*?)</td><td>.*?</td><td>.*?</td><td(.*?)</td>", text))
+    same("more than a hundredth is better or worse, where either is", rows,
+         {"Reading the model": ' class="bad">+100.0 %', "Compiling": ">+0.0 %", "First run": ">–", "Median": ">+0.8 %",
+          "95 % within": ' class="good">-4.0 %', "99 % within": ' class="bad">+2.0 %', "Fastest run": ">+0.0 %", "Slowest run": ">+20.0 %",
+          "Throughput": ' class="bad">-1.2 %', "Runs": ">+0.0 %", "Processor time of a run": ">–", "Peak memory": ' class="good">-50.0 %',
+          "Memory before the model": ">+0.0 %"})
+    same("memory is drawn of each run, before the model and at its peak", (bars(charts[CHARTS[3]]), texts(charts[CHARTS[3]], "soft")),
+         ([(3600, 60, 950, "run0 pale"), (3600, 260, 3800, "run0"), (3600, 460, 950, "run1 pale"), (3600, 660, 1900, "run1")],
+          [(4610, 170, "10.0 MB"), (7460, 370, "40.0 MB"), (4610, 570, "10.0 MB"), (5560, 770, "20.0 MB")]))
+    check("two runs are told apart by colours, and named in the title", text.count('class="key run') == 4 and
+          "<title>b.json beside a.json</title>" in text, text[-6000:])
+    text, _ = page_of(folder, FIRST)
+    check("one has no other to be told from", 'class="key' not in text and "<title>a.json on CPU</title>" in text)
+    same("the tiles tell what matters of one run", re.findall("<div><b>(.*?)</b><span>(.*?)</span>", text),
+         [("12.000 ms", "Median"), ("19.800 ms", "95 % within"), ("20.000 ms", "99 % within"), ("80.0 /s", "Throughput"),
+          ("100.0 ms", "Compiling"), ("5.00 ms", "First run"), ("40000 kB", "Peak memory")])
+    check("and the inputs and the peaks stand above", "a.json: CPU; x f32[1,4] random</p>" in text and
+          "peaks (threads: 2): 64 GFLOP/s, 256 GOP/s of bytes, 16.0 GB/s" in text, text[-6000:])
+
+
 with tempfile.TemporaryDirectory() as tmp:
     model_file = os.path.join(tmp, "a<b>.onnx")
     make_model(model_file)
     two_results(tmp, one_run(tmp, model_file))
     bad_input(tmp, model_file)
+    for exact in (exact_latencies, exact_steps, exact_roofline, exact_figures):
+        exact(tmp)
 sys.exit(failures > 0)
