@@ -41,9 +41,11 @@ mutants_reached (char *seen, const char *what, int n)
 }
 """
 
+# Not -1, which stands for "none" and is only compared with 0, nor what is asked of an allocator: more does no harm.
+ALLOCATES = re.compile(r"\bg_(try_)?(new|malloc|renew|newa)|_sized_new|_with_capacity")
 CHANGES = [(r"==", "!="), (r"!=", "=="), (r"<=", "<"), (r">=", ">"), (r"(?<![<\-])<(?![<=])", "<="), (r"(?<![>\-])>(?![>=])", ">="),
            (r"&&", "||"), (r"\|\|", "&&"), (r"(?<=[\w)\]] )\+(?= [\w(])", "-"), (r"(?<=[\w)\]] )-(?= [\w(])", "+"),
-           (r"(?<=[\w)\]] )\*(?= [\w(])", "+"), (r"\bTRUE\b", "FALSE"), (r"\bFALSE\b", "TRUE"), (r"(?<![\w.])[01](?![\w.])", None),
+           (r"(?<=[\w)\]] )\*(?= [\w(])", "+"), (r"\bTRUE\b", "FALSE"), (r"\bFALSE\b", "TRUE"), (r"(?<![\w.\-])[01](?![\w.])", None),
            (r"\+\+", "--"), (r"\bMIN\b", "MAX"), (r"\bMAX\b", "MIN")]
 
 def code_of(text):
@@ -65,7 +67,8 @@ def sites(path):
     for pattern, to in CHANGES:
         for m in re.finditer(pattern, code):
             line = code[code.rfind("\n", 0, m.start()) + 1:code.find("\n", m.start())]
-            if line[:1] in " \t" and in_function(code, m.start()) and "g_assert" not in line and "g_return" not in line:
+            harmless = to is None and ALLOCATES.search(line)
+            if line[:1] in " \t" and in_function(code, m.start()) and not harmless and "g_assert" not in line and "g_return" not in line:
                 found.append((m.start(), m.end(), to or str(int(m.group()) + 1)))
     return found
 
