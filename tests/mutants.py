@@ -50,8 +50,10 @@ def code_of(text):
     return re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", blank, text, flags=re.M)
 
 
-def in_function(code, at):
-    return code[:at].count("{") > code[:at].count("}") and not re.search(r"^static const[^;{]*\{[^}]*$", code[:at], flags=re.M)
+def function_of(code, at):
+    """Where the body of the function around that place begins."""
+    start = code.rfind("\n{\n", 0, at)
+    return None if start < 0 or "\n}" in code[start:at] else start + 3
 
 
 def sites(path):
@@ -61,7 +63,7 @@ def sites(path):
     for pattern, to in CHANGES:
         for m in re.finditer(pattern, code):
             line = code[code.rfind("\n", 0, m.start()) + 1:code.find("\n", m.start())]
-            if line[:1] in " \t" and in_function(code, m.start()) and "g_assert" not in line and "g_return" not in line:
+            if line[:1] in " \t" and function_of(code, m.start()) is not None and "g_assert" not in line and "g_return" not in line:
                 found.append((m.start(), m.end(), to or str(int(m.group()) + 1)))
     return found
 
@@ -124,12 +126,6 @@ class Test:
         """That it fails, and not by chance."""
         allowed = TIMES * self.seconds + PATIENCE
         return not done.is_set() and self.passes(allowed, done) is False and self.passes(allowed, done) is False
-
-
-def function_of(code, at):
-    """Where the body of the function around that place begins."""
-    start = code.rfind("\n{\n", 0, at)
-    return None if start < 0 or "\n}" in code[start:at] else start + 3
 
 
 def mark(names_and_places):
