@@ -6,14 +6,6 @@
 #include <math.h>
 
 #define N_SPANS 4
-#define N_VALUES 57
-
-typedef struct {
-  guint tensor;
-  gint64 at, step; /* of the first number, and from one to the next */
-  guint times, n;  /* how often, how many */
-  gfloat values[N_VALUES];
-} Span;
 
 typedef struct {
   const gchar *decoder;
@@ -21,7 +13,7 @@ typedef struct {
   guint n_labels;
   const gchar *shapes, *names;
   gfloat fill;
-  Span spans[N_SPANS];
+  DecodedSpan spans[N_SPANS];
   gdouble box[4]; /* x, y, width, height */
   gint class_id;
   gdouble score;
@@ -143,36 +135,12 @@ static const Row rows[] = {
 };
 /* clang-format on */
 
-static void
-add_output (Decoded *d, const Row *row, const gchar *text, const gchar *name)
-{
-  g_auto (GStrv) dims = g_strsplit (text, "x", -1);
-  AxonShape shape = { .rank = (gint)g_strv_length (dims) };
-  AxonTensor *t;
-  gfloat *v;
-  for (gint i = 0; i < shape.rank; i++)
-    shape.dims[i] = g_ascii_strtoll (dims[i], NULL, 10);
-  t = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
-  v = axon_tensor_get_data (t);
-  for (gsize i = 0; i < axon_tensor_get_numel (t); i++)
-    v[i] = row->fill;
-  for (guint s = 0; s < N_SPANS; s++)
-    for (guint k = 0;
-         row->spans[s].tensor == d->in.tensors->len && k < row->spans[s].times * row->spans[s].n;
-         k++)
-      v[row->spans[s].at + k * row->spans[s].step] = row->spans[s].values[k % row->spans[s].n];
-  decoded_add (d, t, name);
-}
-
 /* Without a change of size: results are in pixels of the input. */
 static void
 load (Decoded *d, const Row *row)
 {
-  g_auto (GStrv) shapes = g_strsplit (row->shapes, " ", -1);
-  g_auto (GStrv) names = row->names ? g_strsplit (row->names, " ", -1) : NULL;
   decoded_init (d, AXON_IMAGE_FIT_STRETCH, row->width, row->height, row->width, row->height);
-  for (guint i = 0; shapes[i] != NULL; i++)
-    add_output (d, row, shapes[i], names ? names[i] : NULL);
+  decoded_fill (d, row->shapes, row->names, row->fill, row->spans, N_SPANS);
   d->in.n_labels = row->n_labels;
 }
 
@@ -294,7 +262,7 @@ anchors_of_the_description_are_taken (void)
   static const guint strides[] = { 32 };
   g_auto (Decoded) d = { 0 };
   Row row = { .width = 256, .height = 256, .shapes = "1x64x4 1x64x2" };
-  row.spans[0] = (Span){ 1, 2 * (8 * 3 + 5) + 1, 1, 1, 1, { 4 } };
+  row.spans[0] = (DecodedSpan){ 1, 2 * (8 * 3 + 5) + 1, 1, 1, 1, { 4 } };
   load (&d, &row);
   d.in.anchors = anchors;
   d.in.n_anchors = 2;
@@ -357,8 +325,8 @@ without_a_geometry_the_frame_was_stretched_to_the_input (void)
     AxonImageGeometry none = { 0 };
     Row row = { .width = cases[i].width, .height = cases[i].height, .shapes = "1x1x4 1x1x1" };
     g_auto (Decoded) d = { 0 };
-    row.spans[0] = (Span){ 0, 0, 1, 1, 4, { 0.1f, 0.2f, 0.3f, 0.4f } };
-    row.spans[1] = (Span){ 1, 0, 1, 1, 1, { 0.9f } };
+    row.spans[0] = (DecodedSpan){ 0, 0, 1, 1, 4, { 0.1f, 0.2f, 0.3f, 0.4f } };
+    row.spans[1] = (DecodedSpan){ 1, 0, 1, 1, 1, { 0.9f } };
     load (&d, &row);
     description->width = description->height = cases[i].described;
     d.in.description = description;
@@ -375,7 +343,7 @@ a_query_of_rt_detr_may_have_several_classes (void)
   static const struct {
     const gchar *shapes;
     guint n_objects;
-    Span spans[2];
+    DecodedSpan spans[2];
   } cases[] = {
     { "1x300x3 1x300x4",
       2,
