@@ -111,6 +111,12 @@ static const Row rows[] = {
   { "ssd", 300, 300, 81, "1x8732x4 1x8732x81", NULL, -9,
     { { 0, 26412, 1, 1, 4, { 0.5f, -0.3f, 0.4f, -0.6f } }, { 1, 534923, 1, 1, 1, { 4 } } },
     { 59.22673, 83.09743, 28.14462, 69.12861 }, 80, 0.999819 },
+  { "ssd", 300, 300, 21, "1x8732x4 1x8732x21", NULL, 0,
+    { { 0, 26396, 1, 1, 4, { 0.5f, -0.3f, 0.4f, -0.6f } }, { 1, 138596, 1, 1, 1, { 0.9f } } },
+    { 31.87755, 81.36147, 88.40578, 72.38053 }, 17, 0.9 },
+  { "ssd", 300, 300, 20, "1x8732x4 1x8732x21", NULL, 0,
+    { { 0, 26408, 1, 1, 4, { 0.5f, -0.3f, 0.4f, -0.6f } }, { 1, 138659, 1, 1, 1, { 0.9f } } },
+    { 20.90691, 103.59886, 112.57849, 30.72383 }, 16, 0.9 },
   { "palm", 192, 192, 1, "1x2016x18 1x2016x1", NULL, -50,
     { { 0, 31698, 1, 1, 18, { 10, -6, 30, 40, -20, -16.92308f, -13.84615f, -10.76923f, -7.69231f, -4.61538f, -1.53846f, 1.53846f, 4.61538f, 7.69231f, 10.76923f, 13.84615f, 16.92308f, 20 } }, { 1, 1761, 1, 1, 1, { 2 } } },
     { 83, 110, 30, 40 }, 0, 0.880797 },
@@ -279,6 +285,35 @@ anchors_of_the_description_are_taken (void)
       1e-6);
 }
 
+/* Two grids of 6x4 and 3x2 cells, two anchors each: one of either, each in a place of its own. */
+static void
+each_grid_of_a_description_has_anchors_of_its_own (void)
+{
+  static const gfloat anchors[] = { 10, 20, 12, 24, 26, 28, 30, 22 };
+  static const guint strides[] = { 16, 32 };
+  static const struct {
+    gint64 at;
+    gdouble box[4];
+  } cases[] = { { 30, { 56 + 1 - 5, 40 - 4 - 10, 10, 20 } },
+                { 17, { 40 + 1.2 - 6, 24 - 4.8 - 12, 12, 24 } },
+                { 48 + 10, { 80 + 2.6 - 13, 48 - 5.6 - 14, 26, 28 } },
+                { 48 + 3, { 48 + 3 - 15, 16 - 4.4 - 11, 30, 22 } } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_auto (Decoded) d = { 0 };
+    Row row = { .width = 96, .height = 64, .shapes = "1x60x4 1x60x3" };
+    row.spans[0] = (DecodedSpan){ 0, 4 * cases[i].at, 1, 1, 2, { 1, -2 } };
+    row.spans[1] = (DecodedSpan){ 1, 3 * cases[i].at + 2, 1, 1, 1, { 0.9f } };
+    load (&d, &row);
+    d.in.anchors = anchors;
+    d.in.n_anchors = G_N_ELEMENTS (anchors);
+    d.in.strides = strides;
+    d.in.n_strides = G_N_ELEMENTS (strides);
+    decoded_run (&d, gst_nn_decoder_find ("ssd"), 0.45, 100);
+    g_assert_cmpuint (gst_nn_result_meta_get_n_objects (d.result), ==, 1);
+    assert_box (gst_nn_result_meta_get_object (d.result, 0), cases[i].box);
+  }
+}
+
 /* Of thin boxes that cross only the weaker of the same direction goes; upright boxes around them
  * would be the same. */
 static void
@@ -383,6 +418,7 @@ main (int argc, char **argv)
   ADD (oriented_boxes_keep_their_angle);
   ADD (a_mask_covers_the_cells_of_its_box);
   ADD (anchors_of_the_description_are_taken);
+  ADD (each_grid_of_a_description_has_anchors_of_its_own);
   ADD (crossing_boxes_are_two_objects);
   ADD (of_too_many_candidates_the_best_stay);
   ADD (a_query_of_rt_detr_may_have_several_classes);
