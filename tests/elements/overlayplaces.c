@@ -70,6 +70,64 @@ keypoints_are_squares_around_their_places (void)
   }
 }
 
+/* Those of a mesh have one colour. */
+static void
+each_keypoint_has_a_square_and_a_colour (void)
+{
+  static const guint32 colours[] = { 0x009e73, 0xd55e00 };
+  for (guint n = 2; n <= 102; n += 100) {
+    GstBuffer *buffer = new_frame (FALSE);
+    GstNnObject *o = add_object (buffer, 10, 10, 5, 5, 3, "cat");
+    for (guint i = 0; i < n; i++)
+      gst_nn_object_add_keypoint (o, i % 2 ? 90 : 50, i % 2 ? 30 : 70, 1);
+    buffer = draw (ONLY "boxes=false", buffer);
+    g_assert_cmphex (pixel_of (buffer, 50, 70), ==, colours[0]);
+    g_assert_cmphex (pixel_of (buffer, 90, 30), ==, colours[n == 2]);
+    gst_buffer_unref (buffer);
+  }
+}
+
+/* Of 70x30 around (80, 60), turned by 0.4: pixels are measured along its own sides. */
+static void
+turned_boxes_have_four_edges_around_their_middle (void)
+{
+  GstBuffer *buffer = new_frame (FALSE);
+  gst_nn_object_set_rotated_box (add_object (buffer, 40, 30, 80, 60, 0, "cat"), 80, 60, 70, 30,
+                                 0.4);
+  buffer = draw (ONLY "thickness=4", buffer);
+  for (gint y = 0; y < HEIGHT; y++)
+    for (gint x = 0; x < WIDTH; x++) {
+      gdouble dx = x + .5 - 80, dy = y + .5 - 60;
+      gdouble u = fabs (dx * cos (0.4) + dy * sin (0.4)) - 35;
+      gdouble v = fabs (dy * cos (0.4) - dx * sin (0.4)) - 15;
+      if ((fabs (u) < 1.25 && v < 0) || (fabs (v) < 1.25 && u < 0))
+        g_assert_true (is_drawn (buffer, x, y));
+      if (MAX (u, v) > 2.75 || MAX (u, v) < -2.75)
+        g_assert_false (is_drawn (buffer, x, y));
+    }
+  gst_buffer_unref (buffer);
+}
+
+/* From (40, 30) to (80, 90): it points at (50, 66.7), where its two barbs begin. */
+static void
+the_arrow_of_a_slanted_line_points_to_its_right (void)
+{
+  static const gdouble line[] = { .25, .25, .5, .75 };
+  static const gint drawn[][2] = { { 65, 56 }, { 54, 63 }, { 54, 67 },
+                                   { 50, 62 }, { 44, 36 }, { 76, 84 } };
+  static const gint free_of_it[][2] = { { 65, 52 }, { 69, 57 }, { 73, 51 },
+                                        { 47, 68 }, { 36, 24 }, { 84, 96 } };
+  GstBuffer *buffer = new_frame (FALSE);
+  g_ptr_array_add (gst_buffer_add_nn_scene_meta (buffer)->shapes,
+                   gst_nn_shape_new ("gate", FALSE, line, 2, 0, 0));
+  buffer = draw (ONLY "thickness=2", buffer);
+  for (guint i = 0; i < G_N_ELEMENTS (drawn); i++) {
+    g_assert_cmphex (pixel_of (buffer, drawn[i][0], drawn[i][1]), ==, 0xf0e442);
+    g_assert_false (is_drawn (buffer, free_of_it[i][0], free_of_it[i][1]));
+  }
+  gst_buffer_unref (buffer);
+}
+
 /* Of a person with two bones: the second is red. Its far end is on the frame, or far beside it. */
 static void
 bones_lie_between_their_joints (void)
@@ -198,6 +256,9 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/overlayplaces/" #name, name)
   ADD (edges_lie_around_the_box_and_nowhere_else);
   ADD (keypoints_are_squares_around_their_places);
+  ADD (each_keypoint_has_a_square_and_a_colour);
+  ADD (turned_boxes_have_four_edges_around_their_middle);
+  ADD (the_arrow_of_a_slanted_line_points_to_its_right);
   ADD (bones_lie_between_their_joints);
   ADD (bones_of_unsure_joints_are_left_out);
   ADD (tails_follow_the_middle_of_the_box_and_grow_thin);
