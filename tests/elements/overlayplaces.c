@@ -201,6 +201,30 @@ tails_follow_the_middle_of_the_box_and_grow_thin (void)
   gst_harness_teardown (h);
 }
 
+/* Each in the colour of its class, one below the other. */
+static void
+all_classes_of_the_frame_are_written (void)
+{
+  GstBuffer *buffer = new_frame (FALSE);
+  GstNnObject *frame =
+      gst_nn_result_meta_get_frame (gst_buffer_add_nn_result_meta (buffer, WIDTH, HEIGHT));
+  gint last[2] = { -1, -1 };
+  for (gint i = 0; i < 2; i++) {
+    g_autoptr (GstNnAttribute) a =
+        gst_nn_attribute_new ("classification", i ? "dog" : "cat", i, 0.5, NULL);
+    gst_nn_object_add_attribute (frame, a);
+  }
+  buffer = draw ("nnoverlay text-size=12", buffer);
+  for (gint y = 0; y < HEIGHT; y++)
+    for (gint x = 0; x < 40; x++)
+      for (guint i = 0; i < 2; i++)
+        if (pixel_of (buffer, x, y) == (i ? 0xd55e00 : 0x009e73))
+          last[i] = y;
+  g_assert_cmpint (last[0], >, 10);
+  g_assert_cmpint (last[1], >, last[0] + 10);
+  gst_buffer_unref (buffer);
+}
+
 /* Half of the colour of the class, which is 0xd55e00, over the gray. */
 static void
 a_mask_tints_its_own_area (void)
@@ -262,6 +286,7 @@ main (int argc, char **argv)
   ADD (bones_lie_between_their_joints);
   ADD (bones_of_unsure_joints_are_left_out);
   ADD (tails_follow_the_middle_of_the_box_and_grow_thin);
+  ADD (all_classes_of_the_frame_are_written);
   ADD (a_mask_tints_its_own_area);
   ADD (what_is_pixelated_is_the_mean_of_its_square);
   return g_test_run ();
