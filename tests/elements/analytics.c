@@ -201,6 +201,70 @@ settings_change_while_playing_and_what_is_counted_stays (void)
   scene_free (s);
 }
 
+/* The first zone is still the first, another one comes. */
+static void
+who_is_in_a_zone_stays_in_it_when_settings_change (void)
+{
+  Scene *s = scene_new (ZONE (""));
+  scene_step (s, 1, 0.5, 0.5);
+  g_object_set (s->element, "settings",
+                "{\"zones\":[{\"name\":\"hall\",\"polygon\":[[0.2,0.2],[0.8,0.2],[0.8,0.8],[0.2,"
+                "0.8]]},{\"name\":\"room\",\"polygon\":[[0.4,0.4],[0.6,0.4],[0.6,0.6]]}]}",
+                NULL);
+  scene_step (s, 1, 0.7, 0.5);
+  scene_step (s, 1, 0.1, 0.5);
+  g_assert_cmpstr (s->events->str, ==, "enter hall 1; leave hall 1; ");
+  scene_free (s);
+}
+
+/* The same as before, then of as many cells that cool. */
+static void
+a_heat_map_starts_anew_only_where_its_settings_change (void)
+{
+  static const struct {
+    const gchar *settings;
+    guint8 first;
+  } cases[] = {
+    { "{\"heat_map\":{\"columns\":4,\"rows\":2}}", 255 },
+    { "{\"heat_map\":{\"columns\":4,\"rows\":2},\"margin\":0.02}", 255 },
+    { "{\"heat_map\":{\"columns\":4,\"rows\":2,\"half_life\":9}}", 0 },
+    { "{\"heat_map\":{\"columns\":3,\"rows\":2}}", 0 },
+    { "{\"heat_map\":{\"columns\":4,\"rows\":3}}", 0 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    Scene *s = scene_new (cases[0].settings);
+    g_autoptr (GstNnMask) map = NULL;
+    scene_step (s, 0, 0.1, 0.2);
+    g_object_set (s->element, "settings", cases[i].settings, NULL);
+    s->n_frames += 20;
+    scene_step (s, 0, 0.9, 0.9);
+    g_object_get (s->element, "heat-map", &map, NULL);
+    g_assert_cmpuint (*(const guint8 *)g_bytes_get_data (gst_nn_mask_get_values (map), NULL), ==,
+                      cases[i].first);
+    scene_free (s);
+  }
+}
+
+/* Frames are a tenth of a second: until a second is over it may come back. */
+static void
+tracks_and_crowds_are_gone_when_more_than_the_time_to_forget_is_over (void)
+{
+  Scene *s = scene_new (ZONE (",\"crowd\":2"));
+  GstBuffer *frame = scene_frame (s);
+  scene_add (frame, 3, "person", 0.5, 0.5);
+  scene_add (frame, 0, "person", 0.6, 0.6);
+  gst_buffer_unref (scene_push (s, frame));
+  for (guint i = 0; i < 9; i++)
+    scene_expect (s, "hall", 1, 0);
+  g_assert_cmpstr (s->events->str, ==, "enter hall 3; crowd hall 0; ");
+  scene_expect (s, "hall", 1, 0);
+  g_assert_cmpstr (s->events->str, ==, "enter hall 3; crowd hall 0; crowd-over hall 0; ");
+  scene_expect (s, "hall", 0, 0);
+  g_assert_cmpstr (s->events->str, ==,
+                   "enter hall 3; crowd hall 0; crowd-over hall 0; leave hall 3; ");
+  scene_free (s);
+}
+
 static void
 events_are_messages_and_another_stream_starts_anew (void)
 {
@@ -316,6 +380,9 @@ main (int argc, char **argv)
   ADD (objects_in_a_zone_say_so_and_make_a_crowd);
   ADD (the_heat_map_is_hottest_where_objects_were_most);
   ADD (settings_change_while_playing_and_what_is_counted_stays);
+  ADD (who_is_in_a_zone_stays_in_it_when_settings_change);
+  ADD (a_heat_map_starts_anew_only_where_its_settings_change);
+  ADD (tracks_and_crowds_are_gone_when_more_than_the_time_to_forget_is_over);
   ADD (events_are_messages_and_another_stream_starts_anew);
   ADD (bad_settings_are_an_error_that_says_where);
   ADD (a_file_of_settings_that_is_not_there_is_an_error);

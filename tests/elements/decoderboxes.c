@@ -6,14 +6,6 @@
 #include <math.h>
 
 #define N_SPANS 4
-#define N_VALUES 57
-
-typedef struct {
-  guint tensor;
-  gint64 at, step; /* of the first number, and from one to the next */
-  guint times, n;  /* how often, how many */
-  gfloat values[N_VALUES];
-} Span;
 
 typedef struct {
   const gchar *decoder;
@@ -21,7 +13,7 @@ typedef struct {
   guint n_labels;
   const gchar *shapes, *names;
   gfloat fill;
-  Span spans[N_SPANS];
+  DecodedSpan spans[N_SPANS];
   gdouble box[4]; /* x, y, width, height */
   gint class_id;
   gdouble score;
@@ -119,6 +111,12 @@ static const Row rows[] = {
   { "ssd", 300, 300, 81, "1x8732x4 1x8732x81", NULL, -9,
     { { 0, 26412, 1, 1, 4, { 0.5f, -0.3f, 0.4f, -0.6f } }, { 1, 534923, 1, 1, 1, { 4 } } },
     { 59.22673, 83.09743, 28.14462, 69.12861 }, 80, 0.999819 },
+  { "ssd", 300, 300, 21, "1x8732x4 1x8732x21", NULL, 0,
+    { { 0, 26396, 1, 1, 4, { 0.5f, -0.3f, 0.4f, -0.6f } }, { 1, 138596, 1, 1, 1, { 0.9f } } },
+    { 31.87755, 81.36147, 88.40578, 72.38053 }, 17, 0.9 },
+  { "ssd", 300, 300, 20, "1x8732x4 1x8732x21", NULL, 0,
+    { { 0, 26408, 1, 1, 4, { 0.5f, -0.3f, 0.4f, -0.6f } }, { 1, 138659, 1, 1, 1, { 0.9f } } },
+    { 20.90691, 103.59886, 112.57849, 30.72383 }, 16, 0.9 },
   { "palm", 192, 192, 1, "1x2016x18 1x2016x1", NULL, -50,
     { { 0, 31698, 1, 1, 18, { 10, -6, 30, 40, -20, -16.92308f, -13.84615f, -10.76923f, -7.69231f, -4.61538f, -1.53846f, 1.53846f, 4.61538f, 7.69231f, 10.76923f, 13.84615f, 16.92308f, 20 } }, { 1, 1761, 1, 1, 1, { 2 } } },
     { 83, 110, 30, 40 }, 0, 0.880797 },
@@ -143,36 +141,12 @@ static const Row rows[] = {
 };
 /* clang-format on */
 
-static void
-add_output (Decoded *d, const Row *row, const gchar *text, const gchar *name)
-{
-  g_auto (GStrv) dims = g_strsplit (text, "x", -1);
-  AxonShape shape = { .rank = (gint)g_strv_length (dims) };
-  AxonTensor *t;
-  gfloat *v;
-  for (gint i = 0; i < shape.rank; i++)
-    shape.dims[i] = g_ascii_strtoll (dims[i], NULL, 10);
-  t = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
-  v = axon_tensor_get_data (t);
-  for (gsize i = 0; i < axon_tensor_get_numel (t); i++)
-    v[i] = row->fill;
-  for (guint s = 0; s < N_SPANS; s++)
-    for (guint k = 0;
-         row->spans[s].tensor == d->in.tensors->len && k < row->spans[s].times * row->spans[s].n;
-         k++)
-      v[row->spans[s].at + k * row->spans[s].step] = row->spans[s].values[k % row->spans[s].n];
-  decoded_add (d, t, name);
-}
-
 /* Without a change of size: results are in pixels of the input. */
 static void
 load (Decoded *d, const Row *row)
 {
-  g_auto (GStrv) shapes = g_strsplit (row->shapes, " ", -1);
-  g_auto (GStrv) names = row->names ? g_strsplit (row->names, " ", -1) : NULL;
   decoded_init (d, AXON_IMAGE_FIT_STRETCH, row->width, row->height, row->width, row->height);
-  for (guint i = 0; shapes[i] != NULL; i++)
-    add_output (d, row, shapes[i], names ? names[i] : NULL);
+  decoded_fill (d, row->shapes, row->names, row->fill, row->spans, N_SPANS);
   d->in.n_labels = row->n_labels;
 }
 
@@ -294,7 +268,7 @@ anchors_of_the_description_are_taken (void)
   static const guint strides[] = { 32 };
   g_auto (Decoded) d = { 0 };
   Row row = { .width = 256, .height = 256, .shapes = "1x64x4 1x64x2" };
-  row.spans[0] = (Span){ 1, 2 * (8 * 3 + 5) + 1, 1, 1, 1, { 4 } };
+  row.spans[0] = (DecodedSpan){ 1, 2 * (8 * 3 + 5) + 1, 1, 1, 1, { 4 } };
   load (&d, &row);
   d.in.anchors = anchors;
   d.in.n_anchors = 2;
@@ -309,6 +283,35 @@ anchors_of_the_description_are_taken (void)
   g_assert_cmpfloat_with_epsilon (
       gst_nn_object_get_score (gst_nn_result_meta_get_object (d.result, 0)), 1 / (1 + exp (-4)),
       1e-6);
+}
+
+/* Two grids of 6x4 and 3x2 cells, two anchors each: one of either, each in a place of its own. */
+static void
+each_grid_of_a_description_has_anchors_of_its_own (void)
+{
+  static const gfloat anchors[] = { 10, 20, 12, 24, 26, 28, 30, 22 };
+  static const guint strides[] = { 16, 32 };
+  static const struct {
+    gint64 at;
+    gdouble box[4];
+  } cases[] = { { 30, { 56 + 1 - 5, 40 - 4 - 10, 10, 20 } },
+                { 17, { 40 + 1.2 - 6, 24 - 4.8 - 12, 12, 24 } },
+                { 48 + 10, { 80 + 2.6 - 13, 48 - 5.6 - 14, 26, 28 } },
+                { 48 + 3, { 48 + 3 - 15, 16 - 4.4 - 11, 30, 22 } } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_auto (Decoded) d = { 0 };
+    Row row = { .width = 96, .height = 64, .shapes = "1x60x4 1x60x3" };
+    row.spans[0] = (DecodedSpan){ 0, 4 * cases[i].at, 1, 1, 2, { 1, -2 } };
+    row.spans[1] = (DecodedSpan){ 1, 3 * cases[i].at + 2, 1, 1, 1, { 0.9f } };
+    load (&d, &row);
+    d.in.anchors = anchors;
+    d.in.n_anchors = G_N_ELEMENTS (anchors);
+    d.in.strides = strides;
+    d.in.n_strides = G_N_ELEMENTS (strides);
+    decoded_run (&d, gst_nn_decoder_find ("ssd"), 0.45, 100);
+    g_assert_cmpuint (gst_nn_result_meta_get_n_objects (d.result), ==, 1);
+    assert_box (gst_nn_result_meta_get_object (d.result, 0), cases[i].box);
+  }
 }
 
 /* Of thin boxes that cross only the weaker of the same direction goes; upright boxes around them
@@ -357,8 +360,8 @@ without_a_geometry_the_frame_was_stretched_to_the_input (void)
     AxonImageGeometry none = { 0 };
     Row row = { .width = cases[i].width, .height = cases[i].height, .shapes = "1x1x4 1x1x1" };
     g_auto (Decoded) d = { 0 };
-    row.spans[0] = (Span){ 0, 0, 1, 1, 4, { 0.1f, 0.2f, 0.3f, 0.4f } };
-    row.spans[1] = (Span){ 1, 0, 1, 1, 1, { 0.9f } };
+    row.spans[0] = (DecodedSpan){ 0, 0, 1, 1, 4, { 0.1f, 0.2f, 0.3f, 0.4f } };
+    row.spans[1] = (DecodedSpan){ 1, 0, 1, 1, 1, { 0.9f } };
     load (&d, &row);
     description->width = description->height = cases[i].described;
     d.in.description = description;
@@ -375,7 +378,7 @@ a_query_of_rt_detr_may_have_several_classes (void)
   static const struct {
     const gchar *shapes;
     guint n_objects;
-    Span spans[2];
+    DecodedSpan spans[2];
   } cases[] = {
     { "1x300x3 1x300x4",
       2,
@@ -415,6 +418,7 @@ main (int argc, char **argv)
   ADD (oriented_boxes_keep_their_angle);
   ADD (a_mask_covers_the_cells_of_its_box);
   ADD (anchors_of_the_description_are_taken);
+  ADD (each_grid_of_a_description_has_anchors_of_its_own);
   ADD (crossing_boxes_are_two_objects);
   ADD (of_too_many_candidates_the_best_stay);
   ADD (a_query_of_rt_detr_may_have_several_classes);

@@ -31,6 +31,37 @@ decoded_add (Decoded *d, AxonTensor *tensor, const gchar *name)
   d->in.names = (const gchar *const *)d->names->pdata;
 }
 
+static AxonTensor *
+new_output (const gchar *text, gfloat fill)
+{
+  g_auto (GStrv) dims = g_strsplit (text, "x", -1);
+  AxonShape shape = { .rank = (gint)g_strv_length (dims) };
+  AxonTensor *t;
+  gfloat *v;
+  for (gint i = 0; i < shape.rank; i++)
+    shape.dims[i] = g_ascii_strtoll (dims[i], NULL, 10);
+  t = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
+  v = axon_tensor_get_data (t);
+  for (gsize i = 0; i < axon_tensor_get_numel (t); i++)
+    v[i] = fill;
+  return t;
+}
+
+void
+decoded_fill (Decoded *d, const gchar *shapes, const gchar *names, gfloat fill,
+              const DecodedSpan *spans, guint n_spans)
+{
+  g_auto (GStrv) each = g_strsplit (shapes, " ", -1);
+  g_auto (GStrv) called = names ? g_strsplit (names, " ", -1) : NULL;
+  for (guint i = 0; each[i] != NULL; i++)
+    decoded_add (d, new_output (each[i], fill), called ? called[i] : NULL);
+  for (const DecodedSpan *s = spans; s < spans + n_spans; s++) {
+    gfloat *v = axon_tensor_get_data (g_ptr_array_index (d->in.tensors, s->tensor));
+    for (guint k = 0; k < s->times * s->n; k++)
+      v[s->at + k * s->step] = s->values[k % s->n];
+  }
+}
+
 void
 decoded_set_labels (Decoded *d, gchar **labels)
 {

@@ -168,6 +168,34 @@ elements_take_turns_in_equal_parts (void)
   gst_nn_infer_turns_unref (turns);
 }
 
+static void
+who_leaves_wakes_all_that_wait (void)
+{
+  GstNnInferTurns *turns = gst_nn_infer_turns_new ();
+  g_autoptr (AxonCompiledModel) compiled = compiled_new ();
+  guint woken[4] = { 0 };
+  GstNnInferSeat *seats[4];
+  for (guint i = 0; i < G_N_ELEMENTS (seats); i++) {
+    seats[i] = gst_nn_infer_turns_sit (turns, compiled, 2, note_wake, &woken[i]);
+    g_assert_true (gst_nn_infer_seat_take_turn (seats[i], TRUE)); /* the first is always free */
+  }
+  for (guint i = 1; i < G_N_ELEMENTS (seats); i++)
+    g_assert_false (gst_nn_infer_seat_take_turn (seats[i], TRUE));
+  gst_nn_infer_seat_leave (seats[0]);
+  g_assert_cmpuint (woken[0], ==, 0);
+  for (guint i = 1; i < G_N_ELEMENTS (seats); i++)
+    g_assert_cmpuint (woken[i], ==, 1);
+  gst_nn_infer_seat_give_up (seats[1]);
+  gst_nn_infer_seat_end_turn (seats[0]);
+  for (guint i = 1; i < G_N_ELEMENTS (seats); i++)
+    g_assert_cmpuint (woken[i], ==, i == 1 ? 1 : 2); /* who does not wait is left alone */
+  for (guint i = 1; i < G_N_ELEMENTS (seats); i++) {
+    gst_nn_infer_seat_end_turn (seats[i]);
+    gst_nn_infer_seat_leave (seats[i]);
+  }
+  gst_nn_infer_turns_unref (turns);
+}
+
 /* What two elements had comes back, and only as many stay as one has. */
 static void
 idle_requests_are_everybodys_and_no_more_than_one_has (void)
@@ -295,6 +323,7 @@ main (int argc, char **argv)
   ADD (a_paused_stream_delays_nobody);
   ADD (a_run_that_never_ends_delays_nobody_else);
   ADD (elements_take_turns_in_equal_parts);
+  ADD (who_leaves_wakes_all_that_wait);
   ADD (idle_requests_are_everybodys_and_no_more_than_one_has);
   ADD (regions_and_tiles_of_several_streams_are_one_batch);
   ADD (what_the_first_gives_up_compiling_the_next_one_compiles);

@@ -204,6 +204,23 @@ results_that_are_shown_again_move_with_their_tracks (void)
   gst_harness_teardown (h);
 }
 
+/* Both of one class and size; the second is found by its place. */
+static void
+each_result_that_is_shown_again_has_its_own_number (void)
+{
+  GstHarness *h = harness_new ("nntrack predict=false");
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *buffer = frame_new (i);
+    gst_nn_object_set_origin (add (buffer, 400, 0.9), "m", 0);
+    gst_nn_object_set_origin (add (buffer, 100, 0.8), "m", 0);
+    buffer = push (h, buffer);
+    g_assert_cmpuint (gst_nn_object_get_track_id (object_at (buffer, 0)), ==, 1);
+    g_assert_cmpuint (gst_nn_object_get_track_id (object_at (buffer, 1)), ==, 2);
+    gst_buffer_unref (buffer);
+  }
+  gst_harness_teardown (h);
+}
+
 static void
 results_that_come_late_are_put_where_their_things_are_now (void)
 {
@@ -360,6 +377,7 @@ main (int argc, char **argv)
   ADD (weak_objects_continue_tracks_and_begin_none);
   ADD (objects_move_on_frames_that_were_not_inferred);
   ADD (results_that_are_shown_again_move_with_their_tracks);
+  ADD (each_result_that_is_shown_again_has_its_own_number);
   ADD (results_that_come_late_are_put_where_their_things_are_now);
   ADD (without_predict_objects_stay_where_they_were);
   ADD (regions_for_others_have_the_number_too);

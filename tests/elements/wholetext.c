@@ -134,6 +134,25 @@ repeated_characters_are_one_unless_a_blank_is_between (void)
   gst_buffer_unref (out);
 }
 
+/* [T,1,C]; two texts are refused. */
+static void
+steps_of_a_text_may_come_before_its_one_picture (void)
+{
+  const Setting s = {
+    "nndecode decoder=ctc labels=a,b", 8, 8, 8, 8, AXON_IMAGE_FIT_STRETCH, { NULL }
+  };
+  static const gfloat scores[] = { 0, .8f, .2f, 1, 0, 0, 0, .3f, .7f, 0, .9f, .1f,
+                                   0, .8f, .2f, 1, 0, 0, 0, .3f, .7f, 0, .9f, .1f };
+  AxonShape one = AXON_SHAPE (4, 1, 3), two = AXON_SHAPE (2, 4, 3);
+  g_autoptr (AxonTensor) text = test_tensor (&one, scores);
+  g_autoptr (AxonTensor) texts = test_tensor (&two, scores);
+  GstBuffer *out = decode (&s, &text, 1);
+  g_assert_cmpstr (gst_nn_object_get_text (frame_of (out)), ==, "aba");
+  g_assert_cmpfloat_with_epsilon (gst_nn_object_get_text_score (frame_of (out)), .8, 1e-6);
+  gst_buffer_unref (out);
+  g_assert_null (decode (&s, &texts, 1));
+}
+
 /* One region, one per cell, all hanging together by corners, diagonals: each is read in one pass.
  */
 static void
@@ -174,6 +193,7 @@ main (int argc, char **argv)
   ADD (the_lines_of_a_sign_are_found_as_by_opencv);
   ADD (a_turned_text_has_a_turned_box);
   ADD (repeated_characters_are_one_unless_a_blank_is_between);
+  ADD (steps_of_a_text_may_come_before_its_one_picture);
   ADD (maps_full_of_text_take_no_longer_than_others);
   for (guint i = 0; i < G_N_ELEMENTS (readings); i++) {
     g_autofree gchar *path = g_strdup_printf ("/wholetext/a_sign_is_read_as_published/%u", i);
