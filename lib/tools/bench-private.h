@@ -60,6 +60,8 @@ gdouble bench_step_operations (const BenchStep *step);
 gdouble bench_step_bytes (const BenchStep *step);
 
 void bench_profile_print (const BenchProfile *profile);
+/* "-" where it is not known, that is 0. @form: for printf */
+gchar *bench_figure_or_dash (gdouble value, const gchar *form);
 /* What the machine can do, as a line. NULL: unknown */
 gchar *bench_peaks_describe (const BenchPeaks *peaks);
 /* The graph that runs, with each step's figures. */

@@ -211,8 +211,8 @@ bench_peaks_describe (const BenchPeaks *peaks)
              : NULL;
 }
 
-static gchar *
-figure (gdouble value, const gchar *form)
+gchar *
+bench_figure_or_dash (gdouble value, const gchar *form)
 {
   return value > 0 ? g_strdup_printf (form, value) : g_strdup ("-");
 }
@@ -226,9 +226,9 @@ bench_profile_print (const BenchProfile *profile)
            _ ("roofline"), _ ("operator"), _ ("implementation"), _ ("node"));
   for (guint i = 0; i < profile->steps->len; i++) {
     const BenchStep *step = g_ptr_array_index (profile->steps, i);
-    g_autofree gchar *operations = figure (bench_step_operations (step), "%.2f");
-    g_autofree gchar *bytes = figure (bench_step_bytes (step), "%.2f");
-    g_autofree gchar *fraction = figure (step->fraction * 100, "%.1f %%");
+    g_autofree gchar *operations = bench_figure_or_dash (bench_step_operations (step), "%.2f");
+    g_autofree gchar *bytes = bench_figure_or_dash (bench_step_bytes (step), "%.2f");
+    g_autofree gchar *fraction = bench_figure_or_dash (step->fraction * 100, "%.1f %%");
     n_slow += step->slow;
     g_print ("%9.1f %5.1f %% %8s %8s %9s %s  %-20s %-28s %s\n", step->us, step->share * 100,
              operations, bytes, fraction, step->slow ? "<" : " ", step->type, step->impl,

@@ -122,16 +122,18 @@ add_all_steps (GString *page, const BenchRun *run)
   g_string_append (page, "</tr>\n");
   for (guint i = 0; i < run->profile->steps->len; i++) {
     const BenchStep *step = g_ptr_array_index (run->profile->steps, i);
+    g_autofree gchar *operations = bench_figure_or_dash (bench_step_operations (step), "%.2f");
+    g_autofree gchar *bytes = bench_figure_or_dash (bench_step_bytes (step), "%.2f");
+    g_autofree gchar *fraction = bench_figure_or_dash (step->fraction * 100, "%.1f %%");
     g_string_append (page, "<tr>");
     add_cell (page, step->name);
     add_cell (page, step->type);
     add_cell (page, step->impl);
-    g_string_append_printf (page, "<td>%.1f</td><td>%.1f %%</td><td>%.2f</td><td>%.2f</td>",
-                            step->us, step->share * 100, bench_step_operations (step),
-                            bench_step_bytes (step));
+    g_string_append_printf (page, "<td>%.1f</td><td>%.1f %%</td><td>%s</td><td>%s</td>", step->us,
+                            step->share * 100, operations, bytes);
     g_string_append_printf (
-        page, step->slow ? "<td class=\"bad\">&lt; %.1f %%</td></tr>\n" : "<td>%.1f %%</td></tr>\n",
-        step->fraction * 100);
+        page, step->slow ? "<td class=\"bad\">&lt; %s</td></tr>\n" : "<td>%s</td></tr>\n",
+        fraction);
   }
   g_string_append (page, "</table></div></details>\n");
 }
