@@ -155,26 +155,42 @@ eval_group_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
   return TRUE;
 }
 
-/* Over the axes of the attribute: (x - mean) / standard deviation. */
 static gboolean
-eval_mvn (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+mark_axes (const AxonNode *node, const AxonShape *shape, gboolean *marks, GError **error)
 {
   static const gint64 usual[] = { 0, 2, 3 };
-  const AxonShape *shape = axon_tensor_get_shape (in[0]);
-  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
-  if (*error != NULL)
-    return FALSE;
-  gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, step = 1;
-  gsize total = axon_tensor_get_numel (in[0]);
   guint n = 0;
   const gint64 *given = axon_node_get_ints (node, "axes", &n), *axes = given ? given : usual;
-  gboolean marks[AXON_MAX_RANK] = { 0 };
   for (guint i = 0; i < (given ? n : G_N_ELEMENTS (usual)); i++) {
     gint axis;
     if (!axon_check_axis (axes[i], shape->rank, &axis, error))
       return FALSE;
     marks[axis] = TRUE;
   }
+  return TRUE;
+}
+
+static gboolean
+infer_mvn (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  gboolean marks[AXON_MAX_RANK] = { 0 };
+  return (in[0].shape.rank < 0 || mark_axes (node, &in[0].shape, marks, error)) &&
+         axon_infer_same (node, in, out, error);
+}
+
+/* Over the axes of the attribute: (x - mean) / standard deviation. */
+static gboolean
+eval_mvn (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, GError **error)
+{
+  const AxonShape *shape = axon_tensor_get_shape (in[0]);
+  AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
+  if (*error != NULL)
+    return FALSE;
+  gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, step = 1;
+  gsize total = axon_tensor_get_numel (in[0]);
+  gboolean marks[AXON_MAX_RANK] = { 0 };
+  if (!mark_axes (node, shape, marks, error))
+    return FALSE;
   for (gint d = shape->rank - 1; d >= 0; d--) {
     strides[d] = marks[d] ? 0 : step;
     step *= marks[d] ? 1 : shape->dims[d];
@@ -184,7 +200,7 @@ eval_mvn (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
   if (*error != NULL)
     return FALSE;
   for (gint round = 0; round < 3; round++)
-    for (gsize i = 0; i < total; i++) {
+    for (gsize i = 0; i < total && WANTED (i); i++) {
       gint64 at = 0;
       gdouble count = (gdouble)total / (gdouble)step;
       for (gint d = 0; d < shape->rank; d++)
@@ -329,7 +345,7 @@ static const AxonOp rows[] = {
       .types = F,
       .same_type_inputs = 1,
       .attrs = ATTRS (ATTR_INTS ("axes")),
-      .infer = axon_infer_same,
+      .infer = infer_mvn,
       .eval = eval_mvn,
   },
   {

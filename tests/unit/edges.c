@@ -137,6 +137,42 @@ a_dynamic_scale_holds_the_first_number_and_the_last (void)
   }
 }
 
+/* The sum x + 2 (x before), times its sigmoid. */
+static void
+a_causal_convolution_is_followed_by_its_activation (void)
+{
+  static const gfloat x[] = { 1, -2, 3 }, weights[] = { 2, 1 };
+  static const gdouble sums[] = { 1, 0, -1 };
+  AxonShape shape = AXON_SHAPE (1, 1, 3), of_weights = AXON_SHAPE (1, 1, 2);
+  TestModel t = test_model_new (27);
+  AxonNode *node = test_model_node (&t, "CausalConvWithState", 2,
+                                    test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                                    test_model_constant (&t, &of_weights, weights));
+  g_autoptr (AxonTensor) input = test_tensor (&shape, x), y = NULL;
+  g_autoptr (AxonModel) model = NULL;
+  axon_node_set_string (node, "activation", "silu");
+  model = test_model_finish (&t, node->outputs[0]);
+  y = test_run (model, "CPU", NULL, input);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpfloat_with_epsilon (axon_tensor_get_value (y, i),
+                                    sums[i] / (1 + exp (-sums[i])), 1e-6);
+}
+
+static void
+a_compiled_model_tells_all_its_properties (void)
+{
+  g_autoptr (AxonModel) model = test_relu_model ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
+  g_autoptr (GVariant) all = NULL, threads = NULL;
+  g_assert_no_error (error);
+  all = axon_compiled_model_dup_properties (compiled);
+  g_assert_cmpuint (g_variant_n_children (all), >, 5);
+  threads = g_variant_lookup_value (all, "INFERENCE_NUM_THREADS", NULL);
+  g_assert_nonnull (threads);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -147,5 +183,7 @@ main (int argc, char **argv)
   ADD (a_first_score_that_is_large_has_a_finite_loss);
   ADD (the_largest_truth_is_false_where_none_is_true_and_the_least_true_where_all_are);
   ADD (a_dynamic_scale_holds_the_first_number_and_the_last);
+  ADD (a_causal_convolution_is_followed_by_its_activation);
+  ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }
