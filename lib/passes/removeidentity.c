@@ -14,6 +14,15 @@ keeps_order (const AxonNode *node)
   return perm != NULL;
 }
 
+/* Whether it drops is an input of newer versions. */
+static gboolean
+drops (const AxonNode *dropout)
+{
+  const AxonValue *training = axon_node_get_input (dropout, 2);
+  return training != NULL && (!axon_value_is_constant (training) ||
+                              axon_tensor_get_value (training->type.value, 0) != 0);
+}
+
 static gboolean
 is_identity (const AxonNode *node)
 {
@@ -25,9 +34,8 @@ is_identity (const AxonNode *node)
   if (axon_node_is (node, "Identity"))
     return TRUE;
   if (axon_node_is (node, "Dropout"))
-    return (axon_node_get_input (node, 2) == NULL || axon_value_is_constant (node->inputs[2])) &&
-           (node->n_outputs < 2 || node->outputs[1] == NULL ||
-            (node->outputs[1]->users->len == 0 && !node->outputs[1]->is_output));
+    return !drops (node) && (node->n_outputs < 2 || node->outputs[1] == NULL ||
+                             (node->outputs[1]->users->len == 0 && !node->outputs[1]->is_output));
   if (axon_node_is (node, "Cast"))
     return in->dtype == out->dtype;
   if (axon_node_is (node, "Transpose"))

@@ -154,8 +154,48 @@ a_causal_convolution_is_followed_by_its_activation (void)
   model = test_model_finish (&t, node->outputs[0]);
   y = test_run (model, "CPU", NULL, input);
   for (guint i = 0; i < 3; i++)
-    g_assert_cmpfloat_with_epsilon (axon_tensor_get_value (y, i),
-                                    sums[i] / (1 + exp (-sums[i])), 1e-6);
+    g_assert_cmpfloat_with_epsilon (axon_tensor_get_value (y, i), sums[i] / (1 + exp (-sums[i])),
+                                    1e-6);
+}
+
+/* The root of the sum of all powers: 1 + 8 + 27 + 64 = 100. */
+static void
+the_norm_of_a_whole_plane_is_a_root_of_the_sum_of_its_powers (void)
+{
+  static const gfloat values[] = { 1, -2, 3, -4 };
+  AxonShape shape = AXON_SHAPE (1, 1, 2, 2);
+  g_autoptr (AxonTensor) x = test_tensor (&shape, values);
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    TestModel t = test_model_new (13);
+    AxonNode *node =
+        test_model_node (&t, "GlobalLpPool", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) y = NULL;
+    axon_node_set_int (node, "p", 3);
+    model = test_model_finish (&t, node->outputs[0]);
+    y = test_run (model, devices[d], NULL, x);
+    g_assert_cmpfloat_with_epsilon (axon_tensor_get_value (y, 0), cbrt (100), 1e-5);
+  }
+}
+
+static void
+a_dropout_is_removed_unless_it_drops_or_may (void)
+{
+  AxonShape shape = AXON_SHAPE (4), scalar = { 0 };
+  for (guint i = 0; i < 3; i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+    AxonValue *ratio = test_model_constant (&t, &scalar, (const gfloat[]){ 0.5f });
+    AxonValue *training = i == 2 ? test_model_input (&t, "training", AXON_DTYPE_BOOL, &scalar)
+                                 : axon_pass_add_scalar (t.model, AXON_DTYPE_BOOL, i);
+    AxonNode *node = test_model_node (&t, "Dropout", 3, x, ratio, training);
+    AxonNode *relu = test_model_node (&t, "Relu", 1, node->outputs[0]);
+    g_autoptr (AxonModel) model = test_model_finish (&t, relu->outputs[0]);
+    g_autoptr (GError) error = NULL;
+    g_assert_true (axon_pass_remove_identity (model, &error));
+    g_assert_no_error (error);
+    g_assert_cmpuint (model->nodes->len, ==, i ? 2 : 1);
+  }
 }
 
 static void
@@ -184,6 +224,8 @@ main (int argc, char **argv)
   ADD (the_largest_truth_is_false_where_none_is_true_and_the_least_true_where_all_are);
   ADD (a_dynamic_scale_holds_the_first_number_and_the_last);
   ADD (a_causal_convolution_is_followed_by_its_activation);
+  ADD (the_norm_of_a_whole_plane_is_a_root_of_the_sum_of_its_powers);
+  ADD (a_dropout_is_removed_unless_it_drops_or_may);
   ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }
