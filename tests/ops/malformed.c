@@ -97,6 +97,7 @@ static const Case malformed[] = {
     "q_num_heads=3 kv_num_heads=2 update_rule:linear", "multiple" },
   { "LinearAttention", "f32[1,2,8] f32[1,3,8] f32[1,2,8]",
     "q_num_heads=2 kv_num_heads=2 update_rule:linear", "another batch or length" },
+  { "ReverseSequence", "f32[4] i64[1]", "", "expected" },
   { "TfIdfVectorizer", "i64[4]",
     "mode:TF min_gram_length=1 max_gram_length=2 max_skip_count=0 ngram_counts=2,0 "
     "ngram_indexes=0,1 pool_int64s=5,6",

@@ -199,6 +199,22 @@ a_dropout_is_removed_unless_it_drops_or_may (void)
 }
 
 static void
+what_is_unpooled_may_have_a_shape_that_only_data_say (void)
+{
+  AxonShape unknown = { .rank = -1 };
+  TestModel t = test_model_new (13);
+  AxonNode *node =
+      test_model_node (&t, "MaxUnpool", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &unknown),
+                       test_model_input (&t, "indices", AXON_DTYPE_I64, &unknown));
+  const gint64 kernel[] = { 2, 2 };
+  g_autoptr (AxonModel) model = NULL;
+  axon_node_set_ints (node, "kernel_shape", kernel, 2);
+  model = test_model_finish (&t, node->outputs[0]);
+  g_assert_cmpint (axon_model_get_output_shape (model, 0)->rank, ==, -1);
+  g_assert_cmpint (axon_model_get_output_dtype (model, 0), ==, AXON_DTYPE_F32);
+}
+
+static void
 a_compiled_model_tells_all_its_properties (void)
 {
   g_autoptr (AxonModel) model = test_relu_model ();
@@ -226,6 +242,7 @@ main (int argc, char **argv)
   ADD (a_causal_convolution_is_followed_by_its_activation);
   ADD (the_norm_of_a_whole_plane_is_a_root_of_the_sum_of_its_powers);
   ADD (a_dropout_is_removed_unless_it_drops_or_may);
+  ADD (what_is_unpooled_may_have_a_shape_that_only_data_say);
   ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }
