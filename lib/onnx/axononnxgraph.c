@@ -209,12 +209,15 @@ read_inputs (Scope *scope, Onnx__Graph *graph, GError **error)
   return TRUE;
 }
 
+/* NULL without an error: the output is left out. One that the operator always computes is not, if
+ * nobody uses it. */
 static AxonValue *
-output_value (Scope *scope, const Onnx__Node *proto, const gchar *name, GError **error)
+output_value (Scope *scope, const Onnx__Node *proto, guint index, const AxonOp *op, GError **error)
 {
+  const gchar *name = proto->output[index];
   AxonValue *value;
   if (*name == '\0')
-    return NULL;
+    return index < op->outputs.min ? axon_model_add_value (scope->model, NULL) : NULL;
   value = axon_onnx_find_value (scope, name);
   if (value != NULL && value->producer == NULL && !value->is_input && value->type.value == NULL)
     return value;
@@ -287,7 +290,7 @@ read_node (Scope *scope, const Onnx__Node *proto, GError **error)
   for (guint i = 0; i < n_in; i++)
     in[i] = axon_onnx_find_value (scope, proto->input[i]);
   for (guint i = 0; i < n_out; i++) {
-    out[i] = output_value (scope, proto, proto->output[i], error);
+    out[i] = output_value (scope, proto, i, op, error);
     if (out[i] == NULL && *proto->output[i] != '\0')
       return FALSE;
   }

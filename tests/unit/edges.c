@@ -214,6 +214,27 @@ what_is_unpooled_may_have_a_shape_that_only_data_say (void)
   g_assert_cmpint (axon_model_get_output_dtype (model, 0), ==, AXON_DTYPE_F32);
 }
 
+/* Symptom: a node whose only output has no name ended the process on device TEMPLATE. */
+static void
+an_output_that_nobody_uses_needs_no_name (void)
+{
+  AxonShape shapes[] = { AXON_SHAPE (3, 5), AXON_SHAPE (5) };
+  g_autoptr (AxonTensor) x = axon_tensor_new (AXON_DTYPE_BOOL, &shapes[0], NULL);
+  g_autoptr (AxonTensor) y = axon_tensor_new (AXON_DTYPE_BOOL, &shapes[1], NULL);
+  axon_dtype_store (AXON_DTYPE_BOOL, axon_tensor_get_data (x), 7, 1);
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonModel) model = axon_core_read_model (
+        axon_core_get_default (), TEST_SOURCE_ROOT "/tests/fuzz/corpus/model/or_without_output",
+        NULL, &error);
+    g_autoptr (AxonTensor) out = NULL;
+    g_assert_no_error (error);
+    out = test_try_run_all (model, devices[d], NULL, (AxonTensor *[]){ x, y }, 2, &error);
+    g_assert_no_error (error);
+    g_assert_cmpfloat (axon_tensor_get_value (out, 7), ==, 1);
+  }
+}
+
 static void
 a_compiled_model_tells_all_its_properties (void)
 {
@@ -243,6 +264,7 @@ main (int argc, char **argv)
   ADD (the_norm_of_a_whole_plane_is_a_root_of_the_sum_of_its_powers);
   ADD (a_dropout_is_removed_unless_it_drops_or_may);
   ADD (what_is_unpooled_may_have_a_shape_that_only_data_say);
+  ADD (an_output_that_nobody_uses_needs_no_name);
   ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }
