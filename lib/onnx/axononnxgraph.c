@@ -280,7 +280,7 @@ read_node (Scope *scope, const Onnx__Node *proto, GError **error)
   gint version = axon_onnx_version (scope->versions, domain);
   const AxonOp *op = axon_op_set_lookup (scope->reader->opset, domain, proto->op_type, version);
   g_autofree AxonValue **in = g_new0 (AxonValue *, proto->n_input + 1);
-  g_autofree AxonValue **out = g_new0 (AxonValue *, proto->n_output + 1);
+  g_autofree AxonValue **none = g_new0 (AxonValue *, proto->n_output + 1);
   g_autofree gchar *full = scope->prefix ? g_strconcat (scope->prefix, name, NULL) : NULL;
   const Scope *top = scope;
   guint n_in = (guint)proto->n_input, n_out = (guint)proto->n_output;
@@ -289,12 +289,13 @@ read_node (Scope *scope, const Onnx__Node *proto, GError **error)
     return FALSE;
   for (guint i = 0; i < n_in; i++)
     in[i] = axon_onnx_find_value (scope, proto->input[i]);
+  node = axon_model_add_node (scope->model, op, version, full ? full : name, in, n_in, none, n_out);
   for (guint i = 0; i < n_out; i++) {
-    out[i] = output_value (scope, proto, i, op, error);
-    if (out[i] == NULL && *proto->output[i] != '\0')
+    AxonValue *value = output_value (scope, proto, i, op, error);
+    if (value == NULL && *proto->output[i] != '\0')
       return FALSE;
+    axon_node_set_output (node, i, value);
   }
-  node = axon_model_add_node (scope->model, op, version, full ? full : name, in, n_in, out, n_out);
   while (top->caller != NULL && top->caller->caller != NULL)
     top = top->caller;
   g_ptr_array_add (node->origins, g_strdup (top->call ? node_name (top->call) : name));

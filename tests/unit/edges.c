@@ -4,6 +4,7 @@
 #include "axontest.h"
 
 #include <math.h>
+#include <string.h>
 
 static const gchar *const devices[] = { "TEMPLATE", "CPU" };
 
@@ -235,6 +236,19 @@ an_output_that_nobody_uses_needs_no_name (void)
   }
 }
 
+/* Symptom: the second of two outputs of a node that had one name took the place of the first. */
+static void
+a_node_with_two_outputs_of_one_name_is_refused (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (AxonModel) model = axon_core_read_model (
+      axon_core_get_default (), TEST_SOURCE_ROOT "/tests/fuzz/corpus/model/maxpool_output_twice",
+      NULL, &error);
+  g_assert_null (model);
+  g_assert_error (error, AXON_ERROR, AXON_ERROR_MODEL);
+  g_assert_nonnull (strstr (error->message, "output \"y\" is defined twice"));
+}
+
 static void
 a_compiled_model_tells_all_its_properties (void)
 {
@@ -265,6 +279,7 @@ main (int argc, char **argv)
   ADD (a_dropout_is_removed_unless_it_drops_or_may);
   ADD (what_is_unpooled_may_have_a_shape_that_only_data_say);
   ADD (an_output_that_nobody_uses_needs_no_name);
+  ADD (a_node_with_two_outputs_of_one_name_is_refused);
   ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }
