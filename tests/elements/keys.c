@@ -117,6 +117,7 @@ a_json_file_may_be_nested_64_deep_and_strings_may_have_brackets (void)
                        in, in);
   g_autoptr (GstNnDescription) d = accepted (&(Sources){ .proc = most });
   g_autoptr (GstNnDescription) strings = accepted (&(Sources){ .proc = quoted });
+  g_assert_nonnull (d);
   refused (&(Sources){ .proc = more }, "nested at most 64 deep; byte 68 is not");
   refused (&(Sources){ .proc = "{} // words" }, "byte 3 is not");
   g_assert_cmpstr (gst_nn_description_get_label (strings, 1), ==, "b");
