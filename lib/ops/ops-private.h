@@ -3,6 +3,7 @@
 #pragma once
 
 #include "axonopset-private.h"
+#include <axon/plugin/axonproduct.h>
 #include <axon/plugin/axonwork.h>
 #include <axon/plugin/axonwindow.h>
 

@@ -75,8 +75,6 @@ accumulate (Reduction how, gdouble y, gdouble x)
     return isnan (x) || x > y ? x : y;
   case LOW:
     return isnan (x) || x < y ? x : y;
-  case PROD:
-    return y * x;
   case L1:
     return y + fabs (x);
   case L2:
@@ -91,9 +89,20 @@ accumulate (Reduction how, gdouble y, gdouble x)
   }
 }
 
-static gdouble
-finish (Reduction how, gdouble y, gdouble n)
+/* Only products leave the range of a double on the way. */
+static void
+join (Reduction how, AxonProduct *y, gdouble x)
 {
+  if (how == PROD)
+    axon_product_multiply (y, x);
+  else
+    y->mantissa = accumulate (how, y->mantissa, x);
+}
+
+static gdouble
+finish (Reduction how, const AxonProduct *joined, gdouble n)
+{
+  gdouble y = axon_product_value (joined);
   return how == MEAN ? y / n : how == L2 ? sqrt (y) : how == LOG_SUM ? log (y) : y;
 }
 
@@ -112,6 +121,9 @@ eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
   AXON_AUTO_SCRATCH gdouble *y = axon_scratch_new (n_out + 1, sizeof (gdouble), error);
   if (*error != NULL)
     return FALSE;
+  AXON_AUTO_SCRATCH AxonProduct *joined = axon_scratch_new (n_out + 1, sizeof *joined, error);
+  if (*error != NULL)
+    return FALSE;
   gint64 strides[AXON_MAX_RANK], index[AXON_MAX_RANK] = { 0 }, step = 1;
   gboolean marks[AXON_MAX_RANK], known;
   axon_infos_of (node, in, infos);
@@ -122,16 +134,16 @@ eval_reduce (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     step *= marks[d] ? 1 : x->dims[d];
   }
   for (gsize i = 0; i < n_out && WANTED (i); i++)
-    y[i] = start_value (how, axon_tensor_get_dtype (in[0]));
+    joined[i] = (AxonProduct){ start_value (how, axon_tensor_get_dtype (in[0])), 0 };
   for (gsize i = 0; i < n_in && WANTED (i); i++) {
     gint64 at = 0;
     for (gint d = 0; d < x->rank; d++)
       at += index[d] * strides[d];
-    y[at] = accumulate (how, y[at], v[i]);
+    join (how, &joined[at], v[i]);
     axon_next_index (index, x);
   }
   for (gsize i = 0; i < n_out && WANTED (i); i++)
-    y[i] = finish (how, y[i], (gdouble)n_in / (gdouble)n_out);
+    y[i] = finish (how, &joined[i], (gdouble)n_in / (gdouble)n_out);
   axon_store_doubles (out[0], y);
   return TRUE;
 }

@@ -50,6 +50,45 @@ sums_grow_along_every_axis (void)
   }
 }
 
+/* 2^100 and 2^-100, as many of each in what is multiplied: it is 1, but parts of it leave the range
+ * of floats, and of doubles. */
+static void
+expect_one (const gint64 *axes, guint n_axes, guint small)
+{
+  static const gchar *const devices[] = { "CPU", "TEMPLATE" };
+  AxonShape shape = AXON_SHAPE (48, 48);
+  TestModel t = test_model_new (18);
+  AxonNode *n =
+      test_model_node (&t, "ReduceProd", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                       test_model_ints (&t, axes, n_axes));
+  g_autoptr (AxonTensor) input = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  gfloat *x = axon_tensor_get_data (input);
+  for (guint i = 0; i < 48 * 48; i++) {
+    const gboolean is_small[] = { i / 48 < 24, i % 48 < 24, (i / 48 + i % 48) % 2 };
+    x[i] = is_small[small] ? 0x1p-100f : 0x1p100f;
+  }
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    g_autoptr (AxonTensor) y = test_run (model, devices[d], NULL, input);
+    const gfloat *product = axon_tensor_get_data (y);
+    for (gsize i = 0; i < axon_tensor_get_numel (y); i++)
+      g_assert_cmpfloat (product[i], ==, 1);
+  }
+}
+
+static void
+a_product_stays_in_range_whatever_its_parts_are (void)
+{
+  static const gint64 axes[] = { 0, 1 };
+  enum { ABOVE, LEFT, EVERY_OTHER };
+  for (guint small = ABOVE; small <= EVERY_OTHER; small++)
+    expect_one (axes, 2, small);
+  expect_one (axes, 1, ABOVE);
+  expect_one (axes, 1, EVERY_OTHER);
+  expect_one (axes + 1, 1, LEFT);
+  expect_one (axes + 1, 1, EVERY_OTHER);
+}
+
 static void
 triangles_are_cut_by_every_diagonal (void)
 {
@@ -76,6 +115,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   ADD (the_best_of_lines_come_in_order);
   ADD (sums_grow_along_every_axis);
+  ADD (a_product_stays_in_range_whatever_its_parts_are);
   ADD (triangles_are_cut_by_every_diagonal);
   return g_test_run ();
 }

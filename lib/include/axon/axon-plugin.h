@@ -12,6 +12,7 @@
 #include <axon/plugin/axonopset.h>
 #include <axon/plugin/axonbuiltins.h>
 #include <axon/plugin/axonwindow.h>
+#include <axon/plugin/axonproduct.h>
 #include <axon/plugin/axonframe.h>
 #include <axon/plugin/axoneval.h>
 #include <axon/plugin/axonpass.h>

@@ -15,8 +15,8 @@
 #define CHUNK 256
 #define SHARES 8 /* of what is reduced, where there are fewer results than threads */
 
-/* What follows the loops. */
-typedef enum { AS_IS, MEAN, ROOT, LOGARITHM } Then;
+/* What follows the loops; PRODUCT has a loop of its own. */
+typedef enum { AS_IS, MEAN, ROOT, LOGARITHM, PRODUCT } Then;
 
 typedef struct {
   CpuReduction how;
@@ -65,6 +65,40 @@ reduce_from (const ReducePlan *p, gint d, const gfloat *x, gfloat *acc, gint64 n
     p->reducer->rows (acc, x, n, end - first, p->kept[p->n_kept - 1].x);
 }
 
+/* Multiplies the @n results in @acc by what lies within dimensions from @d on. */
+static void
+multiply_from (const ReducePlan *p, gint d, const gfloat *x, AxonProduct *acc, gint64 n)
+{
+  gint64 stride = p->kept[p->n_kept - 1].x;
+  for (gint64 i = 0; i < p->reduced[d].n; i++, x += p->reduced[d].x)
+    if (d < p->n_reduced - 1)
+      multiply_from (p, d + 1, x, acc, n);
+    else
+      for (gint64 k = 0; k < n; k++)
+        axon_product_multiply (&acc[k], x[k * stride]);
+}
+
+static void
+multiply (const ReducePlan *p, const gfloat *x, gfloat *y, gint64 n)
+{
+  AxonProduct acc[CHUNK];
+  for (gint64 i = 0; i < n; i++)
+    acc[i] = (AxonProduct){ 1, 0 };
+  multiply_from (p, 0, x, acc, n);
+  for (gint64 i = 0; i < n; i++)
+    y[i] = (gfloat)axon_product_value (&acc[i]);
+}
+
+/* The @n results in @acc of one share of what is reduced. */
+static void
+reduce_share (const ReducePlan *p, const gfloat *x, gfloat *acc, gint64 n, gint64 share)
+{
+  for (gint64 i = 0; i < n; i++)
+    acc[i] = p->reducer->start;
+  reduce_from (p, 0, x, acc, n, p->reduced[0].n * share / p->shares,
+               p->reduced[0].n * (share + 1) / p->shares);
+}
+
 static void
 finish (const ReducePlan *p, gfloat *y, gint64 n)
 {
@@ -92,10 +126,10 @@ reduce_unit (const ReduceRun *run, gint64 unit)
     y += place % p->kept[d].n * p->kept[d].y;
     place /= p->kept[d].n;
   }
-  for (gint64 i = 0; i < n; i++)
-    acc[i] = p->reducer->start;
-  reduce_from (p, 0, run->x + x, acc, n, p->reduced[0].n * share / p->shares,
-               p->reduced[0].n * (share + 1) / p->shares);
+  if (p->then == PRODUCT)
+    multiply (p, run->x + x, acc, n);
+  else
+    reduce_share (p, run->x + x, acc, n, share);
   if (p->shares == 1)
     finish (p, acc, n);
   for (gint64 i = 0; i < n; i++)
@@ -200,7 +234,8 @@ set_units (ReducePlan *p, guint n_threads)
   most = p->planes ? (last > 4 * CHUNK ? CHUNK : CHUNK / 4) : PARALLEL / p->length;
   p->chunk = CLAMP (most, 1, MIN (last, CHUNK));
   p->chunks = (last + p->chunk - 1) / p->chunk;
-  if (n_threads > 1 && p->outer * p->chunks < SHARES && p->length * p->results > 4 * PARALLEL)
+  if (p->then != PRODUCT && n_threads > 1 && p->outer * p->chunks < SHARES &&
+      p->length * p->results > 4 * PARALLEL)
     p->shares = MIN (SHARES, p->reduced[0].n);
 }
 
@@ -267,7 +302,7 @@ const CpuKernel cpu_reduce_kernels[] = {
   { .name = "ReduceSum", REDUCE (SUM, AS_IS) },
   { .name = "ReduceMax", REDUCE (MAX, AS_IS) },
   { .name = "ReduceMin", REDUCE (MIN, AS_IS) },
-  { .name = "ReduceProd", REDUCE (PROD, AS_IS) },
+  { .name = "ReduceProd", REDUCE (SUM, PRODUCT) },
   { .name = "ReduceL1", REDUCE (ABS, AS_IS) },
   { .name = "ReduceL2", REDUCE (SQUARE, ROOT) },
   { .name = "ReduceSumSquare", REDUCE (SQUARE, AS_IS) },

@@ -16,7 +16,6 @@
 #define AS_IS(v) (v)
 #define SQUARE(v) ((v) * (v))
 #define ADD(a, b) ((a) + (b))
-#define MULTIPLY(a, b) ((a) * (b))
 
 /* Of one row: by lanes, of which halves are joined. */
 #define ROWS(name, MAP, JOIN, map, join, start)                                                    \
@@ -54,7 +53,6 @@
 ROWS (sum, AS_IS, ADD, AS_IS, ADD, 0)
 ROWS (max, AS_IS, vector_larger, AS_IS, LARGER, -INFINITY)
 ROWS (min, AS_IS, vector_smaller, AS_IS, SMALLER, INFINITY)
-ROWS (prod, AS_IS, MULTIPLY, AS_IS, MULTIPLY, 1)
 ROWS (abs, vector_abs, ADD, fabsf, ADD, 0)
 ROWS (square, SQUARE, ADD, SQUARE, ADD, 0)
 
@@ -109,7 +107,6 @@ ROWS (square, SQUARE, ADD, SQUARE, ADD, 0)
 PLANES (sum, sum, AS_IS, ADD, 0)
 PLANES (max, max, AS_IS, vector_larger, -INFINITY)
 PLANES (min, min, AS_IS, vector_smaller, INFINITY)
-PLANES (prod, prod, AS_IS, MULTIPLY, 1)
 PLANES (abs, sum, vector_abs, ADD, 0)
 PLANES (square, sum, SQUARE, ADD, 0)
 
@@ -190,7 +187,6 @@ const CpuReduce CPU_NAME (cpu_reduce) = {
   .by = { [CPU_REDUCE_SUM] = { 0, CPU_REDUCE_SUM, sum_rows, sum_planes },
           [CPU_REDUCE_MAX] = { -INFINITY, CPU_REDUCE_MAX, max_rows, max_planes },
           [CPU_REDUCE_MIN] = { INFINITY, CPU_REDUCE_MIN, min_rows, min_planes },
-          [CPU_REDUCE_PROD] = { 1, CPU_REDUCE_PROD, prod_rows, prod_planes },
           [CPU_REDUCE_ABS] = { 0, CPU_REDUCE_SUM, abs_rows, abs_planes },
           [CPU_REDUCE_SQUARE] = { 0, CPU_REDUCE_SUM, square_rows, square_planes } },
   .keep_best = keep_best,
