@@ -117,7 +117,7 @@ set_affinity (GQuark field, const GValue *value, gpointer model)
 /* HETERO follows what nnquery found for this very file. Returns the devices that it asked, for
  * nodes that are not in the file (frames to tensors); NULL: there is no such advice. */
 static gchar *
-apply_affinities (GstNnInfer *self, GstNnInferModel *m)
+apply_affinities (GstNnInfer *self, const GstNnInferModel *m, AxonModel *graph)
 {
   const GstStructure *advice;
   const GValue *nodes;
@@ -128,7 +128,7 @@ apply_affinities (GstNnInfer *self, GstNnInferModel *m)
   advice = self->affinities ? gst_nn_find_advice (self->affinities, m->path) : NULL;
   nodes = advice ? gst_structure_get_value (advice, "affinities") : NULL;
   if (nodes != NULL) {
-    gst_structure_foreach (gst_value_get_structure (nodes), set_affinity, m->graph);
+    gst_structure_foreach (gst_value_get_structure (nodes), set_affinity, graph);
     devices = g_strdup (gst_structure_get_string (advice, "devices"));
   }
   GST_OBJECT_UNLOCK (self);
@@ -165,14 +165,18 @@ compile (gpointer user_data, GError **error)
   GstNnInferModel *m = job->m;
   AxonCore *core = axon_core_get_default ();
   g_autoptr (GVariant) config = gst_nn_infer_model_dup_config (m);
+  g_autoptr (AxonModel) graph = NULL;
   g_autofree gchar *devices = NULL, *device = NULL;
   if (gst_nn_infer_model_is_imported (m))
     return axon_core_import_model_from_file (core, m->path, m->device_is_set ? m->device : NULL,
                                              config, self->cancellable, on_progress, job, error);
-  devices = apply_affinities (self, m);
+  graph = gst_nn_infer_model_ref_graph (m, error);
+  if (graph == NULL)
+    return NULL;
+  devices = apply_affinities (self, m, graph);
   device = devices ? g_strconcat ("HETERO:", devices, NULL) : g_strdup (m->device);
-  return axon_core_compile_model (core, m->graph, device, config, self->cancellable, on_progress,
-                                  job, error);
+  return axon_core_compile_model (core, graph, device, config, self->cancellable, on_progress, job,
+                                  error);
 }
 
 /* What stays a guess is said once for each model, with the properties that settle it: wrong colours
@@ -313,6 +317,8 @@ compile_main (gpointer data)
   post_progress (self, GST_PROGRESS_TYPE_START, _ ("Compiling the model"));
   if (job->m != NULL || prepare_change (job, &error))
     job->m->compiled = gst_nn_infer_share_compile (job->m, self->cancellable, compile, job, &error);
+  if (job->m != NULL)
+    gst_nn_infer_model_forget_graph (job->m);
   if (error == NULL) {
     adopt (self, job->m);
     if (job->opened != NULL)

@@ -87,10 +87,22 @@ choose_size (GstNnInferModel *m, gint width, gint height)
                         : gst_nn_frame_choose_size (height, width, picture.width);
 }
 
+static AxonModel *
+build_video (const GstNnInferModel *m, GError **error)
+{
+  g_autoptr (AxonPreprocess) pp = NULL;
+  if (m->steps != NULL)
+    return gst_nn_infer_width_build (m, error);
+  pp = gst_nn_preprocess_new (m->description);
+  if (gst_nn_infer_model_needs_caps (m, TRUE))
+    axon_preprocess_set_size (pp, m->input_width, m->input_height);
+  return axon_preprocess_build (pp, m->model, 0, error);
+}
+
+/* What another element built for the same can be built. */
 static gboolean
 prepare_video (GstNnInferModel *m, const GstCaps *caps, GError **error)
 {
-  g_autoptr (AxonPreprocess) pp = gst_nn_preprocess_new (m->description);
   GstVideoInfo info;
   gst_video_info_init (&info);
   if (caps != NULL && !gst_video_info_from_caps (&info, caps)) {
@@ -99,15 +111,27 @@ prepare_video (GstNnInferModel *m, const GstCaps *caps, GError **error)
     return FALSE;
   }
   choose_size (m, GST_VIDEO_INFO_WIDTH (&info), GST_VIDEO_INFO_HEIGHT (&info));
-  if (gst_nn_infer_width_is_free (m)) {
+  if (gst_nn_infer_width_is_free (m))
     m->steps = g_hash_table_new_full (NULL, NULL, NULL, g_object_unref);
-    m->graph = gst_nn_infer_width_build (m, error);
-    return m->graph != NULL;
-  }
-  if (gst_nn_infer_model_needs_caps (m, TRUE))
-    axon_preprocess_set_size (pp, m->input_width, m->input_height);
-  m->graph = axon_preprocess_build (pp, m->model, 0, error);
+  if (m->share != NULL && gst_nn_infer_share_is_known (m))
+    return TRUE;
+  m->graph = build_video (m, error);
+  if (m->graph != NULL && m->share != NULL)
+    gst_nn_infer_share_know (m);
   return m->graph != NULL;
+}
+
+AxonModel *
+gst_nn_infer_model_ref_graph (const GstNnInferModel *m, GError **error)
+{
+  return m->graph ? g_object_ref (m->graph) : build_video (m, error);
+}
+
+void
+gst_nn_infer_model_forget_graph (GstNnInferModel *m)
+{
+  if (m->is_video)
+    g_clear_object (&m->graph);
 }
 
 static gboolean

@@ -38,8 +38,8 @@ typedef struct {
   GstNnInferGoal goal;
   gint input_width, input_height; /* where it takes pictures; the least width where it is free */
   GHashTable *steps;              /* width -> AxonInferRequest, or NULL: see gstnninferwidth.h */
-  AxonModel
-      *graph; /* for tensors with their shapes, for video with the picture step, or with none */
+  AxonModel *graph; /* for tensors with their shapes; for video with the picture step, or
+                     * with none: NULL where it is known to another, or compiled */
   /* compiled */
   AxonCompiledModel *compiled;
 } GstNnInferModel;
@@ -54,6 +54,10 @@ gboolean gst_nn_infer_model_open (GstNnInferModel *m, GError **error);
 /* What is opened, prepared for a stream. Sizes that the model leaves free get those of the caps. */
 GstNnInferModel *gst_nn_infer_model_prepare (const GstNnInferModel *opened,
                                              const GstNnStream *stream, GError **error);
+/* The graph that is compiled: it is built where another element did not leave its own. Once that is
+ * done nobody needs it of video, and without weights, too, it is large. */
+AxonModel *gst_nn_infer_model_ref_graph (const GstNnInferModel *m, GError **error);
+void gst_nn_infer_model_forget_graph (GstNnInferModel *m);
 /* TRUE if both were prepared for the same. */
 gboolean gst_nn_infer_model_is_alike (const GstNnInferModel *a, const GstNnInferModel *b);
 /* TRUE if it cannot be prepared before caps come. */

@@ -84,14 +84,26 @@ gst_nn_infer_queue_close (GstNnInferQueue *q)
   exchange (q, NULL, NULL, 0);
 }
 
+static gboolean
+has_result (GstNnInferQueue *q)
+{
+  const GstNnSlot *head = g_queue_peek_head (&q->slots);
+  return head != NULL && head->request != NULL && head->done;
+}
+
+/* Who does not wait for a turn would never have one where others always do. */
+static GstNnInferNeed
+need_of (GstNnInferQueue *q, gboolean waits)
+{
+  return waits && (q->pushing || has_result (q)) ? GST_NN_INFER_NEED_MORE : GST_NN_INFER_NEED_NEXT;
+}
+
 /* With the lock. What downstream does not fetch waits with its outputs in memory; where others
  * share the model, one such result is enough. */
 static gboolean
 is_ahead (GstNnInferQueue *q)
 {
-  const GstNnSlot *head = g_queue_peek_head (&q->slots);
-  return q->pushing && head != NULL && head->request != NULL && head->done &&
-         gst_nn_infer_seat_has_company (q->seat);
+  return q->pushing && has_result (q) && gst_nn_infer_seat_has_company (q->seat);
 }
 
 /* With the lock. FALSE: there is no model, it has its requests, or others have their turn. */
@@ -104,7 +116,7 @@ take_turn (GstNnInferQueue *q, GstNnSlot *slot, gboolean waits)
     gst_nn_infer_seat_give_up (q->seat);
     return FALSE;
   }
-  if (!gst_nn_infer_seat_take_turn (q->seat, waits))
+  if (!gst_nn_infer_seat_take_turn (q->seat, need_of (q, waits), waits))
     return FALSE;
   q->n_held++;
   slot->turn = q->seat;

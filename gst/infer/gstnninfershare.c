@@ -201,11 +201,44 @@ describe_variant (const GstNnInferModel *m)
 {
   GString *text = g_string_new (m->is_video ? "video" : "tensors");
   g_string_append_printf (text, " %dx%d", m->input_width, m->input_height);
-  for (guint i = 0; m->graph != NULL && i < axon_model_get_n_inputs (m->graph); i++) {
+  for (guint i = 0; !m->is_video && i < axon_model_get_n_inputs (m->graph); i++) {
     g_autofree gchar *shape = axon_shape_to_string (axon_model_get_input_shape (m->graph, i));
     g_string_append_printf (text, " %s", shape);
   }
   return g_string_free (text, FALSE);
+}
+
+/* With the lock. */
+static Variant *
+find_variant (GstNnInferShare *s, const gchar *key)
+{
+  Variant *v = g_hash_table_lookup (s->variants, key);
+  if (v == NULL) {
+    v = g_new0 (Variant, 1);
+    g_weak_ref_init (&v->compiled, NULL);
+    g_hash_table_insert (s->variants, g_strdup (key), v);
+  }
+  return v;
+}
+
+gboolean
+gst_nn_infer_share_is_known (const GstNnInferModel *m)
+{
+  g_autofree gchar *key = describe_variant (m);
+  gboolean is_known;
+  g_mutex_lock (&m->share->lock);
+  is_known = g_hash_table_contains (m->share->variants, key);
+  g_mutex_unlock (&m->share->lock);
+  return is_known;
+}
+
+void
+gst_nn_infer_share_know (const GstNnInferModel *m)
+{
+  g_autofree gchar *key = describe_variant (m);
+  g_mutex_lock (&m->share->lock);
+  find_variant (m->share, key);
+  g_mutex_unlock (&m->share->lock);
 }
 
 static void
@@ -225,12 +258,7 @@ wait_for_compiled (GstNnInferShare *s, const gchar *key, GCancellable *cancellab
   AxonCompiledModel *compiled = NULL;
   Variant *v;
   g_mutex_lock (&s->lock);
-  v = g_hash_table_lookup (s->variants, key);
-  if (v == NULL) {
-    v = g_new0 (Variant, 1);
-    g_weak_ref_init (&v->compiled, NULL);
-    g_hash_table_insert (s->variants, g_strdup (key), v);
-  }
+  v = find_variant (s, key);
   while (v->is_compiling && !g_cancellable_is_cancelled (cancellable))
     g_cond_wait (&s->changed, &s->lock);
   if (!g_cancellable_is_cancelled (cancellable)) {

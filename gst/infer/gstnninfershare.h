@@ -17,6 +17,10 @@ typedef AxonCompiledModel *(*GstNnInferCompileFunc) (gpointer user_data, GError 
 
 /* Opens @m as its instance is, which @read opens if it is the first. */
 gboolean gst_nn_infer_share_open (GstNnInferModel *m, GstNnInferReadFunc read, GError **error);
+/* Whether somebody built the graph for streams like that of @m, which is prepared for video; and
+ * that it was built. */
+gboolean gst_nn_infer_share_is_known (const GstNnInferModel *m);
+void gst_nn_infer_share_know (const GstNnInferModel *m);
 /* What @compile makes of @m, or what it made of one like it that shares its instance. */
 AxonCompiledModel *gst_nn_infer_share_compile (const GstNnInferModel *m, GCancellable *cancellable,
                                                GstNnInferCompileFunc compile, gpointer user_data,

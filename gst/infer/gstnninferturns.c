@@ -19,9 +19,9 @@ struct _GstNnInferSeat {
   GstNnInferTurns *turns;
   AxonCompiledModel *compiled;
   guint limit;
-  gboolean has_left; /* turns' lock */
-  guint n_running;   /* turns' lock */
-  gboolean waits;    /* turns' lock */
+  gboolean has_left;    /* turns' lock */
+  guint n_running;      /* turns' lock */
+  GstNnInferNeed waits; /* turns' lock: for what */
   GMutex lock;
   GstNnInferWakeFunc wake; /* lock; NULL: it left */
   gpointer user_data;
@@ -107,7 +107,7 @@ list_waiting (GstNnInferTurns *t)
   GPtrArray *waiting = NULL;
   for (guint i = 0; i < t->seats->len; i++) {
     GstNnInferSeat *seat = g_ptr_array_index (t->seats, i);
-    if (!seat->waits)
+    if (seat->waits == GST_NN_INFER_NEED_NONE)
       continue;
     if (waiting == NULL)
       waiting = g_ptr_array_new_with_free_func ((GDestroyNotify)gst_nn_infer_seat_unref);
@@ -151,30 +151,32 @@ gst_nn_infer_seat_leave (GstNnInferSeat *seat)
 
 /* With the turns' lock. What others do not want is nobody's part. */
 static gboolean
-has_turn (GstNnInferSeat *seat)
+has_turn (GstNnInferSeat *seat, GstNnInferNeed need)
 {
   GstNnInferTurns *t = seat->turns;
   gboolean others_wait = FALSE;
   guint n_busy = 1;
-  if (seat->n_running == 0)
+  if (seat->n_running == 0 && need != GST_NN_INFER_NEED_MORE)
     return TRUE;
   for (guint i = 0; i < t->seats->len; i++) {
     const GstNnInferSeat *other = g_ptr_array_index (t->seats, i);
-    others_wait |= other != seat && other->waits;
-    n_busy += other != seat && (other->n_running > 0 || other->waits);
+    gboolean waits = other != seat && other->waits == GST_NN_INFER_NEED_NEXT;
+    others_wait |= waits;
+    n_busy += other != seat && (other->n_running > 0 || waits);
   }
   return t->n_running < seat->limit &&
-         (!others_wait || seat->n_running < (seat->limit + n_busy - 1) / n_busy);
+         (!others_wait || (need != GST_NN_INFER_NEED_MORE &&
+                           seat->n_running < (seat->limit + n_busy - 1) / n_busy));
 }
 
 gboolean
-gst_nn_infer_seat_take_turn (GstNnInferSeat *seat, gboolean waits)
+gst_nn_infer_seat_take_turn (GstNnInferSeat *seat, GstNnInferNeed need, gboolean waits)
 {
   GstNnInferTurns *t = seat->turns;
   gboolean taken;
   g_mutex_lock (&t->lock);
-  taken = has_turn (seat);
-  seat->waits = waits && !taken;
+  taken = has_turn (seat, need);
+  seat->waits = waits && !taken ? need : GST_NN_INFER_NEED_NONE;
   if (taken) {
     seat->n_running++;
     t->n_running++;
@@ -188,7 +190,7 @@ void
 gst_nn_infer_seat_give_up (GstNnInferSeat *seat)
 {
   g_mutex_lock (&seat->turns->lock);
-  seat->waits = FALSE;
+  seat->waits = GST_NN_INFER_NEED_NONE;
   g_mutex_unlock (&seat->turns->lock);
 }
 

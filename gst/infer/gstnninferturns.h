@@ -28,8 +28,16 @@ void gst_nn_infer_seat_unref (GstNnInferSeat *seat);
 /* @wake is called no more. What runs still counts until it is done. */
 void gst_nn_infer_seat_leave (GstNnInferSeat *seat);
 
+/* What a turn is for: the result that downstream can have next, or one more while it has one still.
+ * That gives way to everybody's next ones: results and frames that lie about are memory. */
+typedef enum {
+  GST_NN_INFER_NEED_NONE,
+  GST_NN_INFER_NEED_NEXT,
+  GST_NN_INFER_NEED_MORE
+} GstNnInferNeed;
+
 /* Takes a turn; or FALSE: @waits for the next one. The turn keeps the seat. */
-gboolean gst_nn_infer_seat_take_turn (GstNnInferSeat *seat, gboolean waits);
+gboolean gst_nn_infer_seat_take_turn (GstNnInferSeat *seat, GstNnInferNeed need, gboolean waits);
 /* It waits no longer. */
 void gst_nn_infer_seat_give_up (GstNnInferSeat *seat);
 void gst_nn_infer_seat_end_turn (GstNnInferSeat *seat);

@@ -145,25 +145,57 @@ elements_take_turns_in_equal_parts (void)
   guint woken[2] = { 0, 0 }, n;
   GstNnInferSeat *a = gst_nn_infer_turns_sit (turns, compiled, 4, note_wake, &woken[0]);
   GstNnInferSeat *b = gst_nn_infer_turns_sit (turns, compiled, 4, note_wake, &woken[1]);
-  for (n = 0; gst_nn_infer_seat_take_turn (a, FALSE); n++)
+  for (n = 0; gst_nn_infer_seat_take_turn (a, GST_NN_INFER_NEED_NEXT, FALSE); n++)
     ;
-  g_assert_cmpuint (n, ==, 4);                           /* who is alone has all */
-  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE)); /* the first is always free */
-  g_assert_false (gst_nn_infer_seat_take_turn (b, TRUE));
+  g_assert_cmpuint (n, ==, 4); /* who is alone has all */
+  g_assert_true (
+      gst_nn_infer_seat_take_turn (b, GST_NN_INFER_NEED_NEXT, TRUE)); /* the first is always free */
+  g_assert_false (gst_nn_infer_seat_take_turn (b, GST_NN_INFER_NEED_NEXT, TRUE));
   for (; n > 1; n--)
     gst_nn_infer_seat_end_turn (a);
   g_assert_cmpuint (woken[0], ==, 0);
   g_assert_cmpuint (woken[1], ==, 3);
-  g_assert_true (gst_nn_infer_seat_take_turn (a, TRUE));
-  g_assert_false (gst_nn_infer_seat_take_turn (a, FALSE)); /* it has its half */
-  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE));
+  g_assert_true (gst_nn_infer_seat_take_turn (a, GST_NN_INFER_NEED_NEXT, TRUE));
+  g_assert_false (
+      gst_nn_infer_seat_take_turn (a, GST_NN_INFER_NEED_NEXT, FALSE)); /* it has its half */
+  g_assert_true (gst_nn_infer_seat_take_turn (b, GST_NN_INFER_NEED_NEXT, TRUE));
   gst_nn_infer_seat_leave (a);
   gst_nn_infer_seat_end_turn (a);
   gst_nn_infer_seat_end_turn (a);
-  g_assert_true (gst_nn_infer_seat_take_turn (b, TRUE)); /* a is gone */
+  g_assert_true (gst_nn_infer_seat_take_turn (b, GST_NN_INFER_NEED_NEXT, TRUE)); /* a is gone */
   for (n = 3; n > 0; n--)
     gst_nn_infer_seat_end_turn (b);
   g_assert_cmpuint (woken[0], ==, 0);
+  gst_nn_infer_seat_leave (b);
+  gst_nn_infer_turns_unref (turns);
+}
+
+/* Others' next results come first, but what nobody wants is taken. */
+static void
+who_has_a_result_gives_way_to_those_without (void)
+{
+  GstNnInferTurns *turns = gst_nn_infer_turns_new ();
+  g_autoptr (AxonCompiledModel) compiled = compiled_new ();
+  guint woken[2] = { 0, 0 };
+  GstNnInferSeat *a = gst_nn_infer_turns_sit (turns, compiled, 3, note_wake, &woken[0]);
+  GstNnInferSeat *b = gst_nn_infer_turns_sit (turns, compiled, 3, note_wake, &woken[1]);
+  g_assert_true (gst_nn_infer_seat_take_turn (b, GST_NN_INFER_NEED_NEXT, TRUE));
+  g_assert_true (gst_nn_infer_seat_take_turn (b, GST_NN_INFER_NEED_MORE, TRUE));
+  g_assert_true (gst_nn_infer_seat_take_turn (a, GST_NN_INFER_NEED_MORE, TRUE));
+  g_assert_false (gst_nn_infer_seat_take_turn (a, GST_NN_INFER_NEED_MORE, TRUE)); /* all run */
+  g_assert_false (gst_nn_infer_seat_take_turn (b, GST_NN_INFER_NEED_NEXT, TRUE));
+  gst_nn_infer_seat_end_turn (a);
+  g_assert_cmpuint (woken[0], ==, 1);
+  g_assert_cmpuint (woken[1], ==, 1);
+  g_assert_false (gst_nn_infer_seat_take_turn (a, GST_NN_INFER_NEED_MORE, TRUE)); /* b waits */
+  g_assert_true (gst_nn_infer_seat_take_turn (a, GST_NN_INFER_NEED_NEXT, TRUE));
+  gst_nn_infer_seat_end_turn (a);
+  gst_nn_infer_seat_give_up (b);
+  g_assert_true (gst_nn_infer_seat_take_turn (a, GST_NN_INFER_NEED_MORE, TRUE));
+  gst_nn_infer_seat_end_turn (a);
+  gst_nn_infer_seat_end_turn (b);
+  gst_nn_infer_seat_end_turn (b);
+  gst_nn_infer_seat_leave (a);
   gst_nn_infer_seat_leave (b);
   gst_nn_infer_turns_unref (turns);
 }
@@ -177,10 +209,11 @@ who_leaves_wakes_all_that_wait (void)
   GstNnInferSeat *seats[4];
   for (guint i = 0; i < G_N_ELEMENTS (seats); i++) {
     seats[i] = gst_nn_infer_turns_sit (turns, compiled, 2, note_wake, &woken[i]);
-    g_assert_true (gst_nn_infer_seat_take_turn (seats[i], TRUE)); /* the first is always free */
+    g_assert_true (gst_nn_infer_seat_take_turn (seats[i], GST_NN_INFER_NEED_NEXT,
+                                                TRUE)); /* the first is always free */
   }
   for (guint i = 1; i < G_N_ELEMENTS (seats); i++)
-    g_assert_false (gst_nn_infer_seat_take_turn (seats[i], TRUE));
+    g_assert_false (gst_nn_infer_seat_take_turn (seats[i], GST_NN_INFER_NEED_NEXT, TRUE));
   gst_nn_infer_seat_leave (seats[0]);
   g_assert_cmpuint (woken[0], ==, 0);
   for (guint i = 1; i < G_N_ELEMENTS (seats); i++)
@@ -323,6 +356,7 @@ main (int argc, char **argv)
   ADD (a_paused_stream_delays_nobody);
   ADD (a_run_that_never_ends_delays_nobody_else);
   ADD (elements_take_turns_in_equal_parts);
+  ADD (who_has_a_result_gives_way_to_those_without);
   ADD (who_leaves_wakes_all_that_wait);
   ADD (idle_requests_are_everybodys_and_no_more_than_one_has);
   ADD (regions_and_tiles_of_several_streams_are_one_batch);
