@@ -14,6 +14,7 @@
  */
 #include "gstnndecode.h"
 #include "caps/gstnncaps.h"
+#include "decoders/gstnnfloats.h"
 #include "frame/gstnnrelation.h"
 #include "gstnnbehind.h"
 #include "gstnnelement.h"
@@ -132,8 +133,10 @@ gst_nn_decode_start (GstBaseTransform *base)
   self->override = gst_nn_model_props_describe (&self->props, NULL, NULL, &error);
   if (error == NULL && self->gallery_path != NULL)
     self->gallery = gst_nn_gallery_load (self->gallery_path, &error);
-  if (error == NULL)
+  if (error == NULL) {
+    gst_nn_floats_open ();
     return TRUE;
+  }
   gst_nn_post_error (GST_ELEMENT (self), error);
   g_clear_pointer (&self->override, gst_nn_description_unref);
   return FALSE;
@@ -147,7 +150,7 @@ gst_nn_decode_stop (GstBaseTransform *base)
   g_clear_pointer (&self->gallery, gst_nn_gallery_free);
   gst_nn_decoder_choice_clear (&self->choice);
   forget_results (self);
-  g_ptr_array_set_size (self->floats, 0);
+  gst_nn_floats_close ();
   return TRUE;
 }
 
@@ -223,14 +226,6 @@ gst_nn_decode_get_property (GObject *object, guint id, GValue *value, GParamSpec
   GST_OBJECT_UNLOCK (self);
 }
 
-/* Of a list that has gaps. */
-static void
-tensor_free (gpointer tensor)
-{
-  if (tensor != NULL)
-    axon_tensor_unref (tensor);
-}
-
 static void
 gst_nn_decode_finalize (GObject *object)
 {
@@ -239,7 +234,6 @@ gst_nn_decode_finalize (GObject *object)
   gst_nn_stats_free (self->stats);
   g_free (self->gallery_path);
   g_array_unref (self->candidates);
-  g_ptr_array_unref (self->floats);
   g_ptr_array_unref (self->parts);
   g_array_unref (self->tiles);
   gst_nn_track_memory_free (self->memory);
@@ -329,7 +323,6 @@ gst_nn_decode_init (GstNnDecode *self)
   self->parts = g_ptr_array_new ();
   self->tiles = g_array_new (FALSE, TRUE, sizeof (GstNnTile));
   self->candidates = g_array_new (FALSE, TRUE, sizeof (GstNnDetection));
-  self->floats = g_ptr_array_new_with_free_func (tensor_free);
   gst_nn_model_props_init (&self->props);
   gst_base_transform_set_in_place (GST_BASE_TRANSFORM (self), TRUE);
 }

@@ -29,7 +29,6 @@ struct _GstNnDecode {
   GstNnStats *stats;
   gdouble used_threshold; /* of the last frame */
   GArray *candidates;     /* scratch */
-  GPtrArray *floats;      /* scratch: AxonTensor of each output that is of another type, or NULL */
   GstClockTime hold_time; /* object lock */
   GstBuffer *held;        /* without data: the last results, as they were attached */
   GstNnTrackMemory *memory;

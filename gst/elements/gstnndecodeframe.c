@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* nndecode's frames: which decoder reads the outputs, what they mean, and what is done where there
  * are none. */
+#include "decoders/gstnnfloats.h"
 #include "decoders/gstnnresults.h"
 #include "gstnndecode.h"
 #include "gstnnelement.h"
@@ -73,47 +74,6 @@ choose_decoder (GstNnDecode *self, const GstNnDecodeInput *in, const GstNnDescri
   return TRUE;
 }
 
-/* The tensor that output @index of this shape was converted into before, or a new one. */
-static AxonTensor *
-get_floats (GstNnDecode *self, guint index, const AxonShape *shape)
-{
-  AxonTensor **place;
-  if (index >= self->floats->len)
-    g_ptr_array_set_size (self->floats, (gint)index + 1);
-  place = (AxonTensor **)(gpointer)&g_ptr_array_index (self->floats, index);
-  if (*place == NULL || axon_tensor_is_shared (*place) ||
-      !axon_shape_equal (axon_tensor_get_shape (*place), shape)) {
-    g_clear_pointer (place, axon_tensor_unref);
-    *place = axon_tensor_new (AXON_DTYPE_F32, shape, NULL);
-  }
-  return *place;
-}
-
-/* Decoders read f32, one number after another. */
-static AxonTensor *
-as_dense_floats (GstNnDecode *self, guint index, AxonTensor *tensor)
-{
-  g_autoptr (AxonTensor) host = axon_tensor_to_host (tensor, NULL);
-  AxonTensor *floats;
-  if (host == NULL || axon_tensor_get_dtype (host) == AXON_DTYPE_F32)
-    return g_steal_pointer (&host);
-  floats = get_floats (self, index, axon_tensor_get_shape (host));
-  return floats != NULL && axon_tensor_convert_to (host, floats, NULL) ? axon_tensor_ref (floats)
-                                                                       : NULL;
-}
-
-static GPtrArray *
-as_floats (GstNnDecode *self, GPtrArray *tensors)
-{
-  GPtrArray *list = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
-  for (guint i = 0; i < tensors->len; i++) {
-    AxonTensor *t = as_dense_floats (self, i, g_ptr_array_index (tensors, i));
-    if (t != NULL)
-      g_ptr_array_add (list, t);
-  }
-  return list;
-}
-
 /* What the properties say, else the description. */
 static void
 describe_outputs (GstNnDecode *self, GstNnDecodeInput *in)
@@ -172,11 +132,10 @@ say_skeletons (GstNnDecode *self, const GstNnDescription *d, GstNnResultMeta *re
   }
 }
 
-/* What the outputs mean, into @result. FALSE: an error was posted. */
 static gboolean
-decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
+decode_floats (GstNnDecode *self, const GstNnTensorMeta *meta, GPtrArray *floats, GstClockTime pts,
+               GstNnResultMeta *result)
 {
-  g_autoptr (GPtrArray) floats = as_floats (self, meta->tensors);
   GstNnDecodeInput in = { 0 };
   guint max, first = gst_nn_result_meta_get_n_objects (result);
   GST_OBJECT_LOCK (self);
@@ -201,6 +160,18 @@ decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnR
   say_skeletons (self, in.description, result, first);
   gst_nn_stats_count (self->stats, COUNT_DECODED);
   return TRUE;
+}
+
+/* What the outputs mean, into @result. FALSE: an error was posted. */
+static gboolean
+decode (GstNnDecode *self, const GstNnTensorMeta *meta, GstClockTime pts, GstNnResultMeta *result)
+{
+  GstNnFloats *memory = gst_nn_floats_take (meta->tensors);
+  GPtrArray *floats = gst_nn_floats_convert (memory, meta->tensors);
+  gboolean ok = decode_floats (self, meta, floats, pts, result);
+  g_ptr_array_unref (floats);
+  gst_nn_floats_give (memory);
+  return ok;
 }
 
 /* For results of that inference. The picture's size, else that of the frame; unknown, places are

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Several nninfer with one model: it is compiled once, and streams do not wait for each other. */
+#include "decoders/gstnnfloats.h"
 #include "infer/gstnninferturns.h"
 #include "nninfer.h"
 
@@ -264,6 +265,54 @@ idle_requests_are_everybodys_and_no_more_than_one_has (void)
   gst_nn_infer_turns_unref (turns);
 }
 
+static GPtrArray *
+halves_new (gint64 n)
+{
+  GPtrArray *tensors = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  AxonShape shape = AXON_SHAPE (1, n);
+  g_autoptr (AxonTensor) ones = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
+  for (gint64 i = 0; i < n; i++)
+    ((gfloat *)axon_tensor_get_data (ones))[i] = 1;
+  g_ptr_array_add (tensors, axon_tensor_ref (ones));
+  g_ptr_array_add (tensors, axon_tensor_convert (ones, AXON_DTYPE_F16, NULL));
+  return tensors;
+}
+
+/* Where it lies. */
+static gconstpointer
+convert_once (GPtrArray *tensors)
+{
+  GstNnFloats *memory = gst_nn_floats_take (tensors);
+  g_autoptr (GPtrArray) floats = gst_nn_floats_convert (memory, tensors);
+  const gfloat *data;
+  g_assert_cmpuint (floats->len, ==, 2);
+  g_assert_true (floats->pdata[0] == tensors->pdata[0]); /* is as decoders read it */
+  data = axon_tensor_get_data (floats->pdata[1]);
+  g_assert_cmpfloat (data[0], ==, 1);
+  g_clear_pointer (&floats, g_ptr_array_unref);
+  gst_nn_floats_give (memory);
+  return data;
+}
+
+static void
+outputs_of_halves_are_converted_into_memory_that_elements_share (void)
+{
+  g_autoptr (GPtrArray) tensors = halves_new (600), others = halves_new (700);
+  GstNnFloats *taken;
+  gconstpointer first;
+  gst_nn_floats_open ();
+  gst_nn_floats_open ();
+  first = convert_once (tensors);
+  g_assert_true (convert_once (tensors) == first);
+  g_assert_true (convert_once (others) != first);
+  g_assert_true (convert_once (tensors) == first); /* as many stay as there are elements */
+  taken = gst_nn_floats_take (tensors);
+  g_assert_true (convert_once (tensors) != first); /* somebody else decodes */
+  gst_nn_floats_give (taken);
+  gst_nn_floats_close ();
+  gst_nn_floats_close ();
+}
+
 static GstHarness *
 batched_stream_new (const gchar *region)
 {
@@ -359,6 +408,7 @@ main (int argc, char **argv)
   ADD (who_has_a_result_gives_way_to_those_without);
   ADD (who_leaves_wakes_all_that_wait);
   ADD (idle_requests_are_everybodys_and_no_more_than_one_has);
+  ADD (outputs_of_halves_are_converted_into_memory_that_elements_share);
   ADD (regions_and_tiles_of_several_streams_are_one_batch);
   ADD (what_the_first_gives_up_compiling_the_next_one_compiles);
   ADD (a_compile_that_fails_fails_for_all);
