@@ -91,6 +91,20 @@ axon_window_init (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
   return TRUE;
 }
 
+gint64
+axon_window_taps (const AxonWindow *w, gint d, gint64 o, gint64 from, gint64 to, gint64 *first)
+{
+  gint64 at = o * w->stride[d] - w->pad[d], step = w->dilation[d];
+  *first = at < from ? MIN ((from - at + step - 1) / step, w->kernel[d]) : 0;
+  return at < to ? CLAMP ((to - at + step - 1) / step, *first, w->kernel[d]) : *first;
+}
+
+gint64
+axon_window_reach (const AxonWindow *w, gint d)
+{
+  return MIN (w->kernel[d], (w->in[d] + w->dilation[d] - 1) / w->dilation[d]);
+}
+
 void
 axon_window_shape (const AxonWindow *w, AxonShape *shape)
 {

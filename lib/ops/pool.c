@@ -48,42 +48,47 @@ typedef struct {
   gint64 count, argmax;
 } Cell;
 
-/* One output position: everything a pooling operator may want to know about its window. What is no
- * number is the largest, as in ReduceMax. */
+/* What is no number is the largest, as in ReduceMax. */
+static void
+add_to_cell (Cell *cell, const gdouble *x, gint64 at, gdouble p)
+{
+  if (x[at] > cell->max || isnan (x[at]) || cell->argmax < 0) {
+    cell->max = x[at];
+    cell->argmax = at;
+  }
+  cell->sum += x[at];
+  cell->powers += p > 0 ? pow (fabs (x[at]), p) : 0;
+  cell->count++;
+}
+
+/* One output position: everything a pooling operator may want to know about its window. */
 static Cell
-pool_cell (const AxonWindow *w, const gdouble *x, gint64 oz, gint64 oy, gint64 ox, gdouble p)
+pool_cell (const AxonWindow *w, const gdouble *x, const gint64 *o, gdouble p)
 {
   Cell cell = { .max = -INFINITY, .argmax = -1 };
-  for (gint64 kz = 0; kz < w->kernel[0]; kz++)
-    for (gint64 ky = 0; ky < w->kernel[1]; ky++)
-      for (gint64 kx = 0; kx < w->kernel[2]; kx++) {
-        gint64 z = oz * w->stride[0] + kz * w->dilation[0] - w->pad[0];
-        gint64 r = oy * w->stride[1] + ky * w->dilation[1] - w->pad[1];
-        gint64 c = ox * w->stride[2] + kx * w->dilation[2] - w->pad[2];
-        gint64 at = (z * w->in[1] + r) * w->in[2] + c;
-        if (z < 0 || z >= w->in[0] || r < 0 || r >= w->in[1] || c < 0 || c >= w->in[2])
-          continue;
-        if (x[at] > cell.max || isnan (x[at]) || cell.argmax < 0) {
-          cell.max = x[at];
-          cell.argmax = at;
-        }
-        cell.sum += x[at];
-        cell.powers += p > 0 ? pow (fabs (x[at]), p) : 0;
-        cell.count++;
+  gint64 first[3], end[3];
+  for (gint d = 0; d < 3; d++)
+    end[d] = axon_window_taps (w, d, o[d], 0, w->in[d], &first[d]);
+  for (gint64 kz = first[0]; kz < end[0]; kz++)
+    for (gint64 ky = first[1]; ky < end[1]; ky++)
+      for (gint64 kx = first[2]; kx < end[2]; kx++) {
+        gint64 z = o[0] * w->stride[0] + kz * w->dilation[0] - w->pad[0];
+        gint64 r = o[1] * w->stride[1] + ky * w->dilation[1] - w->pad[1];
+        gint64 c = o[2] * w->stride[2] + kx * w->dilation[2] - w->pad[2];
+        add_to_cell (&cell, x, (z * w->in[1] + r) * w->in[2] + c, p);
       }
   return cell;
 }
 
-/* With count_include_pad a window counts its padding, but not what ceil_mode adds beyond it. */
-static gint64
-padded_count (const AxonWindow *w, gint64 oz, gint64 oy, gint64 ox)
+/* With count_include_pad a window counts its padding, but not what ceil_mode adds beyond it. A
+ * double, for the padding may be larger than any input. */
+static gdouble
+padded_count (const AxonWindow *w, const gint64 *o)
 {
-  gint64 o[3] = { oz, oy, ox }, count = 1;
+  gdouble count = 1;
   for (gint d = 0; d < 3; d++) {
-    gint64 n = 0;
-    for (gint64 k = 0; k < w->kernel[d]; k++)
-      n += o[d] * w->stride[d] + k * w->dilation[d] < w->in[d] + w->pad[d] + w->pad_end[d];
-    count *= n;
+    gint64 first, end = axon_window_taps (w, d, o[d], -w->pad[d], w->in[d] + w->pad_end[d], &first);
+    count *= (gdouble)(end - first);
   }
   return count;
 }
@@ -97,17 +102,17 @@ plane_index (const AxonWindow *w, gint64 argmax, gboolean column_major)
 }
 
 static gdouble
-finish_cell (const AxonNode *node, const AxonWindow *w, const Cell *cell, Kind kind, gint64 oz,
-             gint64 oy, gint64 ox)
+finish_cell (const AxonNode *node, const AxonWindow *w, const Cell *cell, Kind kind,
+             const gint64 *o)
 {
-  gint64 count = cell->count;
+  gdouble count = (gdouble)cell->count;
   if (kind == MAX_POOL)
     return cell->max;
   if (kind == LP_POOL)
     return pow (cell->powers, 1.0 / (gdouble)axon_node_get_int (node, "p"));
   if (axon_node_get_int (node, "count_include_pad") != 0)
-    count = padded_count (w, oz, oy, ox);
-  return cell->sum / (gdouble)MAX (count, 1);
+    count = padded_count (w, o);
+  return cell->sum / MAX (count, 1);
 }
 
 static gboolean
@@ -132,8 +137,9 @@ eval_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
     for (gint64 oz = 0; oz < w.out[0]; oz++)
       for (gint64 oy = 0; oy < w.out[1] && ROW_WANTED (oy); oy++)
         for (gint64 ox = 0; ox < w.out[2]; ox++, at++) {
-          Cell cell = pool_cell (&w, x + nc * plane, oz, oy, ox, p);
-          y[at] = finish_cell (node, &w, &cell, kind, oz, oy, ox);
+          const gint64 o[] = { oz, oy, ox };
+          Cell cell = pool_cell (&w, x + nc * plane, o, p);
+          y[at] = finish_cell (node, &w, &cell, kind, o);
           if (indices != NULL)
             indices[at] = nc * plane + plane_index (&w, cell.argmax, column_major);
         }

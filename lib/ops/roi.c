@@ -129,7 +129,7 @@ eval_roi_align (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *
       return FALSE;
     for (gint64 c = 0; c < xs->dims[1]; c++)
       for (gint64 py = 0; py < ys->dims[2]; py++)
-        for (gint64 px = 0; px < ys->dims[3]; px++)
+        for (gint64 px = 0; px < ys->dims[3] && !axon_work_is_cancelled (); px++)
           y[at++] = pool_bin (&r, x + (batch * xs->dims[1] + c) * plane, xs, py, px, max);
   }
   axon_store_doubles (out[0], y);

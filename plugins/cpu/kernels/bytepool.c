@@ -26,22 +26,12 @@ typedef struct {
   guint8 *y, *scratch;
 } Run;
 
-/* Taps along dimension @d that lie within the source at output @o: from *@first on, before what is
- * returned. */
-static gint64
-taps_within (const AxonWindow *w, gint d, gint64 o, gint64 *first)
-{
-  gint64 at = o * w->stride[d] - w->pad[d], step = w->dilation[d];
-  *first = CLAMP ((step - 1 - at) / step, 0, w->kernel[d]);
-  return CLAMP ((w->in[d] - at + step - 1) / step, *first, w->kernel[d]);
-}
-
 static void
 join_rows (const BytePool *p, guint8 *row, const guint8 *x, gint64 oz, gint64 oy)
 {
   const AxonWindow *w = &p->window;
-  gint64 n = w->in[2] * p->channels, z, first, z_end = taps_within (w, 0, oz, &z);
-  gint64 y_end = taps_within (w, 1, oy, &first);
+  gint64 n = w->in[2] * p->channels, z, first, z_end = axon_window_taps (w, 0, oz, 0, w->in[0], &z);
+  gint64 y_end = axon_window_taps (w, 1, oy, 0, w->in[1], &first);
   memset (row, p->lowest, (gsize)n);
   for (; z < z_end; z++)
     for (gint64 y = first; y < y_end; y++) {
@@ -62,7 +52,7 @@ pool_row (const Run *run, gint64 index, guint8 *row)
              index / w->out[1] % w->out[0], index % w->out[1]);
   memset (y, p->lowest, (gsize)(w->out[2] * n));
   for (gint64 o = 0; o < w->out[2]; o++) {
-    gint64 k, end = taps_within (w, 2, o, &k);
+    gint64 k, end = axon_window_taps (w, 2, o, 0, w->in[2], &k);
     for (; k < end; k++)
       p->raise (y + o * n, row + (o * w->stride[2] + k * w->dilation[2] - w->pad[2]) * n, n);
   }
@@ -82,7 +72,8 @@ run_pool (const CpuStep *step, const CpuInstance *instance)
 {
   const BytePool *p = step->data;
   const AxonWindow *w = &p->window;
-  gint64 work = w->in[2] * p->channels * (w->kernel[0] * w->kernel[1] + w->kernel[2]);
+  gint64 work = w->in[2] * p->channels *
+                (axon_window_reach (w, 0) * axon_window_reach (w, 1) + axon_window_reach (w, 2));
   Run run = { p, cpu_tensor_data (instance, step->in[0]), cpu_tensor_data (instance, step->out[0]),
               cpu_tensor_data (instance, step->out[1]) };
   cpu_parallel_ranges (p->batch * w->out[0] * w->out[1], PARALLEL / work + 1, pool_rows, &run);

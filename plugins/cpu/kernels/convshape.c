@@ -37,7 +37,8 @@ cpu_conv_init (CpuConv *c, const AxonNode *node, const AxonShape *w)
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   gint64 group = axon_node_get_int (node, "group");
   AxonWindow win;
-  if (!is_usable (x, y) || !axon_window_init (&win, node, x, w->dims + 2, FALSE, NULL))
+  if (!is_usable (x, y) || !axon_window_init (&win, node, x, w->dims + 2, FALSE, NULL) ||
+      !cpu_window_is_near (&win))
     return FALSE;
   *c = (CpuConv){ .groups = (gint)group,
                   .channels = (gint)w->dims[1],
@@ -68,7 +69,8 @@ cpu_conv_init_transposed (CpuConv *c, AxonWindow *win, const AxonNode *node, gui
   AxonNode plain = *node;
   plain.inputs = inputs;
   plain.n_inputs = 2;
-  if (!is_usable (x, y) || !axon_window_of_transposed (win, &plain, NULL))
+  if (!is_usable (x, y) || !axon_window_of_transposed (win, &plain, NULL) ||
+      !cpu_window_is_near (win))
     return FALSE;
   *c = (CpuConv){ .groups = (gint)axon_node_get_int (node, "group"),
                   .frames = (gint)x->dims[0],

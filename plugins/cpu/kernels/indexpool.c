@@ -55,18 +55,20 @@ static void
 pool_row (const IndexPool *p, const gfloat *x, gint64 index, const Row *r)
 {
   const AxonWindow *w = &p->window;
-  gint64 oz = index / w->out[1] % w->out[0], oy = index % w->out[1];
+  gint64 oz = index / w->out[1] % w->out[0], oy = index % w->out[1], first[3], end[3], none;
+  end[0] = axon_window_taps (w, 0, oz, 0, w->in[0], &first[0]);
+  end[1] = axon_window_taps (w, 1, oy, 0, w->in[1], &first[1]);
+  end[2] = axon_window_taps (w, 2, 0, 0, w->in[2], &none); /* the last at the first place */
+  axon_window_taps (w, 2, w->out[2] - 1, 0, w->in[2], &first[2]);
   for (gint64 o = 0; o < w->out[2]; o++) {
     r->largest[o] = -INFINITY;
     r->place[o] = -1;
   }
-  for (gint64 kz = 0; kz < w->kernel[0]; kz++)
-    for (gint64 ky = 0; ky < w->kernel[1]; ky++) {
+  for (gint64 kz = first[0]; kz < end[0]; kz++)
+    for (gint64 ky = first[1]; ky < end[1]; ky++) {
       gint64 z = oz * w->stride[0] + kz * w->dilation[0] - w->pad[0];
       gint64 y = oy * w->stride[1] + ky * w->dilation[1] - w->pad[1];
-      if (z < 0 || z >= w->in[0] || y < 0 || y >= w->in[1])
-        continue;
-      for (gint64 kx = 0; kx < w->kernel[2]; kx++)
+      for (gint64 kx = first[2]; kx < end[2]; kx++)
         add_tap (w, x, z * w->in[1] + y, kx, r);
     }
 }
@@ -90,7 +92,8 @@ run_pool (const CpuStep *step, const CpuInstance *instance)
 {
   const IndexPool *p = step->data;
   const AxonWindow *w = &p->window;
-  gint64 work = w->out[2] * w->kernel[0] * w->kernel[1] * w->kernel[2];
+  gint64 work =
+      w->out[2] * axon_window_reach (w, 0) * axon_window_reach (w, 1) * axon_window_reach (w, 2);
   Run run = { .plan = p,
               .x = cpu_tensor_data (instance, step->in[0]),
               .y = cpu_tensor_data (instance, step->out[0]),

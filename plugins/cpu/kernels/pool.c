@@ -96,7 +96,7 @@ pool_row (const PoolRun *run, gint64 index, gfloat *scratch)
   gint64 in = w->in[0] * w->in[1] * w->in[2] * p->run, n = w->out[2] * p->run;
   const Span *z = &p->spans[0][index / w->out[1] % w->out[0]];
   const Span *r = &p->spans[1][index % w->out[1]], *spans = p->spans[2];
-  gfloat *y = run->y + index * n, over = (gfloat)(z->counted * r->counted);
+  gfloat *y = run->y + index * n, over = (gfloat)z->counted * (gfloat)r->counted;
   const gfloat *row = join_rows (p, run->x + index / w->out[1] / w->out[0] * in, z, r, scratch);
   CpuWindows at = { .run = p->run, .tap = w->dilation[2] * p->run, .scale = 1 };
   for (gint64 o = 0; o < w->out[2]; o++) {
@@ -130,7 +130,8 @@ run_pool (const CpuStep *step, const CpuInstance *instance)
 {
   const PoolPlan *p = step->data;
   const AxonWindow *w = &p->window;
-  gint64 work = w->in[2] * p->run * (w->kernel[0] * w->kernel[1] + w->kernel[2]);
+  gint64 work = w->in[2] * p->run *
+                (axon_window_reach (w, 0) * axon_window_reach (w, 1) + axon_window_reach (w, 2));
   PoolRun run = { p, cpu_tensor_data (instance, step->in[0]),
                   cpu_tensor_data (instance, step->out[0]),
                   cpu_tensor_data (instance, step->out[1]) };
@@ -140,12 +141,11 @@ run_pool (const CpuStep *step, const CpuInstance *instance)
 static Span
 span_of (const AxonWindow *w, gint d, gint64 o, gboolean include_pad)
 {
-  gint64 at = o * w->stride[d] - w->pad[d], step = w->dilation[d], n = w->kernel[d];
-  gint64 skipped = at < 0 ? MIN ((step - 1 - at) / step, n) : 0;
-  gint64 within = CLAMP ((w->in[d] - at + step - 1) / step, skipped, n);
-  gint64 padded = CLAMP ((w->in[d] + w->pad_end[d] - at + step - 1) / step, 0, n);
-  Span span = { .first = at + skipped * step, .taps = within - skipped };
-  span.counted = include_pad ? padded : span.taps;
+  gint64 skipped, before, within = axon_window_taps (w, d, o, 0, w->in[d], &skipped);
+  gint64 padded = axon_window_taps (w, d, o, -w->pad[d], w->in[d] + w->pad_end[d], &before);
+  Span span = { .first = o * w->stride[d] - w->pad[d] + skipped * w->dilation[d],
+                .taps = within - skipped };
+  span.counted = include_pad ? padded - before : span.taps;
   if (span.taps == 0)
     span.first = 0;
   return span;

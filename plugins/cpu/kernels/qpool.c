@@ -25,39 +25,30 @@ typedef struct {
                   const CpuQuantMean *mean);
 } Plan;
 
-/* The window's taps along dimension @d that fall within @from and before @to at output @o. */
-static gint64
-count_taps (const AxonWindow *w, gint d, gint64 o, gint64 from, gint64 to)
-{
-  gint64 count = 0;
-  for (gint64 k = 0; k < w->kernel[d]; k++) {
-    gint64 at = o * w->stride[d] + k * w->dilation[d] - w->pad[d];
-    count += at >= from && at < to;
-  }
-  return count;
-}
-
 /* Adds the window's bytes; gives their number and what the mean divides by. */
 static gint64
-sum_window (const Plan *p, const guint8 *x, const gint64 *o, gint32 *sum, gint64 n, gint64 *divisor)
+sum_window (const Plan *p, const guint8 *x, const gint64 *o, gint32 *sum, gint64 n,
+            gdouble *divisor)
 {
   const AxonWindow *w = &p->window;
-  gint64 first[3], count = 1, padded = 1;
+  gint64 at[3], first[3], end[3], begin, count = 1;
+  gdouble padded = 1;
   for (gint d = 0; d < 3; d++) {
-    first[d] = o[d] * w->stride[d] - w->pad[d];
-    count *= count_taps (w, d, o[d], 0, w->in[d]);
-    padded *= count_taps (w, d, o[d], -w->pad[d], w->in[d] + w->pad_end[d]);
+    at[d] = o[d] * w->stride[d] - w->pad[d];
+    end[d] = axon_window_taps (w, d, o[d], -w->pad[d], w->in[d] + w->pad_end[d], &begin);
+    padded *= (gdouble)(end[d] - begin);
+    end[d] = axon_window_taps (w, d, o[d], 0, w->in[d], &first[d]);
+    count *= end[d] - first[d];
   }
-  for (gint64 z = 0; z < w->kernel[0]; z++)
-    for (gint64 r = 0; r < w->kernel[1]; r++)
-      for (gint64 c = 0; c < w->kernel[2]; c++) {
-        gint64 at[3] = { first[0] + z * w->dilation[0], first[1] + r * w->dilation[1],
-                         first[2] + c * w->dilation[2] };
-        if (at[0] >= 0 && at[0] < w->in[0] && at[1] >= 0 && at[1] < w->in[1] && at[2] >= 0 &&
-            at[2] < w->in[2])
-          p->sum (sum, x + at[0] * p->x_step[0] + at[1] * p->x_step[1] + at[2] * p->x_step[2], n);
-      }
-  *divisor = MAX (p->include_pad ? padded : count, 1);
+  for (gint64 z = first[0]; z < end[0]; z++)
+    for (gint64 r = first[1]; r < end[1]; r++)
+      for (gint64 c = first[2]; c < end[2]; c++)
+        p->sum (sum,
+                x + (at[0] + z * w->dilation[0]) * p->x_step[0] +
+                    (at[1] + r * w->dilation[1]) * p->x_step[1] +
+                    (at[2] + c * w->dilation[2]) * p->x_step[2],
+                n);
+  *divisor = MAX (p->include_pad ? padded : (gdouble)count, 1);
   return count;
 }
 
@@ -66,14 +57,15 @@ static void
 pool_block (const Plan *p, guint8 *y, const guint8 *x, gint64 pixel, gint64 first)
 {
   const AxonWindow *w = &p->window;
-  gint64 plane = w->out[0] * w->out[1] * w->out[2], place = pixel % plane, divisor, count;
+  gint64 plane = w->out[0] * w->out[1] * w->out[2], place = pixel % plane, count;
+  gdouble divisor;
   gint64 o[] = { place / w->out[2] / w->out[1], place / w->out[2] % w->out[1], place % w->out[2] };
   gint64 n = MIN (BLOCK, p->channels - first);
   gint32 sum[BLOCK];
   CpuQuantMean mean = p->mean;
   memset (sum, 0, (gsize)n * sizeof *sum);
   count = sum_window (p, x + pixel / plane * p->x_frame + first, o, sum, n, &divisor);
-  mean.divisor = (gdouble)divisor;
+  mean.divisor = divisor;
   mean.offset = -(gint32)count * p->x_zero;
   p->finish (y + pixel * p->channels + first, sum, n, &mean);
 }
@@ -102,7 +94,8 @@ run_pool (const CpuStep *step, const CpuInstance *instance)
   guint8 *y = cpu_tensor_data (instance, step->out[0]);
   const guint8 *x = cpu_tensor_data (instance, step->in[0]);
   gint64 pixels = p->batch * w->out[0] * w->out[1] * w->out[2];
-  gint64 work = MIN (p->channels, BLOCK) * w->kernel[0] * w->kernel[1] * w->kernel[2];
+  gint64 work = MIN (p->channels, BLOCK) * axon_window_reach (w, 0) * axon_window_reach (w, 1) *
+                axon_window_reach (w, 2);
   PoolRun run = { p, y, x, (p->channels + BLOCK - 1) / BLOCK };
   cpu_parallel_ranges (pixels * run.blocks, PARALLEL / work + 1, pool_blocks, &run);
 }

@@ -23,6 +23,10 @@ gboolean cpu_md_get_strides (const CpuMd *md, const AxonShape *shape, gint64 *st
 CpuMd *cpu_md_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides);
 gboolean cpu_dnn_has_type (AxonDType dtype);
 
+/* FALSE: it reaches so far that making its kernels takes long, or their arithmetic overflows. Where
+ * a model has such a window, the reference kernel takes it. */
+gboolean cpu_window_is_near (const AxonWindow *w);
+
 /* Adds a conversion step from one layout or type to another. */
 void cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
 

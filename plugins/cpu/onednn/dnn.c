@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#define FARTHEST 16384       /* places: oneDNN writes code for each one of padding, 3 us long */
 #define CODE_BYTES (8 << 20) /* more than the kernels of any one primitive of oneDNN */
 
 dnnl_engine_t
@@ -307,11 +308,21 @@ dnn_copy_constant (CpuPlan *plan, const AxonTensor *tensor, const AxonShape *sha
 }
 
 gboolean
+cpu_window_is_near (const AxonWindow *w)
+{
+  for (gint d = 0; d < 3; d++)
+    if (w->pad[d] > FARTHEST || w->pad_end[d] > FARTHEST || w->stride[d] > FARTHEST ||
+        (w->kernel[d] - 1) * w->dilation[d] > FARTHEST)
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
 dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x, const AxonShape *y,
                  const gint64 *kernel)
 {
   AxonWindow own;
-  if (!axon_window_init (&own, node, x, kernel, FALSE, NULL))
+  if (!axon_window_init (&own, node, x, kernel, FALSE, NULL) || !cpu_window_is_near (&own))
     return FALSE;
   w->n = own.rank;
   for (int i = 0; i < w->n; i++) {

@@ -203,14 +203,14 @@ add_pointwise (GpuPlan *plan, const AxonNode *node, const GpuConvOperands *o, co
 
 gboolean
 gpu_add_convolution (GpuPlan *plan, const AxonNode *node, const AxonShape *ws,
-                     const GpuConvOperands *o)
+                     const GpuConvOperands *o, gchar **why)
 {
   gint64 groups = axon_node_get_int (node, "group");
   Weights w = { .groups = groups, .inputs = ws->dims[1], .outputs = ws->dims[0] / groups };
   gboolean depthwise = w.inputs == 1 && w.outputs == 1 && o->kind != GPU_CONV_DOT;
   AxonWindow window;
   gint pixels, tile;
-  if (!axon_window_of_node (&window, node, NULL))
+  if (!axon_window_of_node (&window, node, NULL) || !gpu_window_fits (&window, why))
     return FALSE;
   if (!depthwise && o->kind == GPU_CONV_REAL && gpu_add_winograd (plan, node, &window))
     return TRUE;
@@ -252,7 +252,7 @@ build_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
   if (!has_conv_type (node, why))
     return FALSE;
   o = real_operands (plan, node);
-  return gpu_add_convolution (plan, node, &o.w->shape, &o);
+  return gpu_add_convolution (plan, node, &o.w->shape, &o, why);
 }
 
 static gboolean
@@ -263,7 +263,8 @@ build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
   Weights w = { .groups = groups, .inputs = ws->dims[0] / groups, .outputs = ws->dims[1] };
   AxonWindow window;
   GpuConvOperands o;
-  if (!has_conv_type (node, why) || !axon_window_of_transposed (&window, node, NULL))
+  if (!has_conv_type (node, why) || !axon_window_of_transposed (&window, node, NULL) ||
+      !gpu_window_fits (&window, why))
     return FALSE;
   o = real_operands (plan, node);
   w.taps = volume (window.kernel);

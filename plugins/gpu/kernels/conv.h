@@ -18,6 +18,6 @@ typedef struct {
   gint32 x_zero, y_zero;
 } GpuConvOperands;
 
-/* @ws: shape of the weights as kernels see them, inputs per group second. */
+/* @ws: shape of the weights as kernels see them, inputs per group second. FALSE: @why not. */
 gboolean gpu_add_convolution (GpuPlan *plan, const AxonNode *node, const AxonShape *ws,
-                              const GpuConvOperands *o);
+                              const GpuConvOperands *o, gchar **why);

@@ -4,7 +4,8 @@
 
 #define LEAST_TILE_ROWS 32 /* half of a tile's */
 #define TILE_DEPTH 8
-#define TILES_OF_A_UNIT 2 /* that are worth it */
+#define MOST_PLACES ((gint64)1 << 30) /* that a window spans */
+#define TILES_OF_A_UNIT 2             /* that are worth it */
 
 gint32
 gpu_int (gint64 value)
@@ -17,6 +18,20 @@ gpu_ints (const gint64 *values, gint n, gint32 *to)
 {
   for (gint i = 0; i < n; i++)
     to[i] = gpu_int (values[i]);
+}
+
+gboolean
+gpu_window_fits (const AxonWindow *w, gchar **why)
+{
+  for (gint d = 0; d < 3; d++)
+    if (w->in[d] + w->pad[d] + w->pad_end[d] + w->stride[d] + w->kernel[d] * w->dilation[d] >
+        MOST_PLACES) {
+      *why = g_strdup_printf ("a window of %" G_GINT64_FORMAT " taps that are %" G_GINT64_FORMAT
+                              " apart, or its padding, reaches too far",
+                              w->kernel[d], w->dilation[d]);
+      return FALSE;
+    }
+  return TRUE;
 }
 
 GpuWindow

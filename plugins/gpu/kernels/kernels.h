@@ -15,6 +15,8 @@ G_STATIC_ASSERT (GPU_MAX_RANK == AXON_MAX_RANK);
 /* A number of the graph as kernels take it, clamped. */
 gint32 gpu_int (gint64 value);
 void gpu_ints (const gint64 *values, gint n, gint32 *to);
+/* FALSE: its places are none that fit an int, as kernels compute them. */
+gboolean gpu_window_fits (const AxonWindow *w, gchar **why);
 GpuWindow gpu_window (const AxonWindow *w);
 
 /* A kernel made of @family for the type of @t: words N, T, C and S; @name gets the suffix of the

@@ -5,8 +5,8 @@
 static const struct {
   const gchar *name, *body, *result;
 } pools[] = {
-  { "MaxPool", "if (best < 0 || v > a) { a = v; best = o; }", "a" },
-  { "AveragePool", "a += v;", "a / count" },
+  { "MaxPool", "if (best < 0 || v > a) { a = v; best = place; }", "a" },
+  { "AveragePool", "a += v;", "a / max(count, (@A@)1)" },
   { "LpPool", "a += pow(fabs(v), (@A@)q->p);", "pow(a, (@A@)1 / q->p)" },
 };
 
@@ -31,6 +31,8 @@ build_pool (GpuPlan *plan, const AxonNode *node, gchar **why)
     *why = g_strdup ("no kernel for this type");
     return FALSE;
   }
+  if (!gpu_window_fits (&w, why))
+    return FALSE;
   while (!g_str_equal (pools[row].name, node->op->name))
     row++;
   x = gpu_plan_input (plan, node, 0);

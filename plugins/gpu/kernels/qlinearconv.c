@@ -158,7 +158,7 @@ build_qlinear_conv (GpuPlan *plan, const AxonNode *node, gchar **why)
   } else {
     o = whole_operands (plan, node, &q);
   }
-  return gpu_add_convolution (plan, node, &ws, &o);
+  return gpu_add_convolution (plan, node, &ws, &o, why);
 }
 
 static const GpuKernel rows[] = {

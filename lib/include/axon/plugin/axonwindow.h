@@ -71,6 +71,39 @@ AXON_API gboolean axon_window_of_node (AxonWindow *w, const AxonNode *node, GErr
  */
 AXON_API gboolean axon_window_of_transposed (AxonWindow *w, const AxonNode *node, GError **error);
 
+/**
+ * axon_window_taps:
+ * @w: a window
+ * @d: a dimension, 0 to 2
+ * @o: place of the output in it
+ * @from: first place of the input that counts; 0, or in the padding
+ * @to: the one behind the last
+ * @first: (out): the first tap that reads a place that counts
+ *
+ * Says which taps of the kernel read places that count. A kernel may have far more taps than the
+ * input has places, and taking all of them one by one would take forever.
+ *
+ * Returns: the tap behind the last; @first where there is none
+ *
+ * Since: 1.0
+ */
+AXON_API gint64 axon_window_taps (const AxonWindow *w, gint d, gint64 o, gint64 from, gint64 to,
+                                  gint64 *first);
+
+/**
+ * axon_window_reach:
+ * @w: a window
+ * @d: a dimension, 0 to 2
+ *
+ * Says how much work a window is: products of what this returns do not overflow where the input
+ * fits memory.
+ *
+ * Returns: the most taps that read the input at one output
+ *
+ * Since: 1.0
+ */
+AXON_API gint64 axon_window_reach (const AxonWindow *w, gint d);
+
 /* One axis of Resize: output i is the sum of weight[i * n + t] * input[index[i * n + t]], or a
  * constant where index is negative. */
 typedef struct {
