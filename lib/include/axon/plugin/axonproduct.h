@@ -4,8 +4,8 @@
  * any thread. */
 #pragma once
 
+#include <axon/axonapi.h>
 #include <glib.h>
-#include <math.h>
 
 G_BEGIN_DECLS
 
@@ -24,17 +24,7 @@ typedef struct {
  *
  * Since: 1.0
  */
-static inline void
-axon_product_multiply (AxonProduct *product, gdouble x)
-{
-  gdouble y = product->mantissa * x, size = fabs (y);
-  if (G_UNLIKELY (!(size > 0x1p-512 && size < 0x1p512))) {
-    gint exponent[2] = { 0 };
-    y = frexp (product->mantissa, &exponent[0]) * frexp (x, &exponent[1]);
-    product->exponent += y != 0 && isfinite (y) ? exponent[0] + exponent[1] : 0;
-  }
-  product->mantissa = y;
-}
+AXON_API void axon_product_multiply (AxonProduct *product, gdouble x);
 
 /**
  * axon_product_value:
@@ -46,10 +36,6 @@ axon_product_multiply (AxonProduct *product, gdouble x)
  *
  * Since: 1.0
  */
-static inline gdouble
-axon_product_value (const AxonProduct *product)
-{
-  return ldexp (product->mantissa, (gint)CLAMP (product->exponent, -4096, 4096));
-}
+AXON_API gdouble axon_product_value (const AxonProduct *product);
 
 G_END_DECLS
