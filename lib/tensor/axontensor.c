@@ -11,12 +11,26 @@
 
 G_DEFINE_BOXED_TYPE (AxonTensor, axon_tensor, axon_tensor_ref, axon_tensor_unref)
 
+/* Of an empty shape: what kernels may walk along although nothing is there. */
+static gboolean
+is_walkable (const AxonShape *shape)
+{
+  gint64 steps = 1;
+  for (gint i = 0; i < shape->rank; i++) {
+    if (steps > G_MAXINT32 / MAX (shape->dims[i], 1))
+      return FALSE;
+    steps *= MAX (shape->dims[i], 1);
+  }
+  return TRUE;
+}
+
 gboolean
 axon_tensor_checked_size (AxonDType dtype, const AxonShape *shape, gsize *n_bytes, GError **error)
 {
   gint64 numel = axon_shape_get_numel (shape);
   gsize size = axon_dtype_get_size (dtype);
-  if (size != 0 && numel >= 0 && (guint64)numel <= (guint64)G_MAXSSIZE / size) {
+  if (size != 0 && numel >= 0 && (guint64)numel <= (guint64)G_MAXSSIZE / size &&
+      (numel > 0 || is_walkable (shape))) {
     *n_bytes = (gsize)numel * size;
     return TRUE;
   }

@@ -87,6 +87,22 @@ strings (const AxonShape *shape, GError **error)
   return axon_tensor_new_strings (shape, words, n, error);
 }
 
+/* Of sequences and optionals nobody says what is in them: they are empty. */
+static AxonTensor *
+new_tensor (AxonDType dtype, const AxonShape *shape, GError **error)
+{
+  switch (dtype) {
+  case AXON_DTYPE_STRING:
+    return strings (shape, error);
+  case AXON_DTYPE_SEQUENCE:
+    return axon_tensor_new_sequence (NULL, 0);
+  case AXON_DTYPE_OPTIONAL:
+    return axon_tensor_new_optional (NULL);
+  default:
+    return axon_tensor_new (dtype, shape, error);
+  }
+}
+
 static gboolean
 is_mask (const gchar *name)
 {
@@ -109,12 +125,11 @@ make_input (Search *s, guint index, Fill fill, BenchInput *in, GError **error)
   AxonDType dtype = axon_compiled_model_get_input_dtype (s->compiled, index);
   guint row = FLOATS;
   in->chosen = !axon_shape_is_static (&s->patterns[index]);
-  in->values = _ ("words");
-  in->tensor = dtype == AXON_DTYPE_STRING ? strings (&s->shapes[index], error)
-                                          : axon_tensor_new (dtype, &s->shapes[index], error);
+  in->values = dtype == AXON_DTYPE_STRING ? _ ("words") : _ ("empty");
+  in->tensor = new_tensor (dtype, &s->shapes[index], error);
   while (!(ranges[row].types & AXON_DTYPE_BIT (dtype)))
     row++;
-  if (in->tensor == NULL || dtype == AXON_DTYPE_STRING || (row == FLOATS && fill == BLANK))
+  if (in->tensor == NULL || axon_dtype_is_boxed (dtype) || (row == FLOATS && fill == BLANK))
     return in->tensor != NULL;
   if (row == FLOATS)
     fill = USUAL;

@@ -82,6 +82,10 @@ def values(tmp):
     check("numbers that are out of range are replaced", chosen(path) == [[4]], chosen(path))
     save(path, [("x", BOOL, [2, 3])], [("Not", ["x"], "y", {})], "y")
     check("truth values are inputs, too", "true or false" in bench(path), bench(path))
+    length = helper.make_graph([helper.make_node("SequenceLength", ["x"], ["y"])], "g",
+                               [helper.make_tensor_sequence_value_info("x", F, None)], [helper.make_tensor_value_info("y", I64, [])])
+    onnx.save(helper.make_model(length, opset_imports=[helper.make_opsetid("", 13)], ir_version=7), path)
+    check("a sequence of which nothing is known is empty", "values empty\n" in bench(path), bench(path))
     folder = os.path.join(tmp, "test_data_set_0")
     os.mkdir(folder)
     save(path, [("x", F, ["n", 4])], [("Relu", ["x"], "y", {})], "y")

@@ -4,6 +4,7 @@
 #include "axontest.h"
 
 #include <math.h>
+#include <string.h>
 
 static AxonTensor *
 run_alone (AxonModel *model)
@@ -174,6 +175,20 @@ texts_are_joined_with_every_text_that_they_are_broadcast_to (void)
 }
 
 /* The body's second output is the first one negated. */
+/* A sequence whose items nobody set is refused. */
+static void
+expect_missing_item (AxonModel *model)
+{
+  static const gchar *const devices[] = { "CPU", "TEMPLATE" };
+  g_autoptr (AxonTensor) x = axon_tensor_new (AXON_DTYPE_SEQUENCE, &AXON_SHAPE (2), NULL);
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_null (test_try_run (model, devices[d], NULL, x, &error));
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+    g_assert_nonnull (strstr (error->message, "item 0 of its sequence is missing"));
+  }
+}
+
 static void
 every_output_of_a_sequence_map_is_a_sequence (void)
 {
@@ -200,6 +215,7 @@ every_output_of_a_sequence_map_is_a_sequence (void)
     g_assert_cmpint (axon_model_get_output_dtype (model, i), ==, AXON_DTYPE_SEQUENCE);
   y = test_run (model, "CPU", NULL, x);
   g_assert_cmpuint (axon_tensor_get_numel (y), ==, 2);
+  expect_missing_item (model);
   assert_values (axon_tensor_get_item (y, 0), first, 1);
   assert_values (axon_tensor_get_item (y, 1), second, 2);
   for (guint i = 0; i < 2; i++)

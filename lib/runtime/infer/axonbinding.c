@@ -10,15 +10,37 @@
 
 #include <string.h>
 
+/* Sequences and optionals that axon_tensor_new() made are not filled. */
+static gboolean
+check_items (AxonInferRequest *r, guint index, const AxonTensor *t, GError **error)
+{
+  AxonDType dtype = axon_tensor_get_dtype (t);
+  gsize n =
+      dtype == AXON_DTYPE_SEQUENCE || dtype == AXON_DTYPE_OPTIONAL ? axon_tensor_get_numel (t) : 0;
+  for (gsize i = 0; i < n; i++)
+    if (axon_tensor_get_item (t, i) == NULL) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT,
+                   _ ("input \"%s\": item %u of its %s is missing"),
+                   axon_compiled_model_get_input_name (r->compiled, index), (guint)i,
+                   axon_dtype_get_name (dtype));
+      return FALSE;
+    }
+  return TRUE;
+}
+
 gboolean
 axon_infer_request_check_bound (AxonInferRequest *r, GError **error)
 {
-  for (guint i = 0; i < r->n_inputs; i++)
-    if (r->inputs[i].tensor == NULL && r->inputs[i].batch == NULL) {
+  for (guint i = 0; i < r->n_inputs; i++) {
+    const AxonBinding *b = &r->inputs[i];
+    if (b->tensor != NULL && !check_items (r, i, b->tensor, error))
+      return FALSE;
+    if (b->tensor == NULL && b->batch == NULL) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("input \"%s\" has no tensor"),
                    axon_compiled_model_get_input_name (r->compiled, i));
       return FALSE;
     }
+  }
   return TRUE;
 }
 
