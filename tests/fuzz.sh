@@ -19,7 +19,7 @@ shift 2
 . .ci/packages.sh
 install_packages $BUILD_PACKAGES $CLANG_PACKAGES || exit
 [ -f _build/fuzz/build.ninja ] || CC=${FUZZ_CC:-clang} meson setup _build/fuzz -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false -Dintrospection=disabled \
-  -Dgpu=disabled -Donnxifi=disabled -Dc_args="-fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined" >/dev/null || exit
+  -Dgpu=disabled -Donnxifi=disabled -Dsysprof=disabled -Dc_args="-fsanitize=fuzzer-no-link -fno-sanitize-recover=undefined" >/dev/null || exit
 ninja -C _build/fuzz --quiet fuzz-targets || exit
 export AXON_PLUGIN_PATH=$PWD/_build/fuzz/plugins/cpu:$PWD/_build/fuzz/plugins/template AXON_ISOLATE_PROBE=NO
 export GST_PLUGIN_PATH_1_0= GST_PLUGIN_SYSTEM_PATH_1_0= GST_REGISTRY_1_0=$PWD/_build/fuzz/registry.bin GST_REGISTRY_FORK=no
