@@ -75,7 +75,9 @@ loop_turns (LoopRun *l, AxonTensor *limit, AxonTensor *condition, AxonTensor *co
             GError **error)
 {
   static const AxonShape scalar = { .rank = 0 };
-  gint64 max = limit && axon_tensor_get_numel (limit) ? axon_int_at (limit, 0) : G_MAXINT64;
+  if (!axon_check_scalar (limit, 0, error))
+    return FALSE;
+  gint64 max = limit ? axon_int_at (limit, 0) : G_MAXINT64;
   g_autoptr (AxonTensor) current =
       condition ? axon_tensor_ref (condition) : axon_tensor_new (AXON_DTYPE_BOOL, &scalar, error);
   gboolean go = TRUE;

@@ -73,8 +73,8 @@ eval_cumulative (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
                 .exclusive = axon_node_get_int (node, "exclusive") != 0,
                 .product = product };
   gint axis;
-  if (axon_tensor_get_numel (in[1]) != 1)
-    FAIL (MODEL, "input %u: expected one element", 1u);
+  if (!axon_check_scalar (in[1], 1, error))
+    return FALSE;
   if (!axon_check_axis (axon_int_at (in[1], 0), shape->rank, &axis, error))
     return FALSE;
   scan.lines = axon_lines (shape, axis);

@@ -151,6 +151,9 @@ eval_mel (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor 
           GError **error)
 {
   gint64 rows = axon_tensor_get_dim (out[0], 0), bins = axon_tensor_get_dim (out[0], 1);
+  for (guint i = 1; i < 5; i++)
+    if (!axon_check_scalar (in[i], i, error))
+      return FALSE;
   gdouble length = axon_tensor_get_value (in[1], 0), rate = axon_tensor_get_value (in[2], 0);
   gdouble low = 2595 * log10 (1 + axon_tensor_get_value (in[3], 0) / 700);
   gdouble high = 2595 * log10 (1 + axon_tensor_get_value (in[4], 0) / 700);

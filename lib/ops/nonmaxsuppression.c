@@ -139,10 +139,9 @@ nms_rules (const AxonNode *node, AxonTensor *const *in, NmsRules *rules, GError 
 {
   AxonTensor *limit = axon_operand (node, in, 2), *iou = axon_operand (node, in, 3);
   AxonTensor *score = axon_operand (node, in, 4);
-  AxonTensor *const options[] = { limit, iou, score };
-  for (guint i = 0; i < 3; i++)
-    if (options[i] != NULL && axon_tensor_get_numel (options[i]) != 1)
-      FAIL (MODEL, "input %u: expected one element", i + 2);
+  if (!axon_check_scalar (limit, 2, error) || !axon_check_scalar (iou, 3, error) ||
+      !axon_check_scalar (score, 4, error))
+    return FALSE;
   rules->n = axon_tensor_get_dim (in[0], 1);
   rules->limit = limit ? axon_int_at (limit, 0) : 0;
   rules->iou = iou ? axon_tensor_get_value (iou, 0) : 0;

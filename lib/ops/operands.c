@@ -102,6 +102,15 @@ axon_lines (const AxonShape *shape, gint axis)
   return lines;
 }
 
+/* Input @index, if it is there, must be one element, of whatever rank. */
+gboolean
+axon_check_scalar (const AxonTensor *tensor, guint index, GError **error)
+{
+  if (tensor != NULL && axon_tensor_get_numel (tensor) != 1)
+    FAIL (MODEL, "input %u: expected one element", index);
+  return TRUE;
+}
+
 /* Input @index must hold i32 or i64, as far as its type is known. */
 gboolean
 axon_check_index_type (const AxonTypeInfo *in, guint index, GError **error)

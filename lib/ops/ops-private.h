@@ -80,6 +80,7 @@ gboolean axon_scalar_int (const AxonNode *node, const AxonTypeInfo *in, guint in
 gboolean axon_attr_dtype (const AxonNode *node, const gchar *name, AxonDType fallback,
                           AxonDType *out, GError **error);
 gboolean axon_next_index (gint64 *index, const AxonShape *shape);
+gboolean axon_check_scalar (const AxonTensor *tensor, guint index, GError **error);
 gboolean axon_check_index_type (const AxonTypeInfo *in, guint index, GError **error);
 gboolean axon_check_index (gint64 index, gint64 n, gint64 *out, GError **error);
 void axon_store_int (AxonDType dtype, gpointer data, gsize i, gint64 v);

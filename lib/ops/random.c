@@ -145,6 +145,8 @@ eval_dropout (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
 {
   AxonTensor *given = axon_operand (node, in, 1), *mask = node->n_outputs > 1 ? out[1] : NULL;
   gboolean training = is_training (axon_operand (node, in, 2));
+  if (training && !axon_check_scalar (given, 1, error))
+    return FALSE;
   gdouble ratio = !training ? 0 : given ? axon_tensor_get_value (given, 0) : 0.5;
   AXON_AUTO_SCRATCH gdouble *x = axon_load_doubles (in[0], error);
   if (*error != NULL)

@@ -73,10 +73,13 @@ typedef gdouble (*UpdateFunc) (const AxonNode *node, const Step *step, gdouble x
                                gdouble *h);
 
 static gboolean
-eval_step (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, UpdateFunc update)
+eval_step (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, UpdateFunc update,
+           GError **error)
 {
   guint n_states = states_of (node), n = (node->n_inputs - 2) / (2 + n_states);
   const gchar *mode = axon_node_get_string (node, "mode");
+  if (!axon_check_scalar (in[0], 0, error) || !axon_check_scalar (in[1], 1, error))
+    return FALSE;
   Step step = { .rate = axon_tensor_get_value (in[0], 0),
                 .count = axon_tensor_get_value (in[1], 0),
                 .norm = axon_node_get_float (node, "norm_coefficient"),
@@ -102,9 +105,9 @@ eval_step (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
 
 #define EVAL(name)                                                                                 \
   static gboolean eval_##name (const AxonNode *node, AxonTensor *const *in,                        \
-                               AxonTensor *const *out, G_GNUC_UNUSED GError **error)               \
+                               AxonTensor *const *out, GError **error)                             \
   {                                                                                                \
-    return eval_step (node, in, out, name);                                                        \
+    return eval_step (node, in, out, name, error);                                                 \
   }
 EVAL (adagrad)
 EVAL (adam)
