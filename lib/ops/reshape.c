@@ -136,7 +136,7 @@ infer_squeeze (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
     gint64 d = in[0].shape.dims[i];
     if (n == 0 && d < 0)
       return TRUE;
-    if (marks[i] && d > 1)
+    if (marks[i] && d >= 0 && d != 1)
       FAIL (MODEL, "dimension %d is %" G_GINT64_FORMAT ", only 1 can be squeezed", i, d);
     if (!(n == 0 ? d == 1 : marks[i]))
       shape.dims[shape.rank++] = d;
