@@ -45,7 +45,7 @@ eval_gemm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
   gint64 sc[AXON_MAX_RANK] = { 0 };
   if (c != NULL)
     axon_broadcast_strides (axon_tensor_get_shape (in[2]), ys, sc);
-  for (gint64 i = 0; i < m; i++)
+  for (gint64 i = 0; i < m && !axon_work_is_cancelled (); i++)
     for (gint64 j = 0; j < n; j++) {
       gdouble sum = 0;
       for (gint64 l = 0; l < k; l++)

@@ -184,10 +184,10 @@ bind_sizes (Einsum *e, guint term, const AxonShape *shape, GError **error)
 {
   for (gint d = 0; d < shape->rank; d++) {
     gint64 *size = &e->size[(guchar)e->terms[term][d]], n = shape->dims[d];
-    if (n >= 0 && *size > 1 && n > 1 && n != *size)
+    if (n >= 0 && *size >= 0 && *size != 1 && n != 1 && n != *size)
       FAIL (MODEL, "equation: \"%c\" is %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT,
             e->terms[term][d], *size, n);
-    *size = *size == -2 || *size == 1 ? n : *size < 0 && n > 1 ? n : *size;
+    *size = *size == -2 || *size == 1 ? n : *size < 0 && n >= 0 && n != 1 ? n : *size;
   }
   return TRUE;
 }
@@ -272,6 +272,7 @@ contract (const Contraction *c, gsize level, const gint64 *at)
 {
   gint64 next[MAX_TERMS];
   gdouble sum = 0, product = 1;
+  gboolean asks = level + 1 < c->n_loop; /* the innermost one has no time to */
   if (level == c->n_loop) {
     for (guint t = 0; t < c->e->n_terms; t++)
       product *= c->x[t][at[t]];
@@ -279,6 +280,8 @@ contract (const Contraction *c, gsize level, const gint64 *at)
   }
   memcpy (next, at, sizeof next);
   for (gint64 i = 0; i < c->e->size[(guchar)c->loop[level]]; i++) {
+    if (asks && axon_work_is_cancelled ())
+      return sum;
     sum += contract (c, level + 1, next);
     for (guint t = 0; t < c->e->n_terms; t++)
       next[t] += c->strides[t][level];
@@ -312,6 +315,8 @@ eval_einsum (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out
     term_strides (&e, t, axon_tensor_get_shape (in[t]), c->loop, c->strides[t]);
   }
   for (gsize i = 0; *error == NULL && i < axon_tensor_get_numel (out[0]); i++) {
+    if (axon_work_is_cancelled ())
+      break;
     gint64 at[MAX_TERMS] = { 0 };
     for (guint t = 0; t < e.n_terms; t++)
       for (gsize l = 0; l < c->n_out; l++)

@@ -174,7 +174,7 @@ eval_max_roi_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
       return FALSE;
     for (gint64 c = 0; c < xs->dims[1]; c++)
       for (gint64 py = 0; py < ys->dims[2]; py++)
-        for (gint64 px = 0; px < ys->dims[3]; px++)
+        for (gint64 px = 0; px < ys->dims[3] && !axon_work_is_cancelled (); px++)
           y[at++] = max_of_bin (x + (batch * xs->dims[1] + c) * plane, xs, roi, py, px, ys);
   }
   axon_store_doubles (out[0], y);

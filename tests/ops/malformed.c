@@ -59,6 +59,7 @@ static const Case malformed[] = {
   { "OneHot", "i64[3] i64[]=0 f32[2]", "", "depth is 0" },
   { "Range", "f32[]=0 f32[]=1 f32[]=0", "", "delta is 0" },
   { "Einsum", "f32[2,3] f32[4,5]", "equation:ij,jk->ik", "\"j\" is" },
+  { "Einsum", "f32[2,5] f32[0,3]", "equation:ij,jk->ik", "\"j\" is" },
   { "Einsum", "f32[2,3]", "equation:ij,jk", "expected 1 terms" },
   { "Einsum", "f32[2,3]", "equation:i+j", "unexpected" },
   { "Det", "f32[2,3]", "", "not square" },

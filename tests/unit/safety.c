@@ -115,6 +115,32 @@ one_long_kernel_sees_that_it_is_cancelled (void)
   }
 }
 
+/* 10^18 products. */
+static void
+a_sum_over_many_labels_sees_that_it_is_cancelled (void)
+{
+  TestModel t = test_model_new (13);
+  AxonShape shape = AXON_SHAPE (1000, 1000);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  AxonNode *sum = test_model_node (&t, "Einsum", 3, x, x, x);
+  g_autoptr (AxonTensor) input = test_random (&shape, 1);
+  g_autoptr (AxonModel) model = NULL;
+  axon_node_set_string (sum, "equation", "ab,cd,ef->");
+  model = test_model_finish (&t, sum->outputs[0]);
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+        axon_core_get_default (), model, devices[d], NULL, NULL, NULL, NULL, NULL);
+    g_autoptr (AxonInferRequest) request = axon_compiled_model_create_infer_request (compiled);
+    g_autoptr (GError) error = NULL;
+    g_assert_true (axon_infer_request_set_input_tensor (request, 0, input, NULL));
+    g_assert_true (axon_infer_request_start_async (request, NULL));
+    g_usleep (100000);
+    axon_infer_request_cancel (request);
+    g_assert_false (axon_infer_request_wait (request, &error));
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_CANCELLED);
+  }
+}
+
 static void
 compiling_ends_after_max_compile_time (void)
 {
@@ -267,6 +293,7 @@ main (int argc, char **argv)
   ADD (a_shape_of_86_bytes_does_not_make_a_tensor_of_gigabytes);
   ADD (memory_that_was_refused_is_not_counted);
   ADD (one_long_kernel_sees_that_it_is_cancelled);
+  ADD (a_sum_over_many_labels_sees_that_it_is_cancelled);
   ADD (compiling_ends_after_max_compile_time);
   ADD (an_empty_shape_whose_strides_overflow_is_refused);
   ADD (a_hidden_size_of_2_to_the_62_is_refused);
