@@ -7,12 +7,27 @@
 #include "config.h"
 #include <glib/gi18n-lib.h>
 
-static AxonTensor *
-wrap (const CpuInstance *instance, const CpuTensor *t)
+/* FALSE: @t is there, but no tensor can be of its shape. */
+static gboolean
+wrap (const CpuInstance *instance, const CpuTensor *t, AxonTensor **tensor)
 {
-  gsize n = (gsize)axon_shape_get_numel (&t->shape) * axon_dtype_get_size (t->dtype);
-  return axon_tensor_new_wrapped (t->dtype, &t->shape, cpu_tensor_data (instance, t), n, NULL, NULL,
-                                  NULL);
+  gsize n;
+  if (t == NULL)
+    return TRUE;
+  n = (gsize)axon_shape_get_numel (&t->shape) * axon_dtype_get_size (t->dtype);
+  *tensor = axon_tensor_new_wrapped (t->dtype, &t->shape, cpu_tensor_data (instance, t), n, NULL,
+                                     NULL, instance->error);
+  return *tensor != NULL;
+}
+
+/* As in axon_eval_node(): what is beside an empty dimension may be walked along forever. */
+static gboolean
+is_empty (const CpuStep *step)
+{
+  for (guint i = 0; i < step->n_out; i++)
+    if (step->out[i] != NULL && axon_shape_get_numel (&step->out[i]->shape) > 0)
+      return FALSE;
+  return TRUE;
 }
 
 void
@@ -20,11 +35,14 @@ cpu_run_reference_kernel (const AxonNode *node, const CpuStep *step, const CpuIn
 {
   g_autofree AxonTensor **in = g_new0 (AxonTensor *, step->n_in + 1);
   g_autofree AxonTensor **out = g_new0 (AxonTensor *, step->n_out + 1);
+  gboolean ok = TRUE;
+  if (is_empty (step))
+    return;
   for (guint i = 0; i < step->n_in; i++)
-    in[i] = step->in[i] ? wrap (instance, step->in[i]) : NULL;
+    ok = ok && wrap (instance, step->in[i], &in[i]);
   for (guint i = 0; i < step->n_out; i++)
-    out[i] = step->out[i] ? wrap (instance, step->out[i]) : NULL;
-  if (!node->op->eval (node, in, out, instance->error)) {
+    ok = ok && wrap (instance, step->out[i], &out[i]);
+  if (!ok || !node->op->eval (node, in, out, instance->error)) {
     g_autofree gchar *what = axon_node_describe (node);
     g_prefix_error (instance->error, "%s: ", what);
   }
