@@ -167,7 +167,7 @@ eval_mel (G_GNUC_UNUSED const AxonNode *node, AxonTensor *const *in, AxonTensor 
   for (gint64 i = 0; i < bins + 2; i++) {
     gdouble mel = (gdouble)i * (high - low) / (gdouble)(bins + 2) + low;
     gdouble bin = floor ((length + 1) * (700 * (pow (10, mel / 2595) - 1)) / rate);
-    corner[i] = (gint64)CLAMP (bin, 0, (gdouble)rows);
+    corner[i] = bin > 0 ? (gint64)MIN (bin, (gdouble)rows) : 0; /* 0: no number, too */
   }
   for (gint64 b = 0; b < bins && !axon_work_is_cancelled (); b++) {
     gint64 from = corner[b], top = corner[b + 1], to = corner[b + 2];

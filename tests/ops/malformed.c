@@ -125,6 +125,8 @@ static const Case empty[] = {
   { "GroupNormalization", "f32[2,0,4] f32[0] f32[0]", "num_groups=3", NULL },
   { "Softmax", "f32[0,4,100000]", "axis=0", NULL },
   { "Transpose", "f32[2147483647,0]", "perm=1,0", NULL },
+  { "MelWeightMatrix", "i64[]=8 i64[]=16 i64[]=8192 f32[]=0 f32[]=inf", "", NULL },
+  { "MelWeightMatrix", "i64[]=8 i64[]=16 i64[]=8192 f32[]=nan f32[]=8192", "", NULL },
   { "AveragePool", "f32[1,2147483647,0,0]", "kernel_shape=2,2", NULL },
   { "Dropout", "f32[3] f32[0] bool[]=1", "", "expected one element" },
   { "MelWeightMatrix", "i64[]=8 i64[]=16 i64[]=8192 f32[0] f32[]=8192", "",
