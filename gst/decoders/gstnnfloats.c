@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "gstnnfloats.h"
 
-struct _GstNnFloats {
-  GPtrArray *places; /* AxonTensor of each output that is of another type, or NULL */
-};
-
 static GMutex lock;
 static guint n_users;   /* lock */
 static GPtrArray *idle; /* lock: those used last at the end; NULL: no users */
@@ -15,28 +11,12 @@ tensor_free (gpointer tensor)
   g_clear_pointer (&tensor, axon_tensor_unref);
 }
 
-static GstNnFloats *
-floats_new (void)
-{
-  GstNnFloats *f = g_new (GstNnFloats, 1);
-  f->places = g_ptr_array_new_with_free_func (tensor_free);
-  return f;
-}
-
-static void
-floats_free (gpointer data)
-{
-  GstNnFloats *f = data;
-  g_ptr_array_unref (f->places);
-  g_free (f);
-}
-
 void
 gst_nn_floats_open (void)
 {
   g_mutex_lock (&lock);
   if (n_users++ == 0)
-    idle = g_ptr_array_new_with_free_func (floats_free);
+    idle = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
   g_mutex_unlock (&lock);
 }
 
@@ -54,8 +34,8 @@ gst_nn_floats_close (void)
 static gboolean
 is_for (const GstNnFloats *f, const GPtrArray *tensors)
 {
-  for (guint i = 0; i < f->places->len; i++) {
-    const AxonTensor *place = g_ptr_array_index (f->places, i);
+  for (guint i = 0; i < f->len; i++) {
+    const AxonTensor *place = g_ptr_array_index (f, i);
     if (place != NULL &&
         (i >= tensors->len || !axon_shape_equal (axon_tensor_get_shape (place),
                                                  axon_tensor_get_shape (tensors->pdata[i]))))
@@ -73,7 +53,7 @@ gst_nn_floats_take (const GPtrArray *tensors)
     if (is_for (idle->pdata[i], tensors))
       found = g_ptr_array_steal_index (idle, i);
   g_mutex_unlock (&lock);
-  return found ? found : floats_new ();
+  return found ? found : g_ptr_array_new_with_free_func (tensor_free);
 }
 
 void
@@ -85,7 +65,7 @@ gst_nn_floats_give (GstNnFloats *f)
     oldest = g_ptr_array_steal_index (idle, 0);
   g_ptr_array_add (idle, f);
   g_mutex_unlock (&lock);
-  g_clear_pointer (&oldest, floats_free);
+  g_clear_pointer (&oldest, g_ptr_array_unref);
 }
 
 /* The tensor that output @index of this shape was converted into before, or a new one. */
@@ -93,9 +73,9 @@ static AxonTensor *
 get_place (GstNnFloats *f, guint index, const AxonShape *shape)
 {
   AxonTensor **place;
-  if (index >= f->places->len)
-    g_ptr_array_set_size (f->places, (gint)index + 1);
-  place = (AxonTensor **)(gpointer)&g_ptr_array_index (f->places, index);
+  if (index >= f->len)
+    g_ptr_array_set_size (f, (gint)index + 1);
+  place = (AxonTensor **)(gpointer)&g_ptr_array_index (f, index);
   if (*place == NULL || axon_tensor_is_shared (*place) ||
       !axon_shape_equal (axon_tensor_get_shape (*place), shape)) {
     g_clear_pointer (place, axon_tensor_unref);

@@ -6,8 +6,8 @@
 
 #include <axon/axon.h>
 
-/* Memory for the outputs of one model. */
-typedef struct _GstNnFloats GstNnFloats;
+/* Memory for the outputs of one model: AxonTensor of each that is of another type, or NULL. */
+typedef GPtrArray GstNnFloats;
 
 /* Between open and close an element decodes. Of what it gives back as much is kept as there are
  * such elements, and nothing when there are none. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which of the elements that share a model starts a request next. Each may always have one that
- * runs, so none waits for another that is paused or slow; together they run as many as one would
- * alone, in equal parts among those that have something to do. Who shares with nobody sits alone.
+ * runs for what downstream waits for, so none waits for another that is paused or slow; together
+ * they run as many as one would alone, in equal parts among those that have something to do. Who
+ * shares with nobody sits alone.
  *
  * Idle requests are everybody's, as many as one element would have alone: each keeps the outputs of
  * its last run, which may be larger than the model. They go when somebody leaves, since a request
