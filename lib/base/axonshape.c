@@ -220,3 +220,28 @@ axon_shape_broadcast (const AxonShape *a, const AxonShape *b, AxonShape *out)
   *out = r;
   return TRUE;
 }
+
+/**
+ * axon_shape_is_tail:
+ * @shape: a shape
+ * @of: the shape that it is broadcast to
+ * @axis: a dimension of @of, not negative; the rank of @of: none
+ *
+ * Says whether an operand that is broadcast is the same elements again at every place of the
+ * dimensions before @axis, and has one for each element of those from there on.
+ *
+ * Returns: %TRUE if @shape has the dimensions of @of from @axis on, and ones before them
+ *
+ * Since: 1.0
+ */
+gboolean
+axon_shape_is_tail (const AxonShape *shape, const AxonShape *of, gint axis)
+{
+  gint ahead = of->rank - shape->rank;
+  if (shape->rank < 0 || of->rank < 0 || ahead < 0)
+    return FALSE;
+  for (gint d = 0; d < of->rank; d++)
+    if ((d < ahead ? 1 : shape->dims[d - ahead]) != (d < axis ? 1 : of->dims[d]))
+      return FALSE;
+  return TRUE;
+}

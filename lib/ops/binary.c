@@ -199,11 +199,13 @@ static gboolean
 infer_prelu (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   if (axon_node_has_form (node, AXON_FORM_CHANNEL_SLOPES)) {
-    gint64 n = axon_shape_get_numel (&in[1].shape);
-    if (n > 1 && in[0].shape.rank > 1 && in[0].shape.dims[1] >= 0 && n != in[0].shape.dims[1])
+    gint64 n = axon_shape_is_static (&in[1].shape) ? axon_shape_get_numel (&in[1].shape) : 1;
+    gint rank = in[0].shape.rank;
+    gint64 channels = rank > 0 ? in[0].shape.dims[MIN (rank - 1, 1)] : 1;
+    if (n != 1 && rank >= 0 && channels >= 0 && n != channels)
       FAIL (MODEL,
             "the slope has %" G_GINT64_FORMAT " values, the input %" G_GINT64_FORMAT " channels", n,
-            in[0].shape.dims[1]);
+            channels);
     return axon_infer_same (node, in, out, error);
   }
   if (!axon_infer_broadcast (node, in, out, error))
@@ -220,7 +222,7 @@ eval_prelu_channels (const AxonNode *node, AxonTensor *const *in, AxonTensor *co
 {
   gsize n = axon_tensor_get_numel (in[1]);
   gint rank = axon_tensor_get_shape (in[0])->rank;
-  AxonShape shape = { .rank = n > 1 ? MAX (rank - 1, 1) : 0 };
+  AxonShape shape = { .rank = n != 1 ? MAX (rank - 1, 1) : 0 };
   g_autoptr (AxonTensor) slope = NULL;
   for (gint i = 0; i < shape.rank; i++)
     shape.dims[i] = i == 0 ? (gint64)n : 1;

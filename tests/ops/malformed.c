@@ -8,7 +8,7 @@
 #define OPSET 27
 
 typedef struct {
-  const gchar *op;
+  const gchar *op;     /* "PRelu-6": as it was in operator set 6 */
   const gchar *inputs; /* "f32[2,3] i64[2]=1,2": a value makes it a constant; "-": left out */
   const gchar *attrs;  /* "axis=1 perm=0,0 mode:text" */
   const gchar *says;
@@ -118,6 +118,9 @@ static const Case malformed[] = {
   { "SwiGLU", "f32[2] f32[1]", "", "differ in shape" },
   { "Mean", "f32[2] f32[3]", "", "broadcast" },
   { "PRelu", "f32[2] f32[3]", "", "broadcast" },
+  { "PRelu-6", "f32[2,4] f32[3]", "", "3 values, the input 4 channels" },
+  { "PRelu-6", "f32[2] f32[3]", "", "3 values, the input 2 channels" },
+  { "PRelu-6", "f32[1,4,1] f32[3,0]", "", "0 values, the input 4 channels" },
   { "Where", "bool[2] f32[2] i64[2]", "", "Y is" },
 };
 
@@ -226,9 +229,13 @@ set_attr (AxonNode *node, const gchar *text)
 }
 
 static const AxonOp *
-find_op (const gchar *name)
+find_op (const gchar *text, gint64 *opset)
 {
-  const AxonOp *op = axon_builtin_op (NULL, name, OPSET);
+  g_auto (GStrv) words = g_strsplit (text, "-", 2);
+  const gchar *name = words[0];
+  const AxonOp *op;
+  *opset = words[1] ? g_ascii_strtoll (words[1], NULL, 10) : OPSET;
+  op = axon_builtin_op (NULL, name, *opset);
   return op ? op : axon_builtin_op ("ai.onnx.preview.training", name, 1);
 }
 
@@ -249,10 +256,11 @@ count_outputs (const gchar *name)
 static AxonModel *
 build (const Case *c, gboolean constants, GPtrArray *inputs, AxonNode **node)
 {
-  TestModel t = test_model_new (OPSET);
+  gint64 opset;
+  const AxonOp *op = find_op (c->op, &opset);
+  TestModel t = test_model_new (opset);
   g_auto (GStrv) texts = g_strsplit (c->inputs, " ", -1);
   g_auto (GStrv) attrs = g_strsplit (c->attrs, " ", -1);
-  const AxonOp *op = find_op (c->op);
   AxonValue *in[8] = { NULL }, *out[3] = { axon_model_add_value (t.model, "y"), NULL };
   guint n = g_strv_length (texts), n_out = count_outputs (c->op);
   g_assert_nonnull (op);
@@ -277,7 +285,7 @@ build (const Case *c, gboolean constants, GPtrArray *inputs, AxonNode **node)
     g_autofree gchar *name = g_strdup_printf ("y%u", i);
     out[i] = axon_model_add_value (t.model, name);
   }
-  *node = axon_model_add_node (t.model, op, OPSET, "bad", in, n, out, n_out);
+  *node = axon_model_add_node (t.model, op, opset, "bad", in, n, out, n_out);
   for (guint i = 0; attrs[i] != NULL && *attrs[i] != '\0'; i++)
     set_attr (*node, attrs[i]);
   axon_model_add_output (t.model, out[0]);
@@ -295,7 +303,7 @@ a_malformed_node_is_refused_and_named (gconstpointer data)
   g_assert_false (axon_node_check (node, &error) && axon_model_infer_shapes (model, &error));
   g_assert_nonnull (error);
   g_test_message ("%s", error->message);
-  g_assert_nonnull (strstr (error->message, c->op));
+  g_assert_nonnull (strstr (error->message, node->op->name));
   g_assert_nonnull (strstr (error->message, "\"bad\""));
   g_assert_nonnull (strstr (error->message, c->says));
 }

@@ -42,6 +42,7 @@ AXON_API gint64 axon_shape_get_numel (const AxonShape *shape);
 AXON_API gchar *axon_shape_to_string (const AxonShape *shape);
 AXON_API gboolean axon_shape_from_string (const gchar *text, AxonShape *shape, GError **error);
 AXON_API gboolean axon_shape_broadcast (const AxonShape *a, const AxonShape *b, AxonShape *out);
+AXON_API gboolean axon_shape_is_tail (const AxonShape *shape, const AxonShape *of, gint axis);
 
 #define AXON_SHAPE_UNKNOWN ((AxonShape){ .rank = -1 })
 #define AXON_SHAPE(...)                                                                            \

@@ -90,7 +90,7 @@ plan_layer (NormPlan *p, const AxonNode *node, const AxonShape *x, gint kind)
   p->plane = 1;
   p->centred = kind == LAYER;
   for (guint i = 1; i < node->n_inputs; i++)
-    if (node->inputs[i] != NULL && axon_shape_get_numel (&node->inputs[i]->type.shape) != p->n)
+    if (node->inputs[i] != NULL && !axon_shape_is_tail (&node->inputs[i]->type.shape, x, axis))
       return FALSE;
   return TRUE;
 }

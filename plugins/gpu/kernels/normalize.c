@@ -47,11 +47,12 @@ add_rows (GpuPlan *plan, const AxonNode *node, const Rows *rows, gchar **why)
 }
 
 static gboolean
-is_as_long (const AxonNode *node, guint index, gint64 n)
+is_alike (const AxonNode *node, guint index, gint axis)
 {
+  const AxonTypeInfo *x = &node->inputs[0]->type;
   AxonValue *value = axon_node_get_input (node, index);
-  return value == NULL || (axon_shape_get_numel (&value->type.shape) == n &&
-                           value->type.dtype == node->inputs[0]->type.dtype);
+  return value == NULL || (value->type.dtype == x->dtype &&
+                           axon_shape_is_tail (&value->type.shape, &x->shape, axis));
 }
 
 static gboolean
@@ -62,7 +63,7 @@ build_layer_norm (GpuPlan *plan, const AxonNode *node, gchar **why)
   Rows rows = { 1, 1, 1, 0, 1, g_str_equal (node->op->name, "LayerNormalization") };
   for (gint d = 0; d < x->rank; d++)
     *(d < axis ? &rows.lines : &rows.length) *= x->dims[d];
-  if (!is_as_long (node, 1, rows.length) || !is_as_long (node, 2, rows.length)) {
+  if (!is_alike (node, 1, axis) || !is_alike (node, 2, axis)) {
     *why = g_strdup ("scale or bias broadcast, or are of another type");
     return FALSE;
   }
