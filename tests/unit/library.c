@@ -28,6 +28,25 @@ shapes_read_back_from_their_text (void)
 }
 
 static void
+an_operand_that_repeats_before_an_axis_is_a_tail (void)
+{
+  static const struct {
+    AxonShape shape;
+    gint axis;
+    gboolean is_tail;
+  } rows[] = {
+    { { 1, { 5 } }, 2, TRUE },           { { 3, { 1, 1, 5 } }, 2, TRUE },
+    { { 2, { 5, 5 } }, 1, TRUE },        { { 2, { 5, 5 } }, 2, FALSE },
+    { { 2, { 5, 1 } }, 2, FALSE },       { { 1, { 5 } }, 1, FALSE },
+    { { 0, { 0 } }, 3, TRUE },           { { 0, { 0 } }, 2, FALSE },
+    { { 4, { 1, 1, 1, 5 } }, 2, FALSE }, { { -1, { 0 } }, 2, FALSE },
+  };
+  AxonShape of = AXON_SHAPE (4, 5, 5);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    g_assert_cmpint (axon_shape_is_tail (&rows[i].shape, &of, rows[i].axis), ==, rows[i].is_tail);
+}
+
+static void
 storing_a_float_saturates_integers (void)
 {
   gint8 v[3];
@@ -307,6 +326,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/library/" #name, name)
   ADD (numel_of_an_overflowing_shape_is_unknown);
   ADD (shapes_read_back_from_their_text);
+  ADD (an_operand_that_repeats_before_an_axis_is_a_tail);
   ADD (storing_a_float_saturates_integers);
   ADD (half_precision_round_trips);
   ADD (every_dtype_name_leads_to_its_row);
