@@ -5,6 +5,7 @@
 
 #include "config.h"
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 static gboolean
 check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
@@ -26,6 +27,54 @@ check_types (const AxonNode *node, const AxonTypeInfo *in, GError **error)
                    axon_dtype_get_name (in[i].dtype));
       return FALSE;
     }
+  return TRUE;
+}
+
+/* The letter of input @index. */
+static gchar
+operand_letter (const gchar *operands, guint index)
+{
+  const gchar *plus = strchr (operands, '+');
+  gsize n = plus ? (gsize)(plus - operands) : strlen (operands);
+  if (index < n)
+    return operands[index];
+  return plus ? plus[1 + (index - n) % strlen (plus + 1)] : '\0';
+}
+
+static gboolean
+check_operand (const AxonTypeInfo *in, guint index, gchar letter, GError **error)
+{
+  static const struct {
+    gchar letter;
+    AxonDTypeMask types;
+    const gchar *names;
+  } kinds[] = { { 'b', AXON_DTYPES_BYTE, "i8, u8" },
+                { 'f', AXON_DTYPES_FLOAT, "f16, bf16, f32, f64" },
+                { 'i', AXON_DTYPE_BIT (AXON_DTYPE_I32), "i32" } };
+  gint64 n = axon_shape_get_numel (&in->shape);
+  for (guint k = 0; k < G_N_ELEMENTS (kinds); k++)
+    if (kinds[k].letter == g_ascii_tolower (letter) &&
+        !(kinds[k].types & AXON_DTYPE_BIT (in->dtype))) {
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u: expected one of %s, got %s"),
+                   index, kinds[k].names, axon_dtype_get_name (in->dtype));
+      return FALSE;
+    }
+  if (g_ascii_isupper (letter) && n >= 0 && n != 1) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
+                 _ ("input %u: expected one element, got %" G_GINT64_FORMAT), index, n);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
+check_operands (const AxonNode *node, const AxonTypeInfo *in, GError **error)
+{
+  const gchar *operands = node->op->operands;
+  for (guint i = 0; operands != NULL && i < node->n_inputs; i++)
+    if (in[i].dtype != AXON_DTYPE_UNDEFINED &&
+        !check_operand (in + i, i, operand_letter (operands, i), error))
+      return FALSE;
   return TRUE;
 }
 
@@ -53,8 +102,8 @@ axon_node_infer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
   gboolean ok;
   for (guint i = 0; i < node->n_outputs; i++)
     out[i] = (AxonTypeInfo){ .shape = AXON_SHAPE_UNKNOWN };
-  ok = check_types (node, in, error) && check_dimensions (node, in, error) &&
-       node->op->infer (node, in, out, error);
+  ok = check_types (node, in, error) && check_operands (node, in, error) &&
+       check_dimensions (node, in, error) && node->op->infer (node, in, out, error);
   for (guint i = 0; ok && i < node->n_outputs; i++)
     if (axon_shape_is_static (&out[i].shape) && axon_shape_get_numel (&out[i].shape) < 0) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("output %u is too large"), i);

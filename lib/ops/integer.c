@@ -34,8 +34,7 @@ infer_conv_integer (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *
 {
   AxonNode plain = *node;
   plain.n_inputs = 2;
-  if (!check_zero (node, in, 2, 1, error) ||
-      !check_zero (node, in, 3, in[1].shape.rank > 0 ? in[1].shape.dims[0] : -1, error) ||
+  if (!check_zero (node, in, 3, in[1].shape.rank > 0 ? in[1].shape.dims[0] : -1, error) ||
       !axon_infer_conv (&plain, in, out, error))
     return FALSE;
   out[0].dtype = AXON_DTYPE_I32;
@@ -192,8 +191,7 @@ static gboolean
 infer_matmul_to_float (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                        GError **error)
 {
-  if (!check_zero (node, in, 2, 1, error) || !check_zero (node, in, 4, 1, error) ||
-      !check_columns (node, in, 3, error) || !check_columns (node, in, 5, error) ||
+  if (!check_columns (node, in, 3, error) || !check_columns (node, in, 5, error) ||
       !check_columns (node, in, 6, error) || !axon_infer_matmul (node, in, out, error))
     return FALSE;
   out[0].dtype = in[2].dtype;
@@ -219,8 +217,6 @@ static gboolean
 infer_dynamic_matmul (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
                       GError **error)
 {
-  if (in[1].dtype != AXON_DTYPE_UNDEFINED && !(AXON_DTYPE_BIT (in[1].dtype) & AXON_DTYPES_BYTE))
-    FAIL (MODEL, "input 1: expected i8 or u8, got %s", axon_dtype_get_name (in[1].dtype));
   return check_columns (node, in, 2, error) && check_columns (node, in, 3, error) &&
          check_columns (node, in, 4, error) && axon_infer_matmul (node, in, out, error);
 }
@@ -258,6 +254,7 @@ static const AxonOp rows[] = {
       .outputs = { 1, 1 },
       .types = AXON_DTYPES_BYTE,
       .same_type_inputs = 1,
+      .operands = "bbBb",
       .attrs = ATTRS (ATTR_S ("auto_pad", "NOTSET"), ATTR_I ("group", 1), ATTR_INTS ("dilations"),
                       ATTR_INTS ("kernel_shape"), ATTR_INTS ("pads"), ATTR_INTS ("strides")),
       .infer = infer_conv_integer,
@@ -270,6 +267,7 @@ static const AxonOp rows[] = {
       .outputs = { 1, 1 },
       .types = AXON_DTYPES_BYTE,
       .same_type_inputs = 1,
+      .operands = "bbbb",
       .infer = infer_matmul_integer,
       .eval = eval_matmul_integer,
   },
@@ -291,6 +289,7 @@ static const AxonOp rows[] = {
       .outputs = { 1, 1 },
       .types = AXON_DTYPES_BYTE,
       .same_type_inputs = 1,
+      .operands = "bbFfBbf",
       .infer = infer_matmul_to_float,
       .eval = eval_matmul_to_float,
   },
@@ -302,6 +301,7 @@ static const AxonOp rows[] = {
       .outputs = { 1, 1 },
       .types = AXON_DTYPE_BIT (AXON_DTYPE_F32),
       .same_type_inputs = 1,
+      .operands = "fbfbf",
       .infer = infer_dynamic_matmul,
       .eval = eval_dynamic_matmul,
   },

@@ -18,8 +18,6 @@ infer_qlinear (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
     conv[2] = in[8];
   plain.n_inputs = node->n_inputs > 8 ? 3 : 2;
   if (!axon_check_count (in, 4, channels, error) || !axon_check_count (in, 5, channels, error) ||
-      !axon_check_count (in, 1, 1, error) || !axon_check_count (in, 2, 1, error) ||
-      !axon_check_count (in, 6, 1, error) || !axon_check_count (in, 7, 1, error) ||
       !infer (&plain, conv, out, error))
     return FALSE;
   out[0].dtype = in[7].dtype;
@@ -119,8 +117,7 @@ infer_to_float (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out,
   AxonNode plain = *node;
   gint64 channels = in[1].shape.rank > 0 ? in[1].shape.dims[0] : -1;
   plain.n_inputs = 2;
-  if (!axon_check_count (in, 2, 1, error) || !axon_check_count (in, 3, channels, error) ||
-      (axon_is_given (node, in, 4) && !axon_check_count (in, 4, 1, error)) ||
+  if (!axon_check_count (in, 3, channels, error) ||
       (axon_is_given (node, in, 5) && !axon_check_count (in, 5, channels, error)) ||
       (axon_is_given (node, in, 6) && !axon_check_count (in, 6, channels, error)) ||
       !axon_infer_conv (&plain, in, out, error))
@@ -198,6 +195,7 @@ static const AxonOp rows[] = {
       .outputs = { 1, 1 },
       .types = B,
       .same_type_inputs = 1,
+      .operands = "bFBbfbFBi",
       .attrs = ATTRS (CONV_ATTRS),
       .infer = infer_qlinear_conv,
       .eval = eval_qlinear_conv,
@@ -210,6 +208,7 @@ static const AxonOp rows[] = {
       .outputs = { 1, 1 },
       .types = B,
       .same_type_inputs = 1,
+      .operands = "bFBbfbFBi",
       .attrs = ATTRS (CONV_ATTRS, ATTR_INTS ("output_padding"), ATTR_INTS ("output_shape")),
       .infer = infer_qlinear_conv_transpose,
       .eval = eval_qlinear_conv_transpose,
@@ -222,6 +221,7 @@ static const AxonOp rows[] = {
       .outputs = { 1, 1 },
       .types = B,
       .same_type_inputs = 1,
+      .operands = "bbFfBbf",
       .attrs = ATTRS (CONV_ATTRS),
       .infer = infer_to_float,
       .eval = eval_to_float,
