@@ -198,6 +198,15 @@ eval_qlinear_unary (const AxonNode *node, AxonTensor *const *in, AxonTensor *con
   return TRUE;
 }
 
+static gboolean
+infer_qlinear_mean (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
+{
+  if (axon_node_get_int (node, "channels_last") != 0)
+    FAIL (UNSUPPORTED, "channels_last is not supported, expected 0");
+  return axon_node_find_attr (node, "kernel_shape") ? axon_infer_pool (node, in, out, error)
+                                                    : axon_infer_global (node, in, out, error);
+}
+
 /* The mean of integers by the pooling kernel @eval, then x_scale / y_scale. */
 static gboolean
 eval_qlinear_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
@@ -210,8 +219,6 @@ eval_qlinear_mean (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
   gfloat scale =
       (gfloat)axon_tensor_get_value (in[1], 0) / (gfloat)axon_tensor_get_value (in[3], 0);
   gdouble *means;
-  if (axon_node_get_int (node, "channels_last") != 0)
-    FAIL (UNSUPPORTED, "channels_last");
   if (x == NULL || y == NULL || !eval (node, &x, &y, error))
     return FALSE;
   means = axon_tensor_get_data (y);
@@ -243,6 +250,9 @@ infer_qlinear_concat (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
   AxonNode plain = *node;
   if (node->n_inputs != 2 + 3 * n)
     FAIL (MODEL, "expected three inputs per tensor");
+  for (guint i = 0; i < node->n_inputs; i++)
+    if (!axon_is_given (node, in, i))
+      FAIL (MODEL, "input %u is required", i);
   for (guint i = 0; i < n; i++)
     parts[i] = in[2 + 3 * i];
   plain.n_inputs = n;
@@ -338,7 +348,7 @@ static const AxonOp rows[] = {
       .same_type_inputs = 1,
       .operands = "bFBFB",
       .attrs = ATTRS (POOL_ATTRS),
-      .infer = axon_infer_pool,
+      .infer = infer_qlinear_mean,
       .eval = eval_qlinear_average_pool,
   },
   {
@@ -351,7 +361,7 @@ static const AxonOp rows[] = {
       .same_type_inputs = 1,
       .operands = "bFBFB",
       .attrs = ATTRS (ATTR_I ("channels_last", 0)),
-      .infer = axon_infer_global,
+      .infer = infer_qlinear_mean,
       .eval = eval_qlinear_global_average_pool,
   },
   {

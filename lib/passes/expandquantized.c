@@ -70,6 +70,8 @@ expand_unary (AxonModel *model, AxonNode *node, const gchar *name, gint opset)
   AxonValue *y = axon_model_add_value (model, NULL);
   AxonNode *op = axon_pass_add_node (model, node, NULL, name, opset, &x, 1, y);
   axon_pass_copy_attrs (op, node);
+  if (axon_node_is (op, "Softmax")) /* whose own default may be another */
+    axon_node_set_int (op, "axis", axon_node_get_int (node, "axis"));
   finish (model, node, y, node->inputs[3], axon_node_get_input (node, 4));
   return TRUE;
 }
@@ -197,8 +199,7 @@ expand (AxonModel *model, AxonNode *node)
                 { NULL, "QLinearMatMul", { "MatMul", -1, 6, 0 } },
                 { NULL, "QLinearConv", { "Conv", 0, 6, 8 } } };
   for (guint i = 0; i < G_N_ELEMENTS (unary); i++)
-    if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, unary[i].name) &&
-        axon_node_get_int (node, "channels_last") == 0)
+    if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, unary[i].name))
       return expand_unary (model, node, unary[i].to, unary[i].opset);
   if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearSoftmax"))
     return expand_unary (model, node, "Softmax", axon_node_get_int (node, "opset") < 13 ? 11 : 13);

@@ -34,6 +34,13 @@ static const Case malformed[] = {
     "input 6: expected one of f16, bf16, f32, f64, got u8" },
   { "QLinearConv", "u8[1,1,4,4] f32[] u8[] u8[1,1,2,2] f32[] u8[] f32[] u8[] f32[1]", "",
     "input 8: expected one of i32, got f32" },
+  { "QLinearConcat", "f32[] u8[] u8[1,2] f32[] u8[] u8[1,2] f32[] -", "axis=1",
+    "input 7 is required" },
+  { "QLinearConcat", "f32[] u8[] u8[1,2] f32[] u8[] u8[1,2]", "axis=1", "three inputs per" },
+  { "QLinearConcat", "f32[] u8[] u8[1,2] f32[] u8[] u8[1,2] u8[] u8[]", "axis=1",
+    "input 6: expected one of f16, bf16, f32, f64, got u8" },
+  { "QLinearGlobalAveragePool", "u8[1,2,4,4] f32[] u8[] f32[] u8[]", "channels_last=1",
+    "channels_last is not supported" },
   { "MatMulInteger", "u8[2,3] f32[3,4]", "", "input 1: expected one of i8, u8, got f32" },
   { "DeformConv", "f32[1,4,5,5] f32[4,4,2,2] f32[1,4,4,4]", "", "offsets must be" },
   { "MaxPool", "f32[1,3,8,8]", "kernel_shape=0,2", "out of range" },
@@ -142,6 +149,8 @@ static const Case empty[] = {
   { "MelWeightMatrix", "i64[]=8 i64[]=16 i64[]=8192 f32[]=0 f32[]=inf", "", NULL },
   { "MelWeightMatrix", "i64[]=8 i64[]=16 i64[]=8192 f32[]=nan f32[]=8192", "", NULL },
   { "AveragePool", "f32[1,2147483647,0,0]", "kernel_shape=2,2", NULL },
+  { "QLinearAveragePool", "u8[1,0,4,4] f32[]=1 u8[]=0 f32[]=1 u8[]=0", "kernel_shape=2,2", NULL },
+  { "QLinearGlobalAveragePool", "u8[1,4,0,4] f32[]=1 u8[]=0 f32[]=1 u8[]=0", "", NULL },
   { "Dropout", "f32[3] f32[0] bool[]=1", "", "expected one element" },
   { "MelWeightMatrix", "i64[]=8 i64[]=16 i64[]=8192 f32[0] f32[]=8192", "",
     "expected one element" },
@@ -247,7 +256,8 @@ find_op (const gchar *text, gint64 *opset)
   const AxonOp *op;
   *opset = words[1] ? g_ascii_strtoll (words[1], NULL, 10) : OPSET;
   op = axon_builtin_op (NULL, name, *opset);
-  return op ? op : axon_builtin_op ("ai.onnx.preview.training", name, 1);
+  op = op ? op : axon_builtin_op ("ai.onnx.preview.training", name, 1);
+  return op ? op : axon_builtin_op ("com.microsoft", name, 1);
 }
 
 static guint

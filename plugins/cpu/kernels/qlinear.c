@@ -27,8 +27,7 @@ static gboolean
 is_plain_pool (const AxonNode *node)
 {
   gint rank = node->inputs[0]->type.shape.rank;
-  return strstr (node->op->name, "Pool") == NULL ||
-         (rank >= 3 && rank <= 5 && axon_node_get_int (node, "channels_last") == 0);
+  return strstr (node->op->name, "Pool") == NULL || (rank >= 3 && rank <= 5);
 }
 
 gboolean

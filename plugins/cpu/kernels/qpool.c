@@ -146,7 +146,8 @@ build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   g_autoptr (CpuMd) out = NULL;
   gint64 strides[AXON_MAX_RANK];
   CpuTensor *x, *y;
-  if (!cpu_has_qlinear (node) || !set_window (&p->window, node, plan->row->kind))
+  if (axon_shape_get_numel (shape) == 0 || !cpu_has_qlinear (node) ||
+      !set_window (&p->window, node, plan->row->kind))
     return FALSE;
   set_mean (p, node);
   x = cpu_rows_input (plan, node, 0);
