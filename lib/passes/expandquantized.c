@@ -22,11 +22,25 @@ as_many (AxonModel *model, AxonValue *zero, const AxonValue *scale)
   return axon_model_add_constant (model, NULL, out);
 }
 
+/* Numbers between are f32, whatever the scales are. */
+static AxonValue *
+as_f32 (AxonModel *model, AxonNode *node, AxonValue *scale)
+{
+  AxonValue *out;
+  AxonNode *cast;
+  if (scale->type.dtype == AXON_DTYPE_F32)
+    return scale;
+  out = axon_model_add_value (model, NULL);
+  cast = axon_pass_add_node (model, node, NULL, "Cast", OPSET, &scale, 1, out);
+  axon_node_set_int (cast, "to", AXON_DTYPE_F32);
+  return out;
+}
+
 static AxonValue *
 dequantize (AxonModel *model, AxonNode *node, AxonValue *x, AxonValue *scale, AxonValue *zero,
             gint axis)
 {
-  AxonValue *in[] = { x, scale, as_many (model, zero, scale) };
+  AxonValue *in[] = { x, as_f32 (model, node, scale), as_many (model, zero, scale) };
   AxonValue *out = axon_model_add_value (model, NULL);
   AxonNode *dq =
       axon_pass_add_node (model, node, NULL, "DequantizeLinear", OPSET, in, zero ? 3 : 2, out);
@@ -56,7 +70,7 @@ static void
 finish (AxonModel *model, AxonNode *node, AxonValue *y, AxonValue *scale, AxonValue *zero)
 {
   AxonValue *out = node->outputs[0];
-  AxonValue *in[] = { clamp (model, node, y, scale, zero), scale, zero };
+  AxonValue *in[] = { clamp (model, node, y, scale, zero), as_f32 (model, node, scale), zero };
   axon_node_set_output (node, 0, NULL);
   axon_pass_add_node (model, node, NULL, "QuantizeLinear", OPSET, in, zero ? 3 : 2, out);
   axon_model_remove_node (model, node);
@@ -169,8 +183,8 @@ expand_concat (AxonModel *model, AxonNode *node)
       parts[i] = x[0];
       continue;
     }
-    AxonValue *in[] = { dequantize (model, node, x[0], x[1], x[2], 1), node->inputs[0],
-                        node->inputs[1] };
+    AxonValue *in[] = { dequantize (model, node, x[0], x[1], x[2], 1),
+                        as_f32 (model, node, node->inputs[0]), node->inputs[1] };
     parts[i] = axon_model_add_value (model, NULL);
     axon_pass_add_node (model, node, NULL, "QuantizeLinear", OPSET, in, 3, parts[i]);
   }

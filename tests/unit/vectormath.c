@@ -51,6 +51,12 @@ celu (gdouble x)
 }
 
 static gdouble
+celu_that_falls (gdouble x)
+{
+  return x < 0 ? -2 * expm1 (x / -2) : x;
+}
+
+static gdouble
 selu (gdouble x)
 {
   return 1.25 * elu (x);
@@ -73,6 +79,7 @@ static const Function functions[] = {
   { "mish", { .kind = CPU_POST_MISH }, mish, 5, 4e-36 },
   { "elu", { CPU_POST_ELU, 1.5, 0 }, elu, 3, 0 },
   { "celu", { CPU_POST_CELU, 2, 0 }, celu, 3, 0 },
+  { "celu of a negative alpha", { CPU_POST_CELU, -2, 0 }, celu_that_falls, 5, 0 },
   { "selu", { CPU_POST_SELU, 1.5, 1.25 }, selu, 4, 0 },
   { "softsign", { .kind = CPU_POST_SOFTSIGN }, softsign, 2, 0 },
   { "sqrt", { .kind = CPU_POST_SQRT }, sqrt, 0.5, 0 },

@@ -208,8 +208,9 @@ CPU_INLINE VF32
 vector_celu (VF32 x, VF32 alpha)
 {
   const VF32 zero = splat_float (0);
-  VF32 low = alpha * vector_expm1 (vector_at_most (x / alpha, zero));
-  return vector_if_less (x, zero, low, x);
+  VF32 z = vector_at_most (x, zero) / alpha; /* above 0 where alpha is below */
+  VF32 e = vector_expm1 (-vector_abs (z));   /* e^z - 1 = (1 - e^-z) e^z */
+  return vector_if_less (x, zero, alpha * vector_if_less (zero, z, -e * vector_exp (z), e), x);
 }
 
 CPU_INLINE VF32
