@@ -29,6 +29,7 @@ arena_free (G_GNUC_UNUSED void *arena, G_GNUC_UNUSED void *block)
 }
 
 typedef struct {
+  Onnx__Model *model;
   GPtrArray *arena, *messages;
   GRand *rand;
 } Mutation;
@@ -204,16 +205,89 @@ change_list (Mutation *m, ProtobufCMessage *message, const ProtobufCFieldDescrip
   }
 }
 
+static void
+import_domain (Mutation *m, gchar *domain)
+{
+  gsize n = m->model->n_opset_import;
+  Onnx__OperatorSetId **sets = arena_alloc (m->arena, (n + 1) * sizeof *sets);
+  for (gsize i = 0; i < n; i++)
+    if (g_strcmp0 (m->model->opset_import[i]->domain, domain) == 0)
+      return;
+  if (n > 0)
+    memcpy (sets, m->model->opset_import, n * sizeof *sets);
+  sets[n] = arena_alloc (m->arena, sizeof **sets);
+  *sets[n] = (Onnx__OperatorSetId)ONNX__OPERATOR_SET_ID__INIT;
+  sets[n]->domain = domain;
+  sets[n]->has_version = TRUE;
+  sets[n]->version = 1;
+  m->model->opset_import = sets;
+  m->model->n_opset_import = n + 1;
+}
+
 /* Lines of domain, name, opsets, types */
 static void
 change_operator (Mutation *m, Onnx__Node *node)
 {
   static gchar **operators;
-  gchar name[64] = "";
+  gchar domain[64] = "", name[64] = "";
   if (operators == NULL)
     operators = axon_core_list_operators (axon_core_get_default ());
-  if (sscanf (operators[pick (m, g_strv_length (operators))], "%*s %63s", name) == 1)
-    node->op_type = strcpy (arena_alloc (m->arena, sizeof name), name);
+  if (sscanf (operators[pick (m, g_strv_length (operators))], "%63s %63s", domain, name) != 2)
+    return;
+  node->op_type = strcpy (arena_alloc (m->arena, sizeof name), name);
+  node->domain = strcpy (arena_alloc (m->arena, sizeof domain), domain);
+  if (strcmp (domain, "ai.onnx") == 0)
+    node->domain = NULL;
+  else
+    import_domain (m, node->domain);
+}
+
+/* What inference finds out is not said. */
+static void
+forget_output_shapes (Mutation *m)
+{
+  Onnx__Graph *graph = m->model->graph;
+  for (gsize i = 0; graph != NULL && i < graph->n_output; i++)
+    if (graph->output[i]->type != NULL && graph->output[i]->type->tensor_type != NULL)
+      graph->output[i]->type->tensor_type->shape = NULL;
+}
+
+/* All dimensions of one size get another: what fits together stays so. */
+static void
+change_size_everywhere (Mutation *m, gint64 from)
+{
+  static const gint64 sizes[] = { 0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 48, 64 };
+  gint64 to = sizes[pick (m, G_N_ELEMENTS (sizes))];
+  for (guint i = 0; i < m->messages->len; i++) {
+    Onnx__Dimension *d = g_ptr_array_index (m->messages, i);
+    if (d->base.descriptor == &onnx__dimension__descriptor && d->dim_value == from)
+      d->dim_value = to;
+  }
+}
+
+static void
+change_type_everywhere (Mutation *m, gint32 from)
+{
+  gint32 to = 1 + (gint32)pick (m, 16);
+  for (guint i = 0; i < m->messages->len; i++) {
+    Onnx__TypeTensor *t = g_ptr_array_index (m->messages, i);
+    if (t->base.descriptor == &onnx__type_tensor__descriptor && t->elem_type == from)
+      t->elem_type = to;
+  }
+}
+
+/* %FALSE: @message is nothing that others have to agree with. */
+static gboolean
+change_everywhere (Mutation *m, ProtobufCMessage *message)
+{
+  if (message->descriptor == &onnx__dimension__descriptor)
+    change_size_everywhere (m, ((Onnx__Dimension *)message)->dim_value);
+  else if (message->descriptor == &onnx__type_tensor__descriptor)
+    change_type_everywhere (m, ((Onnx__TypeTensor *)message)->elem_type);
+  else
+    return FALSE;
+  forget_output_shapes (m);
+  return TRUE;
 }
 
 static void
@@ -224,8 +298,11 @@ mutate (Mutation *m)
   if (message->descriptor->n_fields == 0)
     return;
   f = &message->descriptor->fields[pick (m, message->descriptor->n_fields)];
+  if (pick (m, 2) == 0 && change_everywhere (m, message))
+    return;
   if (message->descriptor == &onnx__node__descriptor && pick (m, 8) == 0) {
     change_operator (m, (Onnx__Node *)message);
+    forget_output_shapes (m);
   } else if (f->label == PROTOBUF_C_LABEL_REPEATED) {
     change_list (m, message, f);
   } else {
@@ -242,15 +319,15 @@ LLVMFuzzerCustomMutator (guint8 *data, size_t n, size_t max, guint seed)
   g_autoptr (GPtrArray) messages = g_ptr_array_new ();
   g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
   ProtobufCAllocator allocator = { arena_alloc, arena_free, arena };
-  Mutation m = { arena, messages, rand };
-  ProtobufCMessage *model =
-      pick (&m, 8) ? (ProtobufCMessage *)onnx__model__unpack (&allocator, n, data) : NULL;
-  if (model == NULL)
+  Mutation m = { NULL, arena, messages, rand };
+  if (pick (&m, 8) > 0)
+    m.model = onnx__model__unpack (&allocator, n, data);
+  if (m.model == NULL)
     return LLVMFuzzerMutate (data, n, max);
-  collect (&m, model);
+  collect (&m, &m.model->base);
   for (guint left = 1 + pick (&m, 3); left > 0; left--)
     mutate (&m);
-  if (protobuf_c_message_get_packed_size (model) > max)
+  if (protobuf_c_message_get_packed_size (&m.model->base) > max)
     return LLVMFuzzerMutate (data, n, max);
-  return protobuf_c_message_pack (model, data);
+  return protobuf_c_message_pack (&m.model->base, data);
 }
