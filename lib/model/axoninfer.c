@@ -41,24 +41,48 @@ operand_letter (const gchar *operands, guint index)
   return plus ? plus[1 + (index - n) % strlen (plus + 1)] : '\0';
 }
 
-static gboolean
-check_operand (const AxonTypeInfo *in, guint index, gchar letter, GError **error)
+/* What @letter of @node's operands may be: 't' is what the first of its kind is. */
+static AxonDTypeMask
+operand_types (const AxonNode *node, const AxonTypeInfo *in, gchar letter)
 {
-  static const struct {
-    gchar letter;
-    AxonDTypeMask types;
-    const gchar *names;
-  } kinds[] = { { 'b', AXON_DTYPES_BYTE, "i8, u8" },
-                { 'f', AXON_DTYPES_FLOAT, "f16, bf16, f32, f64" },
-                { 'i', AXON_DTYPE_BIT (AXON_DTYPE_I32), "i32" } };
-  gint64 n = axon_shape_get_numel (&in->shape);
-  for (guint k = 0; k < G_N_ELEMENTS (kinds); k++)
-    if (kinds[k].letter == g_ascii_tolower (letter) &&
-        !(kinds[k].types & AXON_DTYPE_BIT (in->dtype))) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u: expected one of %s, got %s"),
-                   index, kinds[k].names, axon_dtype_get_name (in->dtype));
-      return FALSE;
-    }
+  switch (g_ascii_tolower (letter)) {
+  case 'b':
+    return AXON_DTYPES_BYTE;
+  case 'f':
+    return AXON_DTYPES_FLOAT;
+  case 'i':
+    return AXON_DTYPE_BIT (AXON_DTYPE_I32);
+  default:
+    for (guint i = 0; i < node->n_inputs; i++)
+      if (g_ascii_tolower (operand_letter (node->op->operands, i)) == 't' &&
+          in[i].dtype != AXON_DTYPE_UNDEFINED)
+        return AXON_DTYPES_BYTE & AXON_DTYPE_BIT (in[i].dtype);
+    return AXON_DTYPES_BYTE;
+  }
+}
+
+static gchar *
+names_of (AxonDTypeMask types)
+{
+  GString *text = g_string_new (NULL);
+  for (guint d = 0; d < AXON_N_DTYPES; d++)
+    if (types & AXON_DTYPE_BIT (d))
+      g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", axon_dtype_get_name (d));
+  return g_string_free (text, FALSE);
+}
+
+static gboolean
+check_operand (const AxonNode *node, const AxonTypeInfo *in, guint index, GError **error)
+{
+  gchar letter = operand_letter (node->op->operands, index);
+  AxonDTypeMask types = operand_types (node, in, letter);
+  gint64 n = axon_shape_get_numel (&in[index].shape);
+  if (letter != '\0' && !(types & AXON_DTYPE_BIT (in[index].dtype))) {
+    g_autofree gchar *names = names_of (types ? types : AXON_DTYPES_BYTE);
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u: expected %s, got %s"), index,
+                 names, axon_dtype_get_name (in[index].dtype));
+    return FALSE;
+  }
   if (g_ascii_isupper (letter) && n >= 0 && n != 1) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
                  _ ("input %u: expected one element, got %" G_GINT64_FORMAT), index, n);
@@ -70,10 +94,8 @@ check_operand (const AxonTypeInfo *in, guint index, gchar letter, GError **error
 static gboolean
 check_operands (const AxonNode *node, const AxonTypeInfo *in, GError **error)
 {
-  const gchar *operands = node->op->operands;
-  for (guint i = 0; operands != NULL && i < node->n_inputs; i++)
-    if (in[i].dtype != AXON_DTYPE_UNDEFINED &&
-        !check_operand (in + i, i, operand_letter (operands, i), error))
+  for (guint i = 0; node->op->operands != NULL && i < node->n_inputs; i++)
+    if (in[i].dtype != AXON_DTYPE_UNDEFINED && !check_operand (node, in, i, error))
       return FALSE;
   return TRUE;
 }

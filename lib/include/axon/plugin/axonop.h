@@ -98,8 +98,8 @@ typedef struct {
   AxonArity inputs, outputs;
   AxonDTypeMask types;    /* allowed for input 0; 0: any */
   guint same_type_inputs; /* so many leading inputs share input 0's dtype */
-  /* NULL, or a letter for each input: 'b' a byte, 'f' a float, 'i' an i32; a capital: of one
-   * element. Those behind '+' come again and again. */
+  /* NULL, or a letter for each input: 't' a byte, all alike, 'b' a byte, 'f' a float, 'i' an i32; a
+   * capital: of one element. Those behind '+' come again and again. */
   const gchar *operands;
   const AxonAttrSpec *attrs;
   AxonInferFunc infer;
