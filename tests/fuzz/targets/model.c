@@ -4,10 +4,12 @@
  */
 #include "fuzz.h"
 
+#include <axon/plugin/axongraph.h>
 #include <math.h>
 
 #define CHANGE 1e-4 /* of the inputs, relative */
 #define TOLERANCE 1e-2
+#define LARGEST 1e9 /* constants: of larger ones f32 overflows on the way, and doubles do not */
 
 static AxonCompiledModel *
 compile (AxonModel *model, const gchar *device)
@@ -67,6 +69,22 @@ is_comparable (const AxonTensor *a, const AxonTensor *b)
          dtype != AXON_DTYPE_SEQUENCE && dtype != AXON_DTYPE_OPTIONAL && dtype != AXON_DTYPE_STRING;
 }
 
+static gboolean
+has_moderate_constants (AxonModel *model)
+{
+  for (guint i = 0; i < model->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (model->nodes, i);
+    for (guint k = 0; k < node->n_inputs; k++) {
+      AxonTensor *t = node->inputs[k] ? node->inputs[k]->type.value : NULL;
+      gboolean is_real = t && (AXON_DTYPE_BIT (axon_tensor_get_dtype (t)) & AXON_DTYPES_FLOAT);
+      for (gsize e = 0; is_real && e < axon_tensor_get_numel (t); e++)
+        if (fabs (axon_tensor_get_value (t, e)) > LARGEST)
+          return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 /* What changes when inputs change a little tells how much a difference means; where that is more
  * than the values themselves, or not a number, it means nothing. */
 static void
@@ -108,7 +126,8 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
   got = run_once (model, "CPU");
   plain = compile (model, "TEMPLATE");
   reference = run (plain, model, 1);
-  nearby = reference && got ? run (plain, model, 1 + CHANGE) : NULL;
+  if (reference != NULL && got != NULL && has_moderate_constants (model))
+    nearby = run (plain, model, 1 + CHANGE);
   for (guint i = 0; nearby != NULL && i < reference->len; i++)
     compare (g_ptr_array_index (reference, i), g_ptr_array_index (nearby, i),
              g_ptr_array_index (got, i));
