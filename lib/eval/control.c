@@ -231,6 +231,7 @@ static const AxonOp rows[] = {
       .name = "If",
       .since = 1,
       .inputs = { 1, AXON_VARIADIC },
+      .operands = "Z",
       .outputs = { 1, AXON_VARIADIC },
       .attrs = ATTRS (GRAPH ("then_branch"), GRAPH ("else_branch")),
       .infer = infer_if,

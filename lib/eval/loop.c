@@ -135,6 +135,7 @@ static const AxonOp rows[] = {
       .name = "Loop",
       .since = 1,
       .inputs = { 2, AXON_VARIADIC },
+      .operands = "LZ+.",
       .outputs = { 0, AXON_VARIADIC },
       .attrs = ATTRS (REQUIRED ("body", AXON_ATTR_GRAPH)),
       .infer = infer_loop,

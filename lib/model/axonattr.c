@@ -155,14 +155,24 @@ check_arity (gboolean is_input, guint n, guint min, guint max, GError **error)
   return FALSE;
 }
 
+/* Of inputs of any number none is left out; but Scan of operator sets before 9 has lengths first.
+ */
+static gboolean
+needs_input (const AxonOp *op, guint index)
+{
+  if (index < op->inputs.min)
+    return !(op->flags & AXON_OP_OPTIONAL_INPUTS);
+  return op->inputs.max == AXON_VARIADIC && index > 0;
+}
+
 gboolean
 axon_node_check (const AxonNode *node, GError **error)
 {
   const AxonOp *op = node->op;
   gboolean ok = check_arity (TRUE, node->n_inputs, op->inputs.min, op->inputs.max, error) &&
                 check_arity (FALSE, node->n_outputs, op->outputs.min, op->outputs.max, error);
-  for (guint i = 0; ok && i < op->inputs.min; i++)
-    if (node->inputs[i] == NULL && !(op->flags & AXON_OP_OPTIONAL_INPUTS)) {
+  for (guint i = 0; ok && i < node->n_inputs; i++)
+    if (node->inputs[i] == NULL && needs_input (op, i)) {
       g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u is required"), i);
       ok = FALSE;
     }

@@ -38,27 +38,31 @@ operand_letter (const gchar *operands, guint index)
   gsize n = plus ? (gsize)(plus - operands) : strlen (operands);
   if (index < n)
     return operands[index];
-  return plus ? plus[1 + (index - n) % strlen (plus + 1)] : '\0';
+  return plus && plus[1] != '\0' ? plus[1 + (index - n) % strlen (plus + 1)] : '\0';
 }
 
-/* What @letter of @node's operands may be: 't' is what the first of its kind is. */
+/* What a letter of @node's operands allows; 0 where it allows everything. */
 static AxonDTypeMask
 operand_types (const AxonNode *node, const AxonTypeInfo *in, gchar letter)
 {
-  switch (g_ascii_tolower (letter)) {
-  case 'b':
-    return AXON_DTYPES_BYTE;
-  case 'f':
-    return AXON_DTYPES_FLOAT;
-  case 'i':
-    return AXON_DTYPE_BIT (AXON_DTYPE_I32);
-  default:
-    for (guint i = 0; i < node->n_inputs; i++)
-      if (g_ascii_tolower (operand_letter (node->op->operands, i)) == 't' &&
-          in[i].dtype != AXON_DTYPE_UNDEFINED)
-        return AXON_DTYPES_BYTE & AXON_DTYPE_BIT (in[i].dtype);
-    return AXON_DTYPES_BYTE;
-  }
+  static const AxonDTypeMask types['z' + 1] = {
+    ['b'] = AXON_DTYPES_BYTE,
+    ['f'] = AXON_DTYPES_FLOAT,
+    ['i'] = AXON_DTYPE_BIT (AXON_DTYPE_I32),
+    ['l'] = AXON_DTYPE_BIT (AXON_DTYPE_I64),
+    ['m'] = AXON_DTYPES_NUMERIC,
+    ['n'] = AXON_DTYPE_BIT (AXON_DTYPE_I32) | AXON_DTYPE_BIT (AXON_DTYPE_I64),
+    ['s'] = AXON_DTYPES_FLOAT | AXON_DTYPE_BIT (AXON_DTYPE_F8E8M0),
+    ['z'] = AXON_DTYPE_BIT (AXON_DTYPE_BOOL),
+  };
+  letter = g_ascii_tolower (letter);
+  for (guint i = 0; letter == 't' && i < node->n_inputs; i++)
+    if (g_ascii_tolower (operand_letter (node->op->operands, i)) == 't' &&
+        in[i].dtype != AXON_DTYPE_UNDEFINED)
+      return AXON_DTYPE_BIT (in[i].dtype);
+  if (letter == 'x')
+    return in[0].dtype != AXON_DTYPE_UNDEFINED ? AXON_DTYPE_BIT (in[0].dtype) : 0;
+  return (guchar)letter < G_N_ELEMENTS (types) ? types[(guchar)letter] : 0;
 }
 
 static gchar *
@@ -77,8 +81,8 @@ check_operand (const AxonNode *node, const AxonTypeInfo *in, guint index, GError
   gchar letter = operand_letter (node->op->operands, index);
   AxonDTypeMask types = operand_types (node, in, letter);
   gint64 n = axon_shape_get_numel (&in[index].shape);
-  if (letter != '\0' && !(types & AXON_DTYPE_BIT (in[index].dtype))) {
-    g_autofree gchar *names = names_of (types ? types : AXON_DTYPES_BYTE);
+  if (types != 0 && !(types & AXON_DTYPE_BIT (in[index].dtype))) {
+    g_autofree gchar *names = names_of (types);
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u: expected %s, got %s"), index,
                  names, axon_dtype_get_name (in[index].dtype));
     return FALSE;

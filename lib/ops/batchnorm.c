@@ -96,7 +96,7 @@ eval_batch_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
 
 #define BATCH_ATTRS ATTR_F ("epsilon", 1e-5), ATTR_F ("momentum", 0.9), ATTR_I ("spatial", 1)
 #define BATCH                                                                                      \
-  .name = "BatchNormalization", .inputs = { 5, 5 }, .outputs = { 1, 5 },                           \
+  .name = "BatchNormalization", .inputs = { 5, 5 }, .operands = ".ffff", .outputs = { 1, 5 },      \
   .types = AXON_DTYPES_FLOAT, .same_type_inputs = 1, .infer = infer_batch_norm,                    \
   .eval = eval_batch_norm
 

@@ -283,6 +283,7 @@ static const AxonOp rows[] = {
       .name = "Pow",
       .since = 7,
       .inputs = { 2, 2 },
+      .operands = ".m",
       .outputs = { 1, 1 },
       .types = N,
       .same_type_inputs = 1,

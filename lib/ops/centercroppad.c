@@ -61,6 +61,7 @@ static const AxonOp rows[] = {
       .name = "CenterCropPad",
       .since = 18,
       .inputs = { 2, 2 },
+      .operands = ".n",
       .outputs = { 1, 1 },
       .types = AXON_DTYPES_ALL,
       .same_type_inputs = 1,

@@ -104,6 +104,7 @@ static const AxonOp rows[] = {
       .name = "Col2Im",
       .since = 18,
       .inputs = { 3, 3 },
+      .operands = ".ll",
       .outputs = { 1, 1 },
       .types = AXON_DTYPES_ALL,
       .same_type_inputs = 1,

@@ -166,8 +166,9 @@ eval_hardmax (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *ou
 }
 
 #define CUMULATIVE                                                                                 \
-  .inputs = { 2, 2 }, .outputs = { 1, 1 }, .types = AXON_DTYPES_NUMERIC, .same_type_inputs = 1,    \
-  .attrs = ATTRS (ATTR_I ("exclusive", 0), ATTR_I ("reverse", 0)), .infer = infer_cumulative
+  .inputs = { 2, 2 }, .operands = ".N", .outputs = { 1, 1 }, .types = AXON_DTYPES_NUMERIC,         \
+  .same_type_inputs = 1, .attrs = ATTRS (ATTR_I ("exclusive", 0), ATTR_I ("reverse", 0)),          \
+  .infer = infer_cumulative
 
 static const AxonOp rows[] = {
   { CUMULATIVE, .name = "CumSum", .since = 11, .eval = eval_cum_sum },
@@ -176,6 +177,7 @@ static const AxonOp rows[] = {
       .name = "ReverseSequence",
       .since = 10,
       .inputs = { 2, 2 },
+      .operands = ".l",
       .outputs = { 1, 1 },
       .same_type_inputs = 1,
       .attrs = ATTRS (ATTR_I ("batch_axis", 1), ATTR_I ("time_axis", 0)),

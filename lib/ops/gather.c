@@ -187,6 +187,7 @@ static const AxonOp rows[] = {
       .name = "GatherND",
       .since = 11,
       .inputs = { 2, 2 },
+      .operands = ".n",
       .outputs = { 1, 1 },
       .same_type_inputs = 1,
       .attrs = ATTRS (ATTR_I ("batch_dims", 0)),

@@ -346,6 +346,7 @@ static const AxonOp rows[] = {
       .name = "Trilu",
       .since = 14,
       .inputs = { 1, 2 },
+      .operands = ".L",
       .outputs = { 1, 1 },
       .types = AXON_DTYPES_ALL,
       .same_type_inputs = 1,

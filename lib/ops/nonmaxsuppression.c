@@ -194,6 +194,7 @@ static const AxonOp rows[] = {
       .name = "NonMaxSuppression",
       .since = 10,
       .inputs = { 2, 5 },
+      .operands = "ffLFF",
       .outputs = { 1, 1 },
       .types = AXON_DTYPES_FLOAT,
       .same_type_inputs = 2,

@@ -52,6 +52,17 @@ infer_layer_norm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
   return TRUE;
 }
 
+/* Mean and scale of line @line, as far as they are wanted. */
+static void
+store_moments (const AxonNode *node, AxonTensor *const *out, gsize line, const Moments *m)
+{
+  const gdouble stats[] = { m->mean, m->scale };
+  for (guint k = 1; k < node->n_outputs; k++)
+    if (out[k] != NULL)
+      axon_dtype_store (axon_tensor_get_dtype (out[k]), axon_tensor_get_data (out[k]), line,
+                        stats[k - 1]);
+}
+
 static gboolean
 eval_layer_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
                  GError **error)
@@ -65,26 +76,25 @@ eval_layer_norm (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
     return FALSE;
   AxonTensor *bias = axon_operand (node, in, 2);
   gint64 index[AXON_MAX_RANK] = { 0 }, ss[AXON_MAX_RANK], sb[AXON_MAX_RANK] = { 0 }, n = 1;
-  Moments m = { 0 };
+  gsize lines = 1;
+  Moments m = { NAN, NAN }; /* of nothing */
   gint axis;
   if (!axon_check_axis (axon_node_get_int (node, "axis"), shape->rank, &axis, error))
     return FALSE;
+  for (gint d = 0; d < axis; d++)
+    lines *= (gsize)shape->dims[d];
   for (gint d = axis; d < shape->rank; d++)
     n *= shape->dims[d];
+  for (gsize line = 0; n == 0 && line < lines; line++)
+    store_moments (node, out, line, &m);
   axon_broadcast_strides (axon_tensor_get_shape (in[1]), shape, ss);
   if (bias != NULL)
     axon_broadcast_strides (axon_tensor_get_shape (bias), shape, sb);
   for (gsize i = 0; i < axon_tensor_get_numel (in[0]) && WANTED (i); i++) {
     gint64 is = 0, ib = 0;
     if (i % (gsize)n == 0) {
-      gdouble stats[2];
       m = moments_of (x + i, n, epsilon, centred);
-      stats[0] = m.mean;
-      stats[1] = m.scale;
-      for (guint k = 1; k < node->n_outputs; k++)
-        if (out[k] != NULL)
-          axon_dtype_store (axon_tensor_get_dtype (out[k]), axon_tensor_get_data (out[k]),
-                            i / (gsize)n, stats[k - 1]);
+      store_moments (node, out, i / (gsize)n, &m);
     }
     for (gint d = 0; d < shape->rank; d++) {
       is += index[d] * ss[d];

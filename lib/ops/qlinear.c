@@ -250,9 +250,6 @@ infer_qlinear_concat (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo
   AxonNode plain = *node;
   if (node->n_inputs != 2 + 3 * n)
     FAIL (MODEL, "expected three inputs per tensor");
-  for (guint i = 0; i < node->n_inputs; i++)
-    if (!axon_is_given (node, in, i))
-      FAIL (MODEL, "input %u is required", i);
   for (guint i = 0; i < n; i++)
     parts[i] = in[2 + 3 * i];
   plain.n_inputs = n;

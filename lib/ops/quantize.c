@@ -178,11 +178,12 @@ eval_dequantize (const AxonNode *node, AxonTensor *const *in, AxonTensor *const 
 #define BLOCK ATTR_I ("block_size", 0), ATTR_I ("output_dtype", 0)
 
 #define QUANTIZE                                                                                   \
-  .name = "QuantizeLinear", .inputs = { 2, 3 }, .outputs = { 1, 1 }, .types = QUANTIZE_TYPES,      \
-  .same_type_inputs = 1, .infer = infer_quantize, .eval = eval_quantize
+  .name = "QuantizeLinear", .inputs = { 2, 3 }, .operands = ".s.", .outputs = { 1, 1 },            \
+  .types = QUANTIZE_TYPES, .same_type_inputs = 1, .infer = infer_quantize, .eval = eval_quantize
 #define DEQUANTIZE                                                                                 \
-  .name = "DequantizeLinear", .inputs = { 2, 3 }, .outputs = { 1, 1 }, .types = DEQUANTIZE_TYPES,  \
-  .same_type_inputs = 1, .infer = infer_dequantize, .eval = eval_dequantize
+  .name = "DequantizeLinear", .inputs = { 2, 3 }, .operands = ".sx", .outputs = { 1, 1 },          \
+  .types = DEQUANTIZE_TYPES, .same_type_inputs = 1, .infer = infer_dequantize,                     \
+  .eval = eval_dequantize
 
 static const AxonOp rows[] = {
   { QUANTIZE, .since = 10, .until = 12, .form = AXON_FORM_PER_TENSOR | AXON_FORM_SATURATES },

@@ -241,7 +241,8 @@ static const AxonOp rows[] = {
     .inputs = { 1, 1 }, .attrs = ATTRS (ATTR_F ("ratio", 0.5)) },
   { DROPOUT, .since = 10, .until = 11, .form = AXON_FORM_ATTRIBUTES, .inputs = { 1, 1 },
     .attrs = ATTRS (ATTR_F ("ratio", 0.5)) },
-  { DROPOUT, .since = 12, .inputs = { 1, 3 }, .attrs = ATTRS (ATTR_I ("seed", 0)) },
+  { DROPOUT, .since = 12, .inputs = { 1, 3 }, .operands = ".FZ",
+    .attrs = ATTRS (ATTR_I ("seed", 0)) },
 };
 
 DEFINE_FAMILY (random, rows)

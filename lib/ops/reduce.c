@@ -174,7 +174,8 @@ EVAL (sum_square, SUM_SQUARE)
   .since = 1, .form = AXON_FORM_ATTRIBUTES, .inputs = { 1, 1 },                                    \
   .attrs = ATTRS (ATTR_INTS ("axes"), ATTR_I ("keepdims", 1))
 #define AXES_INPUT                                                                                 \
-  .inputs = { 1, 2 }, .attrs = ATTRS (ATTR_I ("keepdims", 1), ATTR_I ("noop_with_empty_axes", 0))
+  .inputs = { 1, 2 }, .operands = ".l",                                                            \
+  .attrs = ATTRS (ATTR_I ("keepdims", 1), ATTR_I ("noop_with_empty_axes", 0))
 
 static const AxonOp rows[] = {
   { REDUCE, .name = "ReduceMean", .until = 17, .types = N, .eval = eval_mean, AXES_ATTRIBUTE },

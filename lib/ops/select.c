@@ -232,6 +232,7 @@ static const AxonOp rows[] = {
       .name = "Compress",
       .since = 9,
       .inputs = { 2, 2 },
+      .operands = ".z",
       .outputs = { 1, 1 },
       .same_type_inputs = 1,
       .attrs = ATTRS (ATTR ("axis", AXON_ATTR_INT)),

@@ -138,6 +138,7 @@ static const AxonOp rows[] = {
       .name = "Slice",
       .since = 10,
       .inputs = { 3, 5 },
+      .operands = ".nnnn",
       .outputs = { 1, 1 },
       .same_type_inputs = 1,
       .infer = infer_slice,

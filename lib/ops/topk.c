@@ -109,6 +109,7 @@ static const AxonOp rows[] = {
       .name = "TopK",
       .since = 10,
       .inputs = { 2, 2 },
+      .operands = ".L",
       .outputs = { 1, 2 },
       .types = N,
       .same_type_inputs = 1,

@@ -115,8 +115,9 @@ EVAL (momentum)
 
 #define NORM_COEFFICIENT ATTR_F ("norm_coefficient", 0)
 #define STEP                                                                                       \
-  .domain = DOMAIN, .since = 1, .inputs = { 3, AXON_VARIADIC }, .outputs = { 1, AXON_VARIADIC },   \
-  .types = AXON_DTYPES_FLOAT, .same_type_inputs = 1, .infer = infer_step
+  .domain = DOMAIN, .since = 1, .inputs = { 3, AXON_VARIADIC }, .operands = "FL+.",                \
+  .outputs = { 1, AXON_VARIADIC }, .types = AXON_DTYPES_FLOAT, .same_type_inputs = 1,              \
+  .infer = infer_step
 
 static const AxonOp rows[] = {
   { STEP, .name = "Adagrad",

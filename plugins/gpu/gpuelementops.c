@@ -17,7 +17,7 @@ static const struct {
   { "Atan", "atan($0)", NULL },
   { "Atanh", "atanh($0)", NULL },
   { "Ceil", "ceil($0)", NULL },
-  { "Celu", "$0 < 0 ? $a * (exp($0 / $a) - {1}) : $0", NULL },
+  { "Celu", "$0 < 0 ? $a * expm1($0 / $a) : $0", NULL },
   { "Cos", "cos($0)", NULL },
   { "Cosh", "cosh($0)", NULL },
   { "Elu", "$0 < 0 ? $a * (exp($0) - {1}) : $0", NULL },
@@ -110,17 +110,18 @@ text_pow (const AxonNode *node)
   gboolean real = axon_dtype_is_float (dtype_of (node, 0));
   if (real)
     return g_strdup ("pow($0, ($T)$1)");
-  return g_strdup (axon_dtype_is_float (dtype_of (node, 1)) ? "rint(pow((float)$0, (float)$1))"
-                                                            : "whole_power($0, $1)");
+  return g_strdup (axon_dtype_is_float (dtype_of (node, 1))
+                       ? "convert_$T_sat(rint(pow((float)$0, (float)$1)))"
+                       : "convert_$T_sat(whole_power($0, $1))");
 }
 
 static gchar *
 text_mod (const AxonNode *node)
 {
+  gboolean c_sign = axon_node_get_int (node, "fmod") != 0;
   if (axon_dtype_is_float (dtype_of (node, 0)))
-    return g_strdup ("fmod($0, $1)");
-  return g_strdup (axon_node_get_int (node, "fmod") != 0 ? "$1 == 0 ? 0 : $0 % $1"
-                                                         : "WHOLE_MOD($0, $1)");
+    return g_strdup (c_sign ? "fmod($0, $1)" : "REAL_MOD($0, $1)");
+  return g_strdup (c_sign ? "$1 == 0 ? 0 : $0 % $1" : "WHOLE_MOD($0, $1)");
 }
 
 static gchar *

@@ -141,6 +141,15 @@ static const Case malformed[] = {
   { "PRelu-6", "f32[2,4] f32[3]", "", "3 values, the input 4 channels" },
   { "PRelu-6", "f32[2] f32[3]", "", "3 values, the input 2 channels" },
   { "PRelu-6", "f32[1,4,1] f32[3,0]", "", "0 values, the input 4 channels" },
+  { "Einsum", "f32[3] -", "equation:i,i", "input 1 is required" },
+  { "LSTM", "f32[1,2,3] f32[1,8,3] f32[1,8,2] bool[1,16]", "hidden_size=2",
+    "input 3: expected f32, got bool" },
+  { "Trilu", "f32[4,4] i8[]", "", "input 1: expected i64, got i8" },
+  { "Trilu", "f32[4,4] i64[3]", "", "input 1: expected one element, got 3" },
+  { "Pad", "f32[2] i64[2]=1,1 u8[]", "", "input 2: expected f32, got u8" },
+  { "Pow", "f32[2] bool[2]", "", "input 1: expected" },
+  { "DequantizeLinear", "u8[2] u8[]", "", "input 1: expected f32, f16, f64, bf16, f8e8m0" },
+  { "Compress", "f32[2] f32[2]", "", "input 1: expected bool, got f32" },
   { "Where", "bool[2] f32[2] i64[2]", "", "Y is" },
 };
 

@@ -53,6 +53,8 @@
 #define UPPER(x, h) ((x) > (h) ? (h) : (x))
 /* The remainder with the divisor's sign; 0 of division by 0. */
 #define WHOLE_MOD(a, b) ((b) == 0 ? 0 : ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)) ? (a) % (b) + (b) : (a) % (b))
+#define REAL_MOD(a, b) \
+  (fmod((a), (b)) == 0 ? copysign(0, (b)) : (fmod((a), (b)) < 0) == ((b) < 0) ? fmod((a), (b)) : fmod((a), (b)) + (b))
 #define ROUND_f16(x) round_f16(x)
 #define ROUND_bf16(x) as_float((uint)to_bf16(x) << 16)
 
@@ -91,11 +93,14 @@ inline int8 dot8(uint8 a, uint b, int8 c)
 #endif
 }
 
+/* Saturating. */
 inline long whole_power(long x, long n)
 {
   long y = 1;
   if (n < 0)
     return x == 1 ? 1 : x == -1 ? (n & 1 ? -1 : 1) : 0;
+  if (pow(fabs((float)x), (float)n) > 9e18f)
+    return x < 0 && (n & 1) ? LONG_MIN : LONG_MAX;
   for (; n > 0; n >>= 1, x *= x)
     y = n & 1 ? y * x : y;
   return y;

@@ -29,7 +29,7 @@ int
 LLVMFuzzerInitialize (G_GNUC_UNUSED int *argc, G_GNUC_UNUSED char ***argv)
 {
   g_setenv ("AXON_MAX_MEMORY", "128", FALSE);
-  g_setenv ("AXON_GPU_ALLOW_CPU", "0", TRUE);
+  g_setenv ("AXON_GPU_ALLOW_CPU", g_getenv ("FUZZ_DEVICE") ? "1" : "0", TRUE);
   g_log_set_writer_func (end_on_critical, NULL, NULL);
   return 0;
 }

@@ -98,14 +98,16 @@ typedef struct {
   AxonArity inputs, outputs;
   AxonDTypeMask types;    /* allowed for input 0; 0: any */
   guint same_type_inputs; /* so many leading inputs share input 0's dtype */
-  /* NULL, or a letter for each input: 't' a byte, all alike, 'b' a byte, 'f' a float, 'i' an i32; a
-   * capital: of one element. Those behind '+' come again and again. */
-  const gchar *operands;
   const AxonAttrSpec *attrs;
   AxonInferFunc infer;
   AxonEvalFunc eval;
   AxonRunFunc run; /* instead of eval */
   AxonOpFlags flags;
+  /* NULL, or a letter for each input: 'b' a byte, 'f' a float, 'i' an i32, 'l' an i64, 'm' a
+   * number, 'n' an i32 or i64, 's' a scale (a float, or f8e8m0), 't' as the first of its kind, 'x'
+   * as input 0, 'z' a bool, '.' anything; a capital: of one element. Those behind '+' come again
+   * and again. */
+  const gchar *operands;
   gpointer padding[3];
 } AxonOp;
 
