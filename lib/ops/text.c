@@ -205,10 +205,12 @@ eval_tfidf (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out,
   if (*error != NULL)
     return FALSE;
   for (gint64 r = 0; r < rows; r++)
-    for (gint64 length = g.min; length <= g.max; length++)
-      for (gint64 step = 1; step <= g.skips + 1 && (length > 1 || step == 1); step++)
-        for (gint64 i = 0; i < n; i++)
+    for (gint64 length = g.min; length <= MIN (g.max, g.n_starts); length++) {
+      gint64 steps = length > 1 ? MIN (g.skips + 1, (n - 1) / (length - 1)) : 1;
+      for (gint64 step = 1; step <= steps; step++)
+        for (gint64 i = 0; i < n && WANTED (i); i++)
           count_grams (&g, in[0], r * n + i, n - i, length, step, counts + r * g.n_out);
+    }
   for (guint k = 0; !g_str_equal (mode, "TF") && k < g.n_indexes; k++)
     for (gint64 r = 0; r < rows; r++) {
       gdouble *count = &counts[r * g.n_out + g.indexes[k]];

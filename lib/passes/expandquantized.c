@@ -195,6 +195,13 @@ expand_concat (AxonModel *model, AxonNode *node)
   return TRUE;
 }
 
+/* Pooling of more dimensions has kernels nowhere, and by its definition it rounds once. */
+static gboolean
+has_float_kernels (const AxonNode *node)
+{
+  return !g_str_has_suffix (node->op->name, "Pool") || node->inputs[0]->type.shape.rank <= 5;
+}
+
 static gboolean
 expand (AxonModel *model, AxonNode *node)
 {
@@ -213,7 +220,7 @@ expand (AxonModel *model, AxonNode *node)
                 { NULL, "QLinearMatMul", { "MatMul", -1, 6, 0 } },
                 { NULL, "QLinearConv", { "Conv", 0, 6, 8 } } };
   for (guint i = 0; i < G_N_ELEMENTS (unary); i++)
-    if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, unary[i].name))
+    if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, unary[i].name) && has_float_kernels (node))
       return expand_unary (model, node, unary[i].to, unary[i].opset);
   if (axon_node_is_in (node, AXON_DOMAIN_MICROSOFT, "QLinearSoftmax"))
     return expand_unary (model, node, "Softmax", axon_node_get_int (node, "opset") < 13 ? 11 : 13);

@@ -98,7 +98,7 @@ inline long whole_power(long x, long n)
 {
   long y = 1;
   if (n < 0)
-    return x == 1 ? 1 : x == -1 ? (n & 1 ? -1 : 1) : 0;
+    return x == 0 ? LONG_MAX : x == 1 ? 1 : x == -1 ? (n & 1 ? -1 : 1) : 0;
   if (pow(fabs((float)x), (float)n) > 9e18f)
     return x < 0 && (n & 1) ? LONG_MIN : LONG_MAX;
   for (; n > 0; n >>= 1, x *= x)
