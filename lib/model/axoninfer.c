@@ -89,7 +89,7 @@ check_operand (const AxonNode *node, const AxonTypeInfo *in, guint index, GError
   }
   if (g_ascii_isupper (letter) && n >= 0 && n != 1) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                 _ ("input %u: expected one element, got %" G_GINT64_FORMAT), index, n);
+                 _ ("input %u: expected one element, got %lld"), index, (long long)n);
     return FALSE;
   }
   return TRUE;

@@ -269,10 +269,8 @@ axon_resize_axes (const AxonNode *node, GError **error)
   if (axon_node_find_attr (node, "coordinate_transformation_mode") != NULL &&
       g_str_equal (axon_node_get_string (node, "coordinate_transformation_mode"),
                    "tf_crop_and_resize") &&
-      node->inputs[1] != NULL && infos[1].value == NULL) {
-    g_set_error (error, AXON_ERROR, AXON_ERROR_UNSUPPORTED, "the region is not constant");
-    return NULL;
-  }
+      node->inputs[1] != NULL && infos[1].value == NULL)
+    FAIL (UNSUPPORTED, "the region is not constant");
   return axes_of (node, infos, infos[1].value, error);
 }
 
