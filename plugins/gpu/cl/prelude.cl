@@ -54,7 +54,7 @@
 /* The remainder with the divisor's sign; 0 of division by 0. */
 #define WHOLE_MOD(a, b) ((b) == 0 ? 0 : ((a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0)) ? (a) % (b) + (b) : (a) % (b))
 #define REAL_MOD(a, b) \
-  (fmod((a), (b)) == 0 ? copysign(0, (b)) : (fmod((a), (b)) < 0) == ((b) < 0) ? fmod((a), (b)) : fmod((a), (b)) + (b))
+  (fmod((a), (b)) == 0 ? copysign(fmod((a), (b)), (b)) : (fmod((a), (b)) < 0) == ((b) < 0) ? fmod((a), (b)) : fmod((a), (b)) + (b))
 #define ROUND_f16(x) round_f16(x)
 #define ROUND_bf16(x) as_float((uint)to_bf16(x) << 16)
 
