@@ -17,7 +17,7 @@ import tempfile
 
 import numpy as np
 import onnx
-from onnx import TensorProto, numpy_helper
+from onnx import AttributeProto, TensorProto, numpy_helper
 
 SIZES = [0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 48, 64]
 TYPES = [TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProto.BFLOAT16, TensorProto.INT8, TensorProto.UINT8,
@@ -47,11 +47,11 @@ def change_attribute(model, pick):
     a = pick.choice(attributes) if attributes else None
     if a is None:
         return
-    if a.type == a.INT:
+    if a.type == AttributeProto.INT:
         a.i = pick.choice([-3, -2, -1, 0, 1, 2, 3, 4, a.i + 1, a.i - 1, 2 * a.i])
-    elif a.type == a.FLOAT:
+    elif a.type == AttributeProto.FLOAT:
         a.f = pick.choice([0, -1, 0.5, 2, 1e9, a.f * 2])
-    elif a.type == a.INTS and a.ints:
+    elif a.type == AttributeProto.INTS and a.ints:
         a.ints[pick.randrange(len(a.ints))] = pick.choice([-1, 0, 1, 2, 3, 4, 5])
 
 
