@@ -3,6 +3,7 @@
 #include "ops-private.h"
 
 #include <math.h>
+#include <string.h>
 
 static gboolean
 pool_window (AxonWindow *w, const AxonNode *node, const AxonShape *x, GError **error)
@@ -158,8 +159,8 @@ infer_lp_pool (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, 
 {
   if (axon_node_get_int (node, "p") < 1)
     FAIL (MODEL, "p is %" G_GINT64_FORMAT ", expected 1 or more", axon_node_get_int (node, "p"));
-  return axon_node_find_attr (node, "kernel_shape") ? axon_infer_pool (node, in, out, error)
-                                                    : axon_infer_global (node, in, out, error);
+  return strstr (node->op->name, "Global") == NULL ? axon_infer_pool (node, in, out, error)
+                                                   : axon_infer_global (node, in, out, error);
 }
 
 static gboolean

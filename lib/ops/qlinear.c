@@ -6,6 +6,7 @@
 #include "requantize.h"
 
 #include <math.h>
+#include <string.h>
 
 /* y = saturate (round (value / scale) + zero) */
 static void
@@ -203,8 +204,8 @@ infer_qlinear_mean (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *
 {
   if (axon_node_get_int (node, "channels_last") != 0)
     FAIL (UNSUPPORTED, "channels_last is not supported, expected 0");
-  return axon_node_find_attr (node, "kernel_shape") ? axon_infer_pool (node, in, out, error)
-                                                    : axon_infer_global (node, in, out, error);
+  return strstr (node->op->name, "Global") == NULL ? axon_infer_pool (node, in, out, error)
+                                                   : axon_infer_global (node, in, out, error);
 }
 
 /* The mean of integers by the pooling kernel @eval, then x_scale / y_scale. */
