@@ -10,8 +10,6 @@ infer_cumulative (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
 {
   gint64 value;
   gint axis;
-  if (axon_shape_is_static (&in[1].shape) && axon_shape_get_numel (&in[1].shape) != 1)
-    FAIL (MODEL, "input %u: expected one element", 1u);
   if (axon_scalar_int (node, in, 1, 0, &value) && in[0].shape.rank >= 0 &&
       !axon_check_axis (value, in[0].shape.rank, &axis, error))
     return FALSE;

@@ -301,7 +301,7 @@ static const AxonOp rows[] = {
       .outputs = { 1, 1 },
       .types = AXON_DTYPE_BIT (AXON_DTYPE_F32),
       .same_type_inputs = 1,
-      .operands = "fbfbf",
+      .operands = ".bfbf",
       .infer = infer_dynamic_matmul,
       .eval = eval_dynamic_matmul,
   },

@@ -147,7 +147,6 @@ static const AxonOp rows[] = {
       .name = "ConstantOfShape",
       .since = 9,
       .inputs = { 1, 1 },
-      .operands = "l",
       .outputs = { 1, 1 },
       .types = AXON_DTYPE_BIT (AXON_DTYPE_I64),
       .same_type_inputs = 1,
