@@ -113,6 +113,8 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
   gsize pixel = (gsize)(t->mr * CPU_LANES);
   gsize products = (gsize)(chunk->n_taps * chunk->n), ahead = 0;
   const DENSE_WEIGHT *next = p->is_end && is_last ? chunk->w : chunk->w + products * pixel;
+  const gboolean at_once = is_last && p->is_plain;
+  CpuFloatOut out = at_once ? float_out_plain (t) : float_out_to (sums, pixel);
   Chunk k = *chunk;
   for (gint y = p->part->y0; y < p->part->y1; y++)
     for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
@@ -121,8 +123,10 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
       gsize at = (gsize)p->part->frame * c->y_frame + (gsize)y * c->y_row +
                  (gsize)(p->part->x0 + x) * c->y_pixel +
                  (gsize)(p->part->group * c->out_channels + p->first);
-      CpuFloatOut out =
-          is_last && p->is_plain ? float_out_plain (t, at) : float_out_to (sums, pixel);
+      if (at_once)
+        float_out_move (&out, p->run, at);
+      else
+        out.y = sums;
       k.ahead = next + ahead;
       ahead = ahead + products * DENSE_LINE < products * pixel ? ahead + products * DENSE_LINE : 0;
       if (!is_first) {

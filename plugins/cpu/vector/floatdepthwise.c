@@ -198,7 +198,8 @@ run_pixels (Strip *s, gint y, gint rows, gint x, gint n, gboolean down, const Ta
   s->tile.pixel = down ? c->y_row : (gsize)s->wide.pixels * c->y_pixel;
   p.step = down ? p.x_row : p.step;
   if (s->is_plain && !reaches_beyond (s, from + (gsize)(rows - 1) * p.x_row, p.step, n, taps)) {
-    CpuFloatOut out = float_out_plain (&s->tile, at);
+    CpuFloatOut out = float_out_plain (&s->tile);
+    float_out_move (&out, s->tile.run, at);
     sum_vectors (s, &out, from, &p, taps);
     return;
   }

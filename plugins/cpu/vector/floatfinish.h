@@ -20,14 +20,14 @@ typedef struct {
   const gfloat *slopes; /* from the first channel on; NULL: none */
 } CpuFloatTile;
 
-/* Where a tile's results go: to memory at once, if nothing but slopes, a sum and limits follows, or
- * to a place where float_finish () finds them. */
+/* Where a tile's results go: to memory at once, if nothing but slopes, a sum and limits or a hard
+ * swish follows, or to a place where float_finish () finds them. */
 typedef struct {
   gfloat *y;
   gsize pixel;
   const gfloat *residual; /* nullable; as y lies */
   const gfloat *slopes;   /* nullable; below 0, before the residual is added or after it */
-  gboolean slopes_last;
+  gboolean slopes_last, hard_swish;
   gint last; /* channels of the last vector */
   VF32 lo, hi;
 } CpuFloatOut;
@@ -78,6 +78,16 @@ float_slope_sums (const gfloat *slopes, CpuFloatSums *c, gint mr, gint nr)
 }
 
 CPU_INLINE void
+float_hard_swish_sums (CpuFloatSums *c, gint mr, gint nr)
+{
+#pragma GCC unroll 4
+  for (gint i = 0; i < mr; i++)
+#pragma GCC unroll 12
+    for (gint j = 0; j < nr; j++)
+      c[i][j] = vector_hard_swish (c[i][j]);
+}
+
+CPU_INLINE void
 float_add_to_sums (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
 {
   const gint last = out->last;
@@ -102,16 +112,20 @@ float_put (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
     float_add_to_sums (out, c, mr, nr);
   if (out->slopes != NULL && out->slopes_last)
     float_slope_sums (out->slopes, c, mr, nr);
+  if (out->hard_swish)
+    float_hard_swish_sums (c, mr, nr);
   if (CPU_MASKS && out->last < CPU_LANES)
     float_put_part (out, c, mr, nr);
   else
     float_put_whole (out, c, mr, nr);
 }
 
+/* TRUE for what takes a few instructions. */
 static gboolean
-float_is_limit (const CpuPost *post)
+float_is_short (const CpuPost *post)
 {
-  return post->kind == CPU_POST_NONE || post->kind == CPU_POST_RELU || post->kind == CPU_POST_CLIP;
+  return post->kind == CPU_POST_NONE || post->kind == CPU_POST_RELU ||
+         post->kind == CPU_POST_CLIP || post->kind == CPU_POST_HARD_SWISH;
 }
 
 /* TRUE if a tile's results may go to memory at once. */
@@ -122,7 +136,7 @@ float_is_plain (const CpuFloatTile *t)
   gint whole = (t->mr - (CPU_MASKS ? 1 : 0)) * CPU_LANES;
   return (CPU_MASKS ? t->channels > whole : t->channels == whole) &&
          (run->residual == NULL || run->before.kind == CPU_POST_NONE) &&
-         float_is_limit (&run->before) && float_is_limit (&run->after) &&
+         float_is_short (&run->before) && float_is_short (&run->after) &&
          (run->before.kind == CPU_POST_NONE || run->after.kind == CPU_POST_NONE);
 }
 
@@ -136,17 +150,18 @@ float_out_to (gfloat *sums, gsize pixel)
                         .hi = splat_float (INFINITY) };
 }
 
-/* @at: the first element of the destination */
+/* To the first element of the destination: float_out_move () says where else. */
 CPU_INLINE CpuFloatOut
-float_out_plain (const CpuFloatTile *t, gsize at)
+float_out_plain (const CpuFloatTile *t)
 {
   const CpuFloatConvRun *run = t->run;
   const CpuPost *post = run->before.kind != CPU_POST_NONE ? &run->before : &run->after;
-  CpuFloatOut out = float_out_to (run->y + at, t->pixel);
-  out.residual = run->residual ? run->residual + at : NULL;
+  CpuFloatOut out = float_out_to (run->y, t->pixel);
+  out.residual = run->residual;
   out.slopes = t->slopes;
   out.slopes_last = run->slopes_last;
   out.last = t->channels - (t->mr - 1) * CPU_LANES;
+  out.hard_swish = post->kind == CPU_POST_HARD_SWISH;
   if (post->kind == CPU_POST_RELU)
     out.lo = splat_float (0);
   else if (post->kind == CPU_POST_CLIP) {
@@ -154,6 +169,15 @@ float_out_plain (const CpuFloatTile *t, gsize at)
     out.hi = splat_float (post->beta);
   }
   return out;
+}
+
+/* @at: the first element of the destination. What is the same for all tiles stays: a vector that
+ * was written in parts is not read again at once without waiting. */
+CPU_INLINE void
+float_out_move (CpuFloatOut *out, const CpuFloatConvRun *run, gsize at)
+{
+  out->y = run->y + at;
+  out->residual = run->residual ? run->residual + at : NULL;
 }
 
 static void
@@ -230,15 +254,43 @@ float_add_residual (const CpuFloatTile *t, gfloat *sums, const gfloat *residual)
       float_load_add (s, residual + i * CPU_LANES, t->channels - i * CPU_LANES);
 }
 
-static void
-float_store (const CpuFloatTile *t, const gfloat *sums, gfloat *y)
+CPU_INLINE void
+float_store_all (const CpuFloatTile *t, const gfloat *sums, gfloat *y, gint kind, VF32 alpha,
+                 VF32 beta)
 {
   const VF32 *s = (const VF32 *)(gconstpointer)sums;
   gint whole = t->channels / CPU_LANES, rest = t->channels % CPU_LANES;
   for (gint j = 0; j < t->nr; j++, y += t->pixel, s += t->mr) {
     for (gint i = 0; i < whole; i++)
-      *(VF32 *)(y + i * CPU_LANES) = s[i];
-    float_copy_some (y + whole * CPU_LANES, (const gfloat *)(s + whole), rest);
+      *(VF32 *)(y + i * CPU_LANES) = vector_function (kind, s[i], alpha, beta);
+    if (rest > 0) {
+      VF32 last = vector_function (kind, s[whole], alpha, beta);
+      float_copy_some (y + whole * CPU_LANES, (const gfloat *)&last, rest);
+    }
+  }
+}
+
+/* What short functions and the commonest of the others make of the sums goes to memory at once. */
+static void
+float_store (const CpuFloatTile *t, const CpuPost *post, gfloat *sums, gfloat *y)
+{
+  const VF32 alpha = splat_float (post->alpha), beta = splat_float (post->beta);
+  switch ((gint)post->kind) {
+  case CPU_POST_SWISH:
+    float_store_all (t, sums, y, CPU_POST_SWISH, alpha, beta);
+    break;
+  case CPU_POST_HARD_SWISH:
+    float_store_all (t, sums, y, CPU_POST_HARD_SWISH, alpha, beta);
+    break;
+  case CPU_POST_RELU:
+    float_store_all (t, sums, y, CPU_POST_RELU, alpha, beta);
+    break;
+  case CPU_POST_CLIP:
+    float_store_all (t, sums, y, CPU_POST_CLIP, alpha, beta);
+    break;
+  default:
+    float_activate (post, sums, t->mr * t->nr);
+    float_store_all (t, sums, y, CPU_POST_NONE, alpha, beta);
   }
 }
 
@@ -247,13 +299,16 @@ CPU_INLINE void
 float_finish (const CpuFloatTile *t, gfloat *sums, gsize at)
 {
   const CpuFloatConvRun *run = t->run;
-  float_activate (&run->before, sums, t->mr * t->nr);
+  const CpuPost *last = &run->after;
+  if (last->kind == CPU_POST_NONE && t->slopes == NULL && run->residual == NULL)
+    last = &run->before;
+  else
+    float_activate (&run->before, sums, t->mr * t->nr);
   if (t->slopes != NULL && !run->slopes_last)
     float_slope (t, sums);
   if (run->residual != NULL)
     float_add_residual (t, sums, run->residual + at);
   if (t->slopes != NULL && run->slopes_last)
     float_slope (t, sums);
-  float_activate (&run->after, sums, t->mr * t->nr);
-  float_store (t, sums, run->y + at);
+  float_store (t, last, sums, run->y + at);
 }

@@ -163,10 +163,12 @@ run_columns (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *pa
   const gfloat *w = run->weights + first * (gsize)(c->n_taps * c->spread);
   const gfloat *p = patch->data + (gsize)(x * c->stride_w) * patch->pixel;
   gboolean is_plain = float_is_plain (t);
+  CpuFloatOut out = is_plain ? float_out_plain (t) : float_out_to (sums, CPU_LANES);
   for (gint y = part->y0; y < part->y1; y++, p += (gsize)c->stride_h * patch->row) {
     gsize at = (gsize)part->frame * c->y_frame + (gsize)y * c->y_row +
                (gsize)(part->x0 + x) * c->y_pixel + first;
-    CpuFloatOut out = is_plain ? float_out_plain (t, at) : float_out_to (sums, CPU_LANES);
+    if (is_plain)
+      float_out_move (&out, run, at);
     tiles[t->nr - 1](c, patch, p, w, run->bias + first, &out);
     if (!is_plain)
       float_finish (t, sums, at);

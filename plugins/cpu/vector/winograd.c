@@ -305,7 +305,7 @@ result_channels (const CpuWinograd *w, Finish *f, const CpuWinogradPart *part, c
                  gsize apart, gsize channel, gint size)
 {
   const CpuConv *c = &w->conv;
-  f->out = float_out_plain (&f->tile, 0);
+  f->out = float_out_plain (&f->tile);
   for (gint t = part->tile0; t < part->tile1; t++, m += apart) {
     Place place = place_of (w, t);
     f->rows = MIN (c->out_h - place.y, size);
