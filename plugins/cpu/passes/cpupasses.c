@@ -34,6 +34,7 @@ static const AxonPass passes[] = {
   { "fold-batch-norm", axon_pass_fold_batch_norm },
   { "fuse-dynamic-quantization", axon_pass_fuse_dynamic_quantization },
   { "expand-einsum", cpu_pass_expand_einsum },
+  { "split-repeated", cpu_pass_split_repeated },
   { "fuse-activation", cpu_pass_fuse_activation },
   { "split-batch-norm", cpu_pass_split_batch_norm },
   { "fuse-elementwise", cpu_pass_fuse_elementwise },

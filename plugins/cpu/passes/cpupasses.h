@@ -13,3 +13,4 @@ gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_elementwise (AxonModel *model, GError **error);
 gboolean cpu_pass_split_batch_norm (AxonModel *model, GError **error);
+gboolean cpu_pass_split_repeated (AxonModel *model, GError **error);
