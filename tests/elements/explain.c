@@ -164,6 +164,28 @@ a_picture_of_one_channel_is_gray (void)
   says (d, "one channel", "color", "gray");
 }
 
+/* Three anchors in each cell of the grids of a picture of 64 x 64: 3 * (64 + 16 + 4). */
+static void
+a_model_of_another_number_of_cells_is_another_model (void)
+{
+  static const gint64 rows[] = { 251, 252, 253 };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *x = test_model_input (&t, "images", AXON_DTYPE_F32, &AXON_SHAPE (1, 3, 64, 64));
+    AxonNode *mean = test_model_node (&t, "ReduceMean", 1, x);
+    gint64 sizes[] = { 1, rows[i], 85 };
+    AxonValue *in[] = { mean->outputs[0], test_model_ints (&t, sizes, 3) };
+    AxonValue *out = axon_model_add_value (t.model, "output0");
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (GstNnDescription) d = NULL;
+    axon_node_set_int (mean, "keepdims", 0);
+    axon_pass_add_node (t.model, mean, NULL, "Expand", 13, in, 2, out);
+    model = test_model_finish (&t, out);
+    d = load (model, "/nonexistent/small.onnx");
+    g_assert_cmpint (g_strcmp0 (d->decoder, "yolov5") == 0, ==, rows[i] == 252);
+  }
+}
+
 static void
 a_model_that_nobody_knows_is_doubted (void)
 {
@@ -296,6 +318,7 @@ main (int argc, char **argv)
   ADD (a_model_that_nobody_knows_is_doubted);
   ADD (who_says_how_pixels_are_scaled_means_the_other_defaults);
   ADD (what_nobody_said_is_one_warning_that_names_its_properties);
+  ADD (a_model_of_another_number_of_cells_is_another_model);
   ADD (every_preset_is_a_description);
   ADD (a_preset_says_what_properties_leave_open);
   ADD (an_unknown_preset_or_list_is_an_error);

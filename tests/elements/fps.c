@@ -63,6 +63,30 @@ one_stream_has_the_lines_of_gvafpscounter (void)
   g_string_free (printed, TRUE);
 }
 
+/* It took no time that is known: of a stream, and of the next one after its end. */
+static void
+the_first_frame_only_begins_to_count (void)
+{
+  GstHarness *h = stream_new ("interval=0");
+  GPrintFunc before = g_set_print_handler (on_print);
+  for (guint i = 0; i < 2; i++) {
+    printed = g_string_new (NULL);
+    push (h, 1);
+    g_assert_cmpuint (count_lines ("last", 1, ""), ==, 1);
+    g_assert_nonnull (strstr (printed->str, "total=0.00 fps"));
+    push (h, 2);
+    gst_harness_push_event (h, gst_event_new_eos ());
+    gst_harness_push_event (h, gst_event_new_flush_start ());
+    gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+    gst_harness_set_src_caps_str (h, "video/x-raw,format=GRAY8,width=4,height=4,framerate=30/1");
+    g_string_free (printed, TRUE);
+  }
+  printed = g_string_new (NULL);
+  gst_harness_teardown (h);
+  g_set_print_handler (before);
+  g_string_free (printed, TRUE);
+}
+
 static void
 two_streams_are_told_together_and_end_with_the_last (void)
 {
@@ -88,6 +112,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/fps/one_stream_has_the_lines_of_gvafpscounter",
                    one_stream_has_the_lines_of_gvafpscounter);
+  g_test_add_func ("/fps/the_first_frame_only_begins_to_count",
+                   the_first_frame_only_begins_to_count);
   g_test_add_func ("/fps/two_streams_are_told_together_and_end_with_the_last",
                    two_streams_are_told_together_and_end_with_the_last);
   return g_test_run ();

@@ -208,7 +208,7 @@ hidden_objects_lose_their_details (gconstpointer data)
   add_object (buffer, 0, 0, 20, 20, 1, "cat");
   buffer = draw (data, buffer);
   for (gint y = 40; y < 80; y++)
-    for (gint x = 40; x < 103; x++) {
+    for (gint x = 40; x < 104; x++) {
       guint a = pixel_of (buffer, x, y) & 255;
       g_assert_cmpint (ABS ((gint)a - (255 + GRAY) / 2), <=, 2);
     }

@@ -77,6 +77,27 @@ a_file_changes_before_it_is_too_long_and_the_oldest_goes (void)
   remove_folder (dir);
 }
 
+/* Two records, with the ends of their lines. */
+static void
+a_file_may_be_as_long_as_was_said_and_no_longer (void)
+{
+  gsize n = 0;
+  for (guint i = 0; i < 3; i++) { /* without a limit, with just enough, with one byte less */
+    gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
+    g_autofree gchar *first = NULL;
+    Publisher *p = publisher_new (
+        "location=%s/out-%%d.jsonl options=options,max-size-bytes=(guint64)%" G_GSIZE_FORMAT, dir,
+        i == 2 ? n - 1 : n);
+    publisher_push (p, 0);
+    publisher_push (p, 1);
+    publisher_free (p);
+    first = read_file (dir, "out-0.jsonl");
+    assert_in_order (first, 0, i == 2 ? 0 : 1, FALSE);
+    n = strlen (first);
+    remove_folder (dir);
+  }
+}
+
 /* A service may have none: then the file that is opened next has its number. */
 static void
 a_file_is_written_where_standard_input_is_closed (void)
@@ -297,6 +318,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/publishfile/" #name, name)
   ADD (a_file_changes_by_the_clock);
   ADD (a_file_changes_before_it_is_too_long_and_the_oldest_goes);
+  ADD (a_file_may_be_as_long_as_was_said_and_no_longer);
   ADD (a_file_is_written_where_standard_input_is_closed);
   ADD (a_full_disk_is_one_warning_and_the_stream_goes_on);
   ADD (a_socket_gets_what_waited_for_it);

@@ -406,6 +406,19 @@ the_entry_used_longest_ago_goes_when_the_folder_is_full (void)
   cache_free (&c);
 }
 
+static void
+without_a_limit_entries_stay_however_many_there_are (void)
+{
+  Cache c = cache_new ();
+  g_autofree gchar *large = g_build_filename (c.folder, "0000.axon", NULL);
+  g_autofree gchar *zeros = g_malloc0 (1 << 20);
+  g_file_set_contents (large, zeros, 1 << 20, NULL);
+  g_assert_false (compile_file (&c, c.model, "CPU", ", 'CACHE_MAX_SIZE': <'0'>"));
+  g_assert_true (g_file_test (large, G_FILE_TEST_EXISTS));
+  g_assert_true (compile_file (&c, c.model, "CPU", NULL));
+  cache_free (&c);
+}
+
 static gpointer
 compile_in_thread (gpointer data)
 {
@@ -494,6 +507,7 @@ main (int argc, char **argv)
   ADD (an_entry_that_others_can_write_to_is_compiled_again);
   ADD (entries_of_another_time_are_used_and_go_in_their_order);
   ADD (the_entry_used_longest_ago_goes_when_the_folder_is_full);
+  ADD (without_a_limit_entries_stay_however_many_there_are);
   ADD (eight_threads_compile_one_file_once);
   ADD (entries_can_be_encrypted);
   return g_test_run ();

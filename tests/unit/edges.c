@@ -264,6 +264,49 @@ a_compiled_model_tells_all_its_properties (void)
   g_assert_nonnull (threads);
 }
 
+/* Half way between 0.2 and 0.6 of a row from 0 to 4. */
+static void
+a_region_that_becomes_one_place_is_read_in_its_middle (void)
+{
+  static const gfloat values[] = { 0, 1, 2, 3, 4 }, region[] = { 0, 0.2f, 1, 0.6f };
+  AxonShape in = AXON_SHAPE (1, 5), four = AXON_SHAPE (4);
+  g_autoptr (AxonTensor) x = test_tensor (&in, values);
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    TestModel t = test_model_new (13);
+    gint64 sizes[] = { 1, 1 };
+    AxonNode *n = test_model_node (&t, "Resize", 4, test_model_input (&t, "x", AXON_DTYPE_F32, &in),
+                                   test_model_constant (&t, &four, region), NULL,
+                                   test_model_ints (&t, sizes, 2));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) y = NULL;
+    axon_node_set_string (n, "mode", "linear");
+    axon_node_set_string (n, "coordinate_transformation_mode", "tf_crop_and_resize");
+    model = test_model_finish (&t, n->outputs[0]);
+    y = test_run (model, devices[d], NULL, x);
+    g_assert_cmpfloat (fabs (axon_tensor_get_value (y, 0) - 1.6), <, 1e-6);
+  }
+}
+
+/* Symptom would be: -1 is no multiple of four. */
+static void
+depth_that_is_not_known_yet_becomes_space (void)
+{
+  AxonShape open = AXON_SHAPE (1, -1, 2, 3), in = AXON_SHAPE (1, 4, 2, 3);
+  g_autoptr (AxonTensor) x = test_random (&in, 3);
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    TestModel t = test_model_new (13);
+    AxonNode *n =
+        test_model_node (&t, "DepthToSpace", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &open));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) y = NULL;
+    axon_node_set_int (n, "blocksize", 2);
+    model = test_model_finish (&t, n->outputs[0]);
+    y = test_run (model, devices[d], NULL, x);
+    g_assert_true (axon_shape_equal (axon_tensor_get_shape (y), &AXON_SHAPE (1, 1, 4, 6)));
+    g_assert_cmpfloat (axon_tensor_get_value (y, 1), ==, axon_tensor_get_value (x, 6));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -280,6 +323,8 @@ main (int argc, char **argv)
   ADD (what_is_unpooled_may_have_a_shape_that_only_data_say);
   ADD (an_output_that_nobody_uses_needs_no_name);
   ADD (a_node_with_two_outputs_of_one_name_is_refused);
+  ADD (a_region_that_becomes_one_place_is_read_in_its_middle);
+  ADD (depth_that_is_not_known_yet_becomes_space);
   ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }
