@@ -157,6 +157,21 @@ a_graph_that_normalises_is_not_normalised_again (void)
 }
 
 static void
+a_number_for_each_pixel_does_not_normalise (void)
+{
+  static const gchar *const ops[] = { "Add", "Sub", "Mul", "Div" };
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
+    TestModel t = test_model_new (13);
+    AxonShape shape = AXON_SHAPE (1, 3, 32, 32);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+    AxonNode *n = test_model_node (&t, ops[i], 2, x, test_model_random (&t, &shape, 3));
+    g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+    g_autoptr (GstNnDescription) d = load (model, "/nonexistent/small.onnx");
+    says (d, ops[i], "scale", NULL);
+  }
+}
+
+static void
 a_picture_of_one_channel_is_gray (void)
 {
   g_autoptr (AxonModel) model = model_that_begins_with (AXON_DTYPE_F32, 1, "Add 1");
@@ -314,6 +329,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name) g_test_add_func ("/explain/" #name, name)
   ADD (a_graph_that_normalises_is_not_normalised_again);
+  ADD (a_number_for_each_pixel_does_not_normalise);
   ADD (a_picture_of_one_channel_is_gray);
   ADD (a_model_that_nobody_knows_is_doubted);
   ADD (who_says_how_pixels_are_scaled_means_the_other_defaults);

@@ -307,6 +307,27 @@ depth_that_is_not_known_yet_becomes_space (void)
   }
 }
 
+/* One row in front and two behind, of dimension 1 of three. */
+static void
+dimensions_that_axes_do_not_name_are_not_padded (void)
+{
+  AxonShape in = AXON_SHAPE (2, 3, 4);
+  gint64 pads[] = { 1, 2 }, axis = -2;
+  g_autoptr (AxonTensor) x = test_random (&in, 3);
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    TestModel t = test_model_new (18);
+    AxonNode *n =
+        test_model_node (&t, "Pad", 4, test_model_input (&t, "x", AXON_DTYPE_F32, &in),
+                         test_model_ints (&t, pads, 2), NULL, test_model_ints (&t, &axis, 1));
+    g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+    g_autoptr (AxonTensor) y = test_run (model, devices[d], NULL, x);
+    g_assert_true (axon_shape_equal (axon_tensor_get_shape (y), &AXON_SHAPE (2, 6, 4)));
+    g_assert_cmpfloat (axon_tensor_get_value (y, 3), ==, 0);
+    g_assert_cmpfloat (axon_tensor_get_value (y, 4), ==, axon_tensor_get_value (x, 0));
+    g_assert_cmpfloat (axon_tensor_get_value (y, 28), ==, axon_tensor_get_value (x, 12));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -325,6 +346,7 @@ main (int argc, char **argv)
   ADD (a_node_with_two_outputs_of_one_name_is_refused);
   ADD (a_region_that_becomes_one_place_is_read_in_its_middle);
   ADD (depth_that_is_not_known_yet_becomes_space);
+  ADD (dimensions_that_axes_do_not_name_are_not_padded);
   ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }
