@@ -38,7 +38,7 @@ struct _CpuPool {
   guint n_workers;
   Worker *workers;
   gboolean stop, flush;
-  gboolean is_running; /* a run, on several threads */
+  guint spin_us; /* how long is waited awake */
   Ticket ticket __attribute__ ((aligned (64)));
   guint32 left __attribute__ ((aligned (64))); /* parts that have not returned */
   guint32 is_awaited;                          /* the stream's thread sleeps on `left` */
@@ -96,7 +96,7 @@ spin (const CpuPool *pool, const guint32 *word, guint32 value)
     }
     if (begin == 0)
       begin = g_get_monotonic_time ();
-    else if (g_get_monotonic_time () - begin > (LOAD (&pool->is_running) ? RUN_SPIN_US : SPIN_US))
+    else if (g_get_monotonic_time () - begin > LOAD (&pool->spin_us))
       return FALSE;
   }
 }
@@ -169,6 +169,7 @@ cpu_pool_new (guint n_workers)
 {
   CpuPool *pool = g_aligned_alloc0 (1, sizeof *pool, 64);
   pool->n_workers = n_workers;
+  pool->spin_us = SPIN_US;
   pool->workers = g_new0 (Worker, n_workers + 1);
   for (guint i = 0; i < pool->n_workers; i++) {
     pool->workers[i].pool = pool;
@@ -212,14 +213,14 @@ cpu_pool_get_workers (const CpuPool *pool)
 }
 
 void
-cpu_pool_use (CpuPool *pool, guint width)
+cpu_pool_use (CpuPool *pool, guint width, gboolean spins)
 {
   if (self.pool != NULL)
-    STORE (&self.pool->is_running, FALSE);
+    STORE (&self.pool->spin_us, MIN (self.pool->spin_us, SPIN_US));
   self = (Self){ .pool = width > 1 ? pool : NULL };
   if (self.pool != NULL) {
     STORE (&pool->width, MIN (width, pool->n_workers + 1));
-    STORE (&pool->is_running, TRUE);
+    STORE (&pool->spin_us, spins ? RUN_SPIN_US : 0);
   }
 }
 

@@ -29,11 +29,11 @@ guint cpu_parallel_thread (void);
 guint cpu_parallel_width (void);
 
 /* For cputhreads.c. The caller's jobs run on itself and the first @width - 1 workers of @pool
- * (nullable if @width is 1); @set: where a worker may run. */
+ * (nullable if @width is 1), who wait awake for a while if @spins; @set: where a worker may run. */
 CpuPool *cpu_pool_new (guint n_workers);
 void cpu_pool_free (CpuPool *pool);
 guint cpu_pool_get_workers (const CpuPool *pool);
-void cpu_pool_use (CpuPool *pool, guint width);
+void cpu_pool_use (CpuPool *pool, guint width, gboolean spins);
 void cpu_pool_place (CpuPool *pool, guint worker, const cpu_set_t *set);
 void cpu_pool_flush_denormals (CpuPool *pool, gboolean flush);
 

@@ -9,20 +9,28 @@
 #include "cpudenormals.h"
 #include "cpuopenmp.h"
 #include "cpupool.h"
+#include "cpucrowd.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
-typedef enum { FREE, SPREAD, BOUND } Placement;
+typedef enum { FREE, SPREAD, BOUND, TOGETHER } Placement;
 
 typedef struct {
   guint threads;
   CpuPool *pool; /* as many workers as were ever wanted */
   Placement placement;
-  gint off;          /* the processor that workers keep off, -1: none */
+  gint at;           /* the processor that workers keep off (SPREAD) or on (TOGETHER), -1: none */
   cpu_set_t set;     /* where all may run */
   cpu_set_t allowed; /* the thread's own mask before we came */
   CpuFloatMode mode; /* of the thread outside of runs, as the next */
   guint openmp;      /* threads of libgomp, 0: not in use */
+  CpuCrowd crowd;
+  gint64 begun;   /* the run, 0: nobody looks for others */
+  glong switches; /* from which the system took the processor, before it */
 } Team;
 
 static gint total_threads; /* atomic: of all teams in the process */
@@ -33,7 +41,7 @@ team_free (gpointer data)
 {
   Team *team = data;
   g_atomic_int_add (&total_threads, -(gint)team->threads);
-  cpu_pool_use (NULL, 1);
+  cpu_pool_use (NULL, 1, FALSE);
   cpu_pool_free (team->pool);
   g_free (team);
 }
@@ -77,19 +85,47 @@ arrange (Team *team, Placement placement)
       cpu_pool_place (team->pool, i - 1, &set);
   }
   team->placement = placement;
-  team->off = -1;
+  team->at = -1;
 }
 
+/* Workers keep off the processor that the stream's own thread is on, or on it. */
 static void
-keep_off_master (Team *team)
+follow_master (Team *team)
 {
   gint cpu = sched_getcpu ();
-  cpu_set_t others = team->set;
-  if (cpu < 0 || cpu == team->off)
+  cpu_set_t others = team->set, one;
+  if (cpu < 0 || cpu == team->at)
     return;
+  CPU_ZERO (&one);
+  CPU_SET (cpu, &one);
   CPU_CLR (cpu, &others);
-  place_workers (team, &others);
-  team->off = cpu;
+  place_workers (team, team->placement == TOGETHER ? &one : &others);
+  team->at = cpu;
+}
+
+/* Of the processors that the team may use: columns "idle" and "iowait" of /proc/stat, in ticks. */
+static gint64
+get_idle_us (gconstpointer data)
+{
+  const Team *team = data;
+  gchar text[16384], *line = text;
+  gint64 ticks = 0;
+  int fd = open ("/proc/stat", O_RDONLY | O_CLOEXEC);
+  gssize n = fd >= 0 ? read (fd, text, sizeof text - 1) : -1;
+  if (fd >= 0)
+    close (fd);
+  if (n <= 0)
+    return -1;
+  text[n] = '\0';
+  for (; line != NULL; line = strchr (line, '\n'), line = line ? line + 1 : NULL) {
+    guint cpu;
+    guint64 idle, wait;
+    if (sscanf (line, "cpu%u %*u %*u %*u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, &cpu, &idle,
+                &wait) == 3 &&
+        cpu < CPU_SETSIZE && CPU_ISSET (cpu, &team->set))
+      ticks += (gint64)(idle + wait);
+  }
+  return ticks * 1000000 / sysconf (_SC_CLK_TCK);
 }
 
 static Team *
@@ -99,9 +135,50 @@ team_new (void)
   if (sched_getaffinity (0, sizeof team->allowed, &team->allowed) != 0)
     CPU_ZERO (&team->allowed);
   team->set = team->allowed;
-  team->off = -1;
+  team->at = -1;
+  team->crowd.get_idle = get_idle_us;
+  team->crowd.data = team;
   g_private_set (&this_team, team);
   return team;
+}
+
+/* AXON_CPU_TOGETHER in the environment: ALWAYS or NEVER; else where it helps. */
+typedef enum { WHERE_BUSY, ALWAYS, NEVER } Wish;
+
+static Wish
+wish_to_be_together (void)
+{
+  static gsize once;
+  if (g_once_init_enter (&once)) {
+    const gchar *said = g_getenv ("AXON_CPU_TOGETHER");
+    Wish wish = g_strcmp0 (said, "ALWAYS") == 0  ? ALWAYS
+                : g_strcmp0 (said, "NEVER") == 0 ? NEVER
+                                                 : WHERE_BUSY;
+    g_once_init_leave (&once, (gsize)wish + 1);
+  }
+  return (Wish)(once - 1);
+}
+
+/* Threads of libgomp are not ours to stop, who is bound to a processor wants it so, and more
+ * threads than two lose more on one processor than by others. */
+static gboolean
+may_be_together (const CpuThreads *wanted)
+{
+  return wanted->threads == 2 && !wanted->pin && cpu_openmp_is_ours () &&
+         wish_to_be_together () != NEVER;
+}
+
+static gboolean
+is_together (const Team *team, const CpuThreads *wanted)
+{
+  return may_be_together (wanted) && (team->crowd.together || wish_to_be_together () == ALWAYS);
+}
+
+static glong
+count_switches (void)
+{
+  struct rusage usage;
+  return getrusage (RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
 static Placement
@@ -109,6 +186,8 @@ choose (const Team *team, const CpuThreads *wanted)
 {
   if (wanted->threads < 2 || g_atomic_int_get (&total_threads) > CPU_COUNT (&team->set))
     return FREE;
+  if (is_together (team, wanted))
+    return TOGETHER;
   return wanted->pin ? BOUND : wanted->spread ? SPREAD : FREE;
 }
 
@@ -122,7 +201,7 @@ resize (Team *team, guint threads)
   cpu_pool_free (team->pool);
   team->pool = cpu_pool_new (threads - 1);
   team->placement = FREE;
-  team->off = -1;
+  team->at = -1;
 }
 
 void
@@ -144,24 +223,29 @@ cpu_threads_use (const CpuThreads *wanted)
   placement = choose (team, wanted);
   if (placement != team->placement || (changed && !CPU_EQUAL (set, &team->allowed)))
     arrange (team, placement);
-  if (placement == SPREAD)
-    keep_off_master (team);
+  if (placement == SPREAD || placement == TOGETHER)
+    follow_master (team);
   team->mode = cpu_float_mode_get ();
   cpu_denormals_set_flushed (wanted->denormals);
   if (team->pool != NULL)
     cpu_pool_flush_denormals (team->pool, wanted->denormals);
-  cpu_pool_use (team->pool, wanted->threads);
+  cpu_pool_use (team->pool, wanted->threads, placement != TOGETHER);
   team->openmp = cpu_openmp_is_ours () ? 0 : cpu_openmp_set_threads (wanted->threads);
+  team->begun = may_be_together (wanted) ? g_get_monotonic_time () : 0;
+  team->switches = team->begun ? count_switches () : 0;
 }
 
 void
 cpu_threads_release (void)
 {
   Team *team = g_private_get (&this_team);
+  if (team->begun != 0)
+    cpu_crowd_add_run (&team->crowd, team->begun, g_get_monotonic_time (),
+                       count_switches () - team->switches);
   cpu_float_mode_set (team->mode);
   if (team->openmp != 0)
     cpu_openmp_set_threads (team->openmp);
-  cpu_pool_use (NULL, 1);
+  cpu_pool_use (NULL, 1, FALSE);
 }
 
 gboolean

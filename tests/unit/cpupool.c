@@ -20,7 +20,7 @@ static CpuPool *
 pool_open (void)
 {
   CpuPool *pool = cpu_pool_new (THREADS - 1);
-  cpu_pool_use (pool, THREADS);
+  cpu_pool_use (pool, THREADS, TRUE);
   memset (counts, 0, sizeof counts);
   return pool;
 }
@@ -28,7 +28,7 @@ pool_open (void)
 static void
 pool_close (CpuPool *pool)
 {
-  cpu_pool_use (NULL, 1);
+  cpu_pool_use (NULL, 1, FALSE);
   cpu_pool_free (pool);
 }
 
@@ -142,7 +142,7 @@ static void
 a_narrower_team_meets_though_all_workers_slept (void)
 {
   CpuPool *pool = pool_open ();
-  cpu_pool_use (pool, 2);
+  cpu_pool_use (pool, 2, TRUE);
   for (gint i = 0; i < 50; i++) {
     g_usleep (1000); /* longer than they spin */
     cpu_pool_run_team (2, meet, NULL);
@@ -162,7 +162,7 @@ a_narrower_job_leaves_the_other_workers_alone (void)
 {
   CpuPool *pool = pool_open ();
   for (guint width = 1; width <= THREADS; width++) {
-    cpu_pool_use (pool, width);
+    cpu_pool_use (pool, width, TRUE);
     cpu_parallel (PARTS, check_width, GUINT_TO_POINTER (width));
   }
   assert_counts (PARTS, THREADS);
