@@ -5,12 +5,14 @@
 #include <string.h>
 #include <time.h>
 
+#define WARMUP 5 /* runs at least, the first one among them */
+
 static struct {
   gchar *device, *exec_graph, *chart, *report, **config, **files, **shapes;
-  gint n, nireq, warmup;
-  gdouble seconds, interval;
+  gint n, nireq;
+  gdouble seconds, warmup, interval;
   gboolean json, profile;
-} opt = { .warmup = 5, .seconds = 3, .nireq = 1 };
+} opt = { .seconds = 3, .nireq = 1 };
 
 static const GOptionEntry entries[] = {
   { "device", 'd', 0, G_OPTION_ARG_STRING, &opt.device, N_ ("Device (default CPU)"), "NAME" },
@@ -19,6 +21,8 @@ static const GOptionEntry entries[] = {
   { "niter", 'n', 0, G_OPTION_ARG_INT, &opt.n, N_ ("Runs (default: as many as fit the time)"),
     "N" },
   { "time", 't', 0, G_OPTION_ARG_DOUBLE, &opt.seconds, N_ ("Seconds (default 3)"), "S" },
+  { "warmup", 'w', 0, G_OPTION_ARG_DOUBLE, &opt.warmup,
+    N_ ("Seconds of runs before those that are measured (default: five runs)"), "S" },
   { "interval", 'i', 0, G_OPTION_ARG_DOUBLE, &opt.interval,
     N_ ("Milliseconds from the start of one run to that of the next (default: none between them)"),
     "MS" },
@@ -198,10 +202,11 @@ measure_all (AxonCompiledModel *compiled, AxonInferRequest *first, const BenchIn
              BenchRun *run, GError **error)
 {
   g_autoptr (GPtrArray) requests = g_ptr_array_new_with_free_func (g_object_unref);
+  gdouble begin = now_ms ();
   if (!make_requests (compiled, first, inputs, requests, error))
     return FALSE;
   run->figures[BENCH_FIRST] = inputs->first_ms;
-  for (gint i = 1; i < opt.warmup; i++)
+  for (gint i = 1; i < WARMUP || now_ms () - begin < opt.warmup * 1000; i++)
     if (!axon_infer_request_infer (first, error))
       return FALSE;
   if (!measure (requests, run, error))

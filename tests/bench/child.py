@@ -4,7 +4,8 @@
 spinning, or OpenVINO. Inputs are those of a .npz file, by name. Prints JSON.
 
 usage: child.py '{"engine": ..., "model": ..., "inputs": FILE.npz, "threads": N, "seconds": S}'; more keys:
-"interval": milliseconds from one run to the next; "save": FILE.npz for the results of one run; "cache": a folder."""
+"interval": milliseconds from one run to the next; "warmup": seconds of runs before; "save": FILE.npz for the results of
+one run; "cache": a folder."""
 import contextlib
 import json
 import os
@@ -84,6 +85,7 @@ def main():
         return
     for _ in range(4):
         run()
+    timed(run, job.get("warmup", 0), 0)
     times, cpu = timed(run, job["seconds"], job.get("interval", 0))
     print(json.dumps({"median_ms": times[len(times) // 2], "p95_ms": times[int(len(times) * 0.95)], "cpu_ms": cpu,
                       "load_ms": (loaded - begin) * 1e3, "ready_ms": (first - begin) * 1e3,

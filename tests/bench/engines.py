@@ -106,10 +106,11 @@ class Engines:
         with open(note, encoding="utf-8") as f:
             return file, {i["name"]: i["shape"] for i in json.load(f)}
 
-    def axon(self, model, name, threads, seconds, interval=0, busy=0, extra=()):
+    def axon(self, model, name, threads, seconds, interval=0, busy=0, warmup=0, extra=()):
         given = self.inputs(model, name)
         command = [self.tool("axon-bench"), "--json", "--time", str(seconds), "--config",
-                   f"INFERENCE_NUM_THREADS={threads}", *(["--interval", str(interval)] if interval else []), *extra]
+                   f"INFERENCE_NUM_THREADS={threads}", *(["--interval", str(interval)] if interval else []),
+                   *(["--warmup", str(warmup)] if warmup else []), *extra]
         for shape in given[1].values() if given else []:
             command += ["--shape", ",".join(map(str, shape))]
         out = self.run([*command, model], True, busy) if given else None

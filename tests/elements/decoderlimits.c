@@ -51,6 +51,24 @@ scores_that_are_said_to_be_some_are_no_logits (void)
   }
 }
 
+/* Beyond the frame, but not by as much as pixels are. */
+static void
+a_box_of_fractions_may_end_at_two (void)
+{
+  const DecodedSpan spans[] = { { 0, 0, 1, 1, 4, { 0, 0, 2, 1 } },
+                                { 2, 0, 1, 1, 1, { 0.7f } },
+                                { 3, 0, 1, 1, 1, { 1 } } };
+  gdouble x, y, width, height;
+  g_auto (Decoded) d = { 0 };
+  decoded_init (&d, AXON_IMAGE_FIT_STRETCH, 640, 320, 640, 320);
+  decoded_fill (&d, "1x10x4 1x10 1x10 1", NULL, 0, spans, G_N_ELEMENTS (spans));
+  decoded_run (&d, gst_nn_decoder_find ("detections"), 0.45, 100);
+  g_assert_cmpuint (gst_nn_result_meta_get_n_objects (d.result), ==, 1);
+  gst_nn_object_get_box (gst_nn_result_meta_get_object (d.result, 0), &x, &y, &width, &height);
+  g_assert_cmpfloat (fabs (width - 640), <, 1e-6);
+  g_assert_cmpfloat (fabs (height - 320), <, 1e-6);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -60,5 +78,6 @@ main (int argc, char **argv)
   ADD (joints_along_both_axes_are_two_tables);
   ADD (a_pose_has_at_least_one_joint);
   ADD (scores_that_are_said_to_be_some_are_no_logits);
+  ADD (a_box_of_fractions_may_end_at_two);
   return g_test_run ();
 }

@@ -328,6 +328,28 @@ dimensions_that_axes_do_not_name_are_not_padded (void)
   }
 }
 
+/* As many places as there are numbers other than 0, which nobody knows before. */
+static void
+what_was_gathered_is_scattered_to_where_it_was (void)
+{
+  static const gfloat values[] = { 0, 1, 2, 0, -3, 0 }, zero = 0;
+  AxonShape in = AXON_SHAPE (3, 2), scalar = { .rank = 0 };
+  g_autoptr (AxonTensor) x = test_tensor (&in, values);
+  for (guint d = 0; d < G_N_ELEMENTS (devices); d++) {
+    TestModel t = test_model_new (13);
+    AxonValue *v = test_model_input (&t, "x", AXON_DTYPE_F32, &in);
+    AxonValue *at = test_model_node (&t, "NonZero", 1, v)->outputs[0], *nothing, *found;
+    at = test_model_node (&t, "Transpose", 1, at)->outputs[0];
+    found = test_model_node (&t, "GatherND", 2, v, at)->outputs[0];
+    nothing =
+        test_model_node (&t, "Mul", 2, v, test_model_constant (&t, &scalar, &zero))->outputs[0];
+    g_autoptr (AxonModel) model = test_model_finish (
+        &t, test_model_node (&t, "ScatterND", 3, nothing, at, found)->outputs[0]);
+    g_autoptr (AxonTensor) y = test_run (model, devices[d], NULL, x);
+    g_assert_cmpfloat (test_largest_difference (x, y), ==, 0);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -347,6 +369,7 @@ main (int argc, char **argv)
   ADD (a_region_that_becomes_one_place_is_read_in_its_middle);
   ADD (depth_that_is_not_known_yet_becomes_space);
   ADD (dimensions_that_axes_do_not_name_are_not_padded);
+  ADD (what_was_gathered_is_scattered_to_where_it_was);
   ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }

@@ -19,6 +19,7 @@ except ImportError as lacks:
 
 failures = 0
 VOID = {"meta", "link", "br"}
+BARS_END = 7400
 CHARTS = ["How many runs took how long", "The slowest steps", "Steps below the roofline", "Memory"]
 
 
@@ -31,6 +32,7 @@ def check(sentence, ok, seen=""):
 class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
+        self.longest = 0  # where the longest bar of steps ends
         self.open, self.wrong, self.outside, self.names, self.charts, self.texts = [], [], [], [], [], []
         self.feed(text)
         self.close()
@@ -46,6 +48,9 @@ class Page(html.parser.HTMLParser):
         for key, value in attrs:
             if key in ("x", "y", "width", "height", "cx", "cy", "r") and not re.fullmatch(r"-?\d+", value):
                 self.wrong.append(f"{tag} {key}={value}")
+        place = dict(attrs)
+        if tag == "rect" and self.charts[-1] == CHARTS[1]:
+            self.longest = max(self.longest, int(place["x"]) + int(place["width"]))
 
     def handle_startendtag(self, tag, attrs):
         self.handle_starttag(tag, attrs)
@@ -98,6 +103,7 @@ def one_run(folder, model):
     told = "".join(page.texts)
     check("it tells the figures that JSON tells", f"{result['median_ms']:.3f} ms" in told and
           f"{result['max_rss_kb']:.0f} kB" in told, told[:400])
+    check("the slowest step has the longest bar, as long as there is room", page.longest == BARS_END, page.longest)
     check("and names as they are, marks of HTML, too", 'conv "<script>" & co' in told and "x<&> f32[1,16,64,64]" in told, told[:400])
     done = bench("-n", "3", "--report", out, model, env={"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"})
     check("in a language that writes a comma, charts are the same", not Page(read(out)).wrong and done.returncode == 0, done.stderr)
