@@ -4,7 +4,7 @@
 /* Microseconds: of runs before anything is said of others, and for which a thread that is alone
  * keeps its processor; until the system has moved others; of what is compared; until it is looked
  * again, from together and from side by side. */
-#define LOOK_US 60000
+#define LOOK_US 40000
 #define ALONE_US 20000
 #define ARRANGE_US 300000
 #define COMPARE_US 100000
@@ -20,17 +20,39 @@ go_to (CpuCrowd *c, CpuCrowdState state, gboolean together, gint64 now)
   c->us = 0;
   c->runs = 0;
   c->switches = 0;
-  c->idle = state == CPU_CROWD_DECIDED && together ? c->get_idle (c->data) : -1;
+  c->idle = -1;
 }
 
+/* With the processors' time of idling from here on. */
+static void
+go_and_watch (CpuCrowd *c, CpuCrowdState state, gboolean together, gint64 now)
+{
+  go_to (c, state, together, now);
+  c->idle = c->get_idle (c->data);
+}
+
+/* Since it was gone to: all processors, but for a tenth of one. */
+static gboolean
+nobody_idled (const CpuCrowd *c, gint64 now)
+{
+  gint64 idle = c->idle < 0 ? -1 : c->get_idle (c->data);
+  return idle >= 0 && (idle - c->idle) * 10 < now - c->since;
+}
+
+/* Who is interrupted by threads of its own has processors that idle, too: where some seem to be
+ * taken, it is looked again. */
 static void
 look (CpuCrowd *c, gint64 now)
 {
+  gboolean taken = c->switches * ALONE_US >= c->us, crowded;
   if (c->us < LOOK_US)
     return;
   c->side_by_side = c->us / c->runs;
-  if (c->switches * ALONE_US >= c->us)
+  crowded = nobody_idled (c, now);
+  if (crowded && c->switches > 0)
     go_to (c, CPU_CROWD_ARRANGING, TRUE, now);
+  else if (crowded || taken)
+    go_and_watch (c, CPU_CROWD_LOOKING, FALSE, now);
   else
     go_to (c, CPU_CROWD_LOOKING, FALSE, now);
 }
@@ -40,19 +62,17 @@ static void
 decide (CpuCrowd *c, gint64 now)
 {
   if (c->us >= COMPARE_US)
-    go_to (c, CPU_CROWD_DECIDED, c->us / c->runs * 5 < c->side_by_side * 6, now);
+    go_and_watch (c, CPU_CROWD_DECIDED, c->us / c->runs * 5 < c->side_by_side * 6, now);
 }
 
-/* Together they stay while others take the processors that they leave, but for a tenth. */
+/* Together they stay while others take the processors that they leave. */
 static void
 look_again (CpuCrowd *c, gint64 now)
 {
-  gint64 time = now - c->since, before = c->idle, idle;
-  if (time < (c->together ? TOGETHER_US : APART_US))
+  if (now - c->since < (c->together ? TOGETHER_US : APART_US))
     return;
-  idle = before < 0 ? -1 : c->get_idle (c->data);
-  if (idle >= 0 && (idle - before) * 10 < time)
-    go_to (c, CPU_CROWD_DECIDED, TRUE, now);
+  if (c->together && nobody_idled (c, now))
+    go_and_watch (c, CPU_CROWD_DECIDED, TRUE, now);
   else
     go_to (c, CPU_CROWD_LOOKING, FALSE, now);
 }

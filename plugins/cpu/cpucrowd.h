@@ -19,7 +19,8 @@ typedef enum {
 
 /* Of one stream, used by its own thread. The rest zeroes: side by side. */
 typedef struct {
-  gint64 (*get_idle) (gconstpointer data); /* microseconds for which its processors idled, or -1 */
+  gint64 (*get_idle) (gconstpointer data); /* microseconds for which its processors idled; -1:
+                                             nobody knows, and they stay apart */
   gconstpointer data;
   gboolean together;
   CpuCrowdState state;
@@ -27,7 +28,7 @@ typedef struct {
   gint64 us, side_by_side; /* of the runs that are looked at; of one run */
   guint runs;
   glong switches; /* in which the system took the processor */
-  gint64 idle;
+  gint64 idle;    /* when that state began, or -1 */
 } CpuCrowd;
 
 /* After a run from @begun to @ended, in microseconds, in which the system took the processor from

@@ -75,11 +75,11 @@ class Busy(Latency):
         self.engines = ["axon", "onnxruntime passive", "onnxruntime"]
         self.yardsticks = [("Axon / no spinning", ["onnxruntime passive"], "p95_ms")]
         self.note = ("The 95th percentile in milliseconds, 2 threads on 2 processors that two other processes want, too, "
-                     "after a second of the same.")
+                     "after two seconds of the same.")
 
     def measure(self, a):
         take_turns(a, self.name, self.engines, a.choose([p for p in models.floats(a.data, a.work)
-                                                        if models.name_of(p) in FEW]), [2], busy=2, warmup=1)
+                                                        if models.name_of(p) in FEW]), [2], busy=2, warmup=2)
 
     def report(self, a):
         lines, found = tables.table(a.results, self.name, self.engines, "p95_ms", self.yardsticks)

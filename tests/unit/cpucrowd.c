@@ -83,13 +83,24 @@ together_may_take_a_fifth_longer (void)
 }
 
 static void
-where_nobody_tells_who_idles_it_is_looked_again (void)
+where_nobody_tells_who_idles_threads_work_side_by_side (void)
 {
   Clock c = clock_new (NULL);
-  run_for (&c, 600, 9, 5, 1);
-  g_assert_true (c.crowd.together);
-  run_for (&c, 2000, 9, 5, 0);
+  run_for (&c, 10000, 9, 5, 1);
   g_assert_false (c.crowd.together);
+}
+
+/* Frames that come every 33 ms: the thread meets its own worker, and processors idle. */
+static void
+threads_that_are_interrupted_while_processors_idle_work_side_by_side (void)
+{
+  Clock c = clock_new (&idle);
+  for (guint i = 0; i < 1000; i++) {
+    cpu_crowd_add_run (&c.crowd, c.now, c.now + 9000, 1);
+    c.now += 33000;
+    idle += 40000;
+    g_assert_false (c.crowd.together);
+  }
 }
 
 int
@@ -101,6 +112,7 @@ main (int argc, char **argv)
   ADD (threads_whose_processor_is_taken_keep_together_while_nobody_idles);
   ADD (threads_that_are_faster_side_by_side_stay_so_for_a_while);
   ADD (together_may_take_a_fifth_longer);
-  ADD (where_nobody_tells_who_idles_it_is_looked_again);
+  ADD (where_nobody_tells_who_idles_threads_work_side_by_side);
+  ADD (threads_that_are_interrupted_while_processors_idle_work_side_by_side);
   return g_test_run ();
 }
