@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which processors a stream's threads run on. After a pause Linux often wakes a worker on the very
  * processor that its stream's own thread is on, so a worker keeps off that one: a system call per
- * worker whenever the stream's thread was moved. No thread is fixed to one processor, unless
- * ENABLE_CPU_PINNING asks for it. Where the streams of the process together have more threads than
- * there are processors, all are left free. */
+ * worker whenever the stream's thread was moved. Beside busy processes two threads may keep on one
+ * (cpucrowd.h). No thread is fixed to one processor, unless ENABLE_CPU_PINNING asks for it. Where
+ * the streams of the process together have more threads than there are processors, all are left
+ * free. */
 #include "cputhreads.h"
 
+#include "cpucrowd.h"
 #include "cpudenormals.h"
 #include "cpuopenmp.h"
 #include "cpupool.h"
-#include "cpucrowd.h"
 
 #include <fcntl.h>
 #include <stdio.h>
