@@ -276,18 +276,15 @@ float_store (const CpuFloatTile *t, const CpuPost *post, gfloat *sums, gfloat *y
 {
   const VF32 alpha = splat_float (post->alpha), beta = splat_float (post->beta);
   switch ((gint)post->kind) {
-  case CPU_POST_SWISH:
-    float_store_all (t, sums, y, CPU_POST_SWISH, alpha, beta);
+#define CASE(name)                                                                                 \
+  case CPU_POST_##name:                                                                            \
+    float_store_all (t, sums, y, CPU_POST_##name, alpha, beta);                                    \
     break;
-  case CPU_POST_HARD_SWISH:
-    float_store_all (t, sums, y, CPU_POST_HARD_SWISH, alpha, beta);
-    break;
-  case CPU_POST_RELU:
-    float_store_all (t, sums, y, CPU_POST_RELU, alpha, beta);
-    break;
-  case CPU_POST_CLIP:
-    float_store_all (t, sums, y, CPU_POST_CLIP, alpha, beta);
-    break;
+    CASE (RELU)
+    CASE (CLIP)
+    CASE (SWISH)
+    CASE (HARD_SWISH)
+#undef CASE
   default:
     float_activate (post, sums, t->mr * t->nr);
     float_store_all (t, sums, y, CPU_POST_NONE, alpha, beta);
