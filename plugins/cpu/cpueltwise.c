@@ -12,6 +12,7 @@ static const struct {
   { "LeakyRelu", CPU_POST_LEAKY },
   { "Sigmoid", CPU_POST_SIGMOID },
   { "Swish", CPU_POST_SWISH },
+  { "Swish", CPU_POST_SILU }, /* of alpha 1 */
   { "HardSigmoid", CPU_POST_HARD_SIGMOID },
   { "HardSwish", CPU_POST_HARD_SWISH },
   { "Tanh", CPU_POST_TANH },
@@ -80,6 +81,8 @@ cpu_post_init (CpuPost *post, const gchar *op, gfloat alpha, gfloat beta)
   for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
     if (g_str_equal (functions[i].op, op)) {
       *post = (CpuPost){ functions[i].kind, alpha, beta };
+      if (post->kind == CPU_POST_SWISH && alpha == 1)
+        post->kind = CPU_POST_SILU;
       return TRUE;
     }
   return FALSE;

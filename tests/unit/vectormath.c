@@ -72,6 +72,7 @@ static const Function functions[] = {
   { "exp", { .kind = CPU_POST_EXP }, exp, 1.5, 5e-38 },
   { "log", { .kind = CPU_POST_LOG }, log, 1.5, 0 },
   { "sigmoid", { .kind = CPU_POST_SIGMOID }, sigmoid, 3, 5e-38 },
+  { "silu", { .kind = CPU_POST_SILU }, swish, 3, 4e-36 },
   { "swish", { CPU_POST_SWISH, 1, 0 }, swish, 3, 4e-36 },
   { "tanh", { .kind = CPU_POST_TANH }, tanh, 4, 0 },
   { "erf", { .kind = CPU_POST_ERF }, erf, 6, 0 },

@@ -16,6 +16,7 @@ static const struct {
   [CPU_POST_MISH] = { { dnnl_eltwise_mish, 0, 0 }, NONE },
   [CPU_POST_HARD_SWISH] = { { dnnl_eltwise_hardswish, 1.0f / 6, 0.5f }, NONE },
   [CPU_POST_CLIP] = { { dnnl_eltwise_clip, 0, 0 }, BOTH },
+  [CPU_POST_SILU] = { { dnnl_eltwise_swish, 1, 0 }, NONE },
   [CPU_POST_SWISH] = { { dnnl_eltwise_swish, 0, 0 }, ALPHA },
 };
 

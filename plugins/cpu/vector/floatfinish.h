@@ -282,7 +282,7 @@ float_store (const CpuFloatTile *t, const CpuPost *post, gfloat *sums, gfloat *y
     break;
     CASE (RELU)
     CASE (CLIP)
-    CASE (SWISH)
+    CASE (SILU)
     CASE (HARD_SWISH)
 #undef CASE
   default:

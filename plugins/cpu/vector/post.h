@@ -12,6 +12,7 @@
   F (CLIP)         /* alpha to beta */                                                             \
   F (LEAKY)        /* x < 0 ? alpha * x : x */                                                     \
   F (SIGMOID)      /* 1 / (1 + e^-x) */                                                            \
+  F (SILU)         /* x / (1 + e^-x) */                                                            \
   F (SWISH)        /* x / (1 + e^(-alpha * x)) */                                                  \
   F (HARD_SIGMOID) /* alpha * x + beta within 0 and 1 */                                           \
   F (HARD_SWISH)   /* x * (x / 6 + 1 / 2 within 0 and 1) */                                        \

@@ -110,18 +110,45 @@ vector_leaky (VF32 x, VF32 alpha)
   return vector_if_less (x, splat_float (0), x * alpha, x);
 }
 
+/* 1 + e^-x: 2 ulp; infinite below -89, some number where @x is none. The polynomial is that of
+ * vector_split_power () for e^-r / 2: near 1/2, so that its exponent takes n as a whole number, and
+ * half of e^-x the largest n. */
+CPU_INLINE VF32
+vector_one_and_exp_minus (VF32 x)
+{
+  VF32 shifted, n, r, p;
+  x = vector_clip (x, splat_float (-89), splat_float (86));
+  shifted = x * -1.44269504f + 12582912.0f;
+  n = shifted - 12582912.0f;
+  r = (x + n * 0.693145752f) + n * 1.42860677e-6f;
+  p = r * 6.941261255e-4f - 4.183257585e-3f;
+  p = p * r + 2.083359985e-2f;
+  p = p * r - 8.333271830e-2f;
+  p = p * r + 2.499999908e-1f;
+  p = p * r - 0.5f;
+  p = p * r + 0.5f;
+  return (VF32)((VU32)p + ((VU32)shifted << 23)) * 2 + 1;
+}
+
 /* 3 ulp */
 CPU_INLINE VF32
 vector_sigmoid (VF32 x)
 {
-  return 1 / (1 + vector_exp_above (-x));
+  return vector_unless_nan (x, 1 / vector_one_and_exp_minus (x));
 }
 
-/* 3 ulp with alpha 1 */
+/* 3 ulp */
+CPU_INLINE VF32
+vector_silu (VF32 x)
+{
+  return x / vector_one_and_exp_minus (x);
+}
+
 CPU_INLINE VF32
 vector_swish (VF32 x, VF32 alpha)
 {
-  return x / (1 + vector_exp_above (x * -alpha));
+  VF32 z = x * alpha;
+  return x / vector_unless_nan (z, vector_one_and_exp_minus (z));
 }
 
 CPU_INLINE VF32
@@ -176,7 +203,7 @@ CPU_INLINE VF32
 vector_gelu_tanh (VF32 x)
 {
   VF32 cubic = x * (x * x) * 0.07135481283f + x * 1.595769122f; /* 2 sqrt (2 / pi) */
-  return x / (1 + vector_exp_above (-cubic));
+  return x / vector_one_and_exp_minus (cubic);
 }
 
 /* 3 ulp: the logarithm of 1 + e, half of it where e is above sqrt (2) - 1 */
@@ -247,6 +274,8 @@ vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
     return vector_leaky (x, alpha);
   case CPU_POST_SIGMOID:
     return vector_sigmoid (x);
+  case CPU_POST_SILU:
+    return vector_silu (x);
   case CPU_POST_SWISH:
     return vector_swish (x, alpha);
   case CPU_POST_HARD_SIGMOID:
