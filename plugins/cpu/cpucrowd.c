@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "cpucrowd.h"
 
-/* Microseconds: of runs before anything is said of others, and for which a thread that is alone
- * keeps its processor; until the system has moved others; of what is compared; until it is looked
- * again, from together and from side by side. */
-#define LOOK_US 40000
+/* Microseconds: of runs before anything is said of others (many ticks of the clock that the system
+ * counts processors' time by), and for which a thread that is alone keeps its processor; until the
+ * system has moved others; of what is compared; until it is looked again, from together and from
+ * side by side. */
+#define LOOK_US 100000
 #define ALONE_US 20000
 #define ARRANGE_US 300000
 #define COMPARE_US 100000
@@ -20,23 +21,27 @@ go_to (CpuCrowd *c, CpuCrowdState state, gboolean together, gint64 now)
   c->us = 0;
   c->runs = 0;
   c->switches = 0;
-  c->idle = -1;
+  c->is_watched = FALSE;
 }
 
-/* With the processors' time of idling from here on. */
+/* With the processors' times from here on. */
 static void
 go_and_watch (CpuCrowd *c, CpuCrowdState state, gboolean together, gint64 now)
 {
   go_to (c, state, together, now);
-  c->idle = c->get_idle (c->data);
+  c->is_watched = c->measure (c->data, &c->times);
 }
 
-/* Since it was gone to: all processors, but for a tenth of one. */
+/* Since the state was gone to no processor idled, but for a tenth of one, and others had at least a
+ * quarter of one: a stream that is alone keeps all its processors busy by itself. */
 static gboolean
-nobody_idled (const CpuCrowd *c, gint64 now)
+is_crowded (const CpuCrowd *c, gint64 now)
 {
-  gint64 idle = c->idle < 0 ? -1 : c->get_idle (c->data);
-  return idle >= 0 && (idle - c->idle) * 10 < now - c->since;
+  CpuCrowdTimes times;
+  if (!c->is_watched || !c->measure (c->data, &times))
+    return FALSE;
+  return (times.idle - c->times.idle) * 10 < now - c->since &&
+         (times.others - c->times.others) * 4 >= now - c->since;
 }
 
 /* Who is interrupted by threads of its own has processors that idle, too: where some seem to be
@@ -48,7 +53,7 @@ look (CpuCrowd *c, gint64 now)
   if (c->us < LOOK_US)
     return;
   c->side_by_side = c->us / c->runs;
-  crowded = nobody_idled (c, now);
+  crowded = is_crowded (c, now);
   if (crowded && c->switches > 0)
     go_to (c, CPU_CROWD_ARRANGING, TRUE, now);
   else if (crowded || taken)
@@ -71,7 +76,7 @@ look_again (CpuCrowd *c, gint64 now)
 {
   if (now - c->since < (c->together ? TOGETHER_US : APART_US))
     return;
-  if (c->together && nobody_idled (c, now))
+  if (c->together && is_crowded (c, now))
     go_and_watch (c, CPU_CROWD_DECIDED, TRUE, now);
   else
     go_to (c, CPU_CROWD_LOOKING, FALSE, now);

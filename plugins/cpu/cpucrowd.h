@@ -17,10 +17,16 @@ typedef enum {
   CPU_CROWD_DECIDED
 } CpuCrowdState;
 
+/* Of the processors where the stream may run, in microseconds since any time: for which they idled,
+ * and for which they ran threads that are not the stream's. */
+typedef struct {
+  gint64 idle, others;
+} CpuCrowdTimes;
+
 /* Of one stream, used by its own thread. The rest zeroes: side by side. */
 typedef struct {
-  gint64 (*get_idle) (gconstpointer data); /* microseconds for which its processors idled; -1:
-                                             nobody knows, and they stay apart */
+  gboolean (*measure) (gconstpointer data, CpuCrowdTimes *times); /* FALSE: nobody knows, and they
+                                                                     stay apart */
   gconstpointer data;
   gboolean together;
   CpuCrowdState state;
@@ -28,7 +34,8 @@ typedef struct {
   gint64 us, side_by_side; /* of the runs that are looked at; of one run */
   guint runs;
   glong switches; /* in which the system took the processor */
-  gint64 idle;    /* when that state began, or -1 */
+  gboolean is_watched;
+  CpuCrowdTimes times; /* when that state began, if it is watched */
 } CpuCrowd;
 
 /* After a run from @begun to @ended, in microseconds, in which the system took the processor from

@@ -5,7 +5,9 @@
 #include <axon/axon-plugin.h>
 
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* How long a thread waits awake, in microseconds: within a run longer, for a worker that falls
@@ -17,33 +19,41 @@
 #define RANGES_PER_THREAD 4
 #define SLICE 256 /* of what is worth a thread: after so much, is the result still wanted? */
 
-/* A job's number (24 bits), its parts (20), and how many of them are claimed (20), in one word:
- * whoever comes too late for a job cannot take a part of the next one. */
-typedef guint64 Ticket;
+/* What is left of a thread's share of a job, in one word: the job's number (24 bits), the first
+ * part (20) and one more than the last (20). Who comes too late for a job cannot take a part of the
+ * next one. */
+typedef guint64 Share;
 
 typedef struct {
   CpuPool *pool;
   GThread *thread;
-  pid_t id;
+  clockid_t clock; /* of the time for which it had a processor */
+  pid_t id;        /* 0: it has not begun, and there is no clock */
   guint index;
 } Worker;
 
-struct _CpuPool {
-  /* of the job, written by the stream's thread between jobs */
+/* Of one thread, in cache lines of its own: a call moves one line. The job is written
+ * by the stream's thread before the share, and read by who has claimed a part. */
+typedef struct {
+  Share share;
+  guint32 call;    /* one more for each job */
+  guint32 sleeper; /* on `call` */
   CpuPartFunc func;
   gpointer data;
   const AxonWork *work;
   gboolean may_skip; /* parts that nobody wants any more */
-  guint width;       /* threads that may work on it */
+} __attribute__ ((aligned (128))) Seat;
+
+struct _CpuPool {
+  /* written by the stream's thread between jobs */
+  guint width; /* threads that may work on them */
   guint n_workers;
   Worker *workers;
+  Seat *seats; /* of the stream's thread, then of the workers */
   gboolean stop, flush;
-  guint spin_us; /* how long is waited awake */
-  Ticket ticket __attribute__ ((aligned (64)));
+  guint spin_us;                               /* how long is waited awake */
   guint32 left __attribute__ ((aligned (64))); /* parts that have not returned */
   guint32 is_awaited;                          /* the stream's thread sleeps on `left` */
-  guint32 call __attribute__ ((aligned (64))); /* one more for each job */
-  guint32 sleepers;                            /* on `call` */
   guint32 arrived __attribute__ ((aligned (64)));
   guint32 phase; /* of the barrier */
 };
@@ -101,44 +111,64 @@ spin (const CpuPool *pool, const guint32 *word, guint32 value)
   }
 }
 
-/* Claims a part of the job that @pool is at. FALSE: there is none left for @thread. */
+#define NUMBER(share) ((share) >> 40)
+#define FIRST(share) ((share) >> 20 & MAX_PARTS)
+#define END(share) ((share)&MAX_PARTS)
+
+/* Claims a part of job @number from @seat: its owner the first one, others the last, so that
+ * threads meet only where one has nothing else left. */
 static gboolean
-claim (CpuPool *pool, guint thread, gint64 *part)
+claim (Seat *seat, guint64 number, gboolean is_owner, gint64 *part)
 {
-  Ticket t = LOAD (&pool->ticket);
+  Share s = LOAD (&seat->share), next;
   do {
-    if ((t & MAX_PARTS) >= ((t >> 20) & MAX_PARTS) || thread >= LOAD (&pool->width))
+    if (NUMBER (s) != number || FIRST (s) >= END (s))
       return FALSE;
-  } while (!__atomic_compare_exchange_n (&pool->ticket, &t, t + 1, FALSE, __ATOMIC_ACQ_REL,
+    next = is_owner ? s + (1 << 20) : s - 1;
+  } while (!__atomic_compare_exchange_n (&seat->share, &s, next, FALSE, __ATOMIC_ACQ_REL,
                                          __ATOMIC_ACQUIRE));
-  *part = (gint64)(t & MAX_PARTS);
+  *part = (gint64)(is_owner ? FIRST (s) : END (s) - 1);
   return TRUE;
 }
 
+/* What there is to do for the thread at seat @from, at its own seat or at another one's @seat. */
+static guint32
+work_at (CpuPool *pool, guint from, guint seat, guint64 number)
+{
+  Seat *s = &pool->seats[seat];
+  guint32 done = 0;
+  for (gint64 part; claim (s, number, seat == from, &part); done++) {
+    if (from > 0)
+      axon_work_enter (s->work);
+    if (!s->may_skip || !axon_work_is_cancelled ())
+      s->func (s->data, part);
+  }
+  return done;
+}
+
+/* Its own share, then what others have not begun. */
 static void
 work (CpuPool *pool)
 {
-  gint64 part;
-  while (claim (pool, self.thread, &part)) {
-    if (self.thread > 0)
-      axon_work_enter (pool->work);
-    if (!pool->may_skip || !axon_work_is_cancelled ())
-      pool->func (pool->data, part);
-    if (__atomic_sub_fetch (&pool->left, 1, __ATOMIC_SEQ_CST) == 0 &&
-        __atomic_load_n (&pool->is_awaited, __ATOMIC_SEQ_CST))
-      futex_wake (&pool->left, 1);
-  }
+  guint64 number = NUMBER (LOAD (&pool->seats[self.thread].share));
+  guint n = LOAD (&pool->width);
+  guint32 done = 0;
+  for (guint i = 0; i < n; i++)
+    done += work_at (pool, self.thread, (self.thread + i) % n, number);
+  if (done > 0 && __atomic_sub_fetch (&pool->left, done, __ATOMIC_SEQ_CST) == 0 &&
+      __atomic_load_n (&pool->is_awaited, __ATOMIC_SEQ_CST))
+    futex_wake (&pool->left, 1);
 }
 
 /* Until there is another job than number @seen. */
 static void
-wait_for_call (CpuPool *pool, guint32 seen)
+wait_for_call (CpuPool *pool, Seat *seat, guint32 seen)
 {
-  while (!spin (pool, &pool->call, seen)) {
-    __atomic_add_fetch (&pool->sleepers, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n (&pool->call, __ATOMIC_SEQ_CST) == seen)
-      futex_wait (&pool->call, seen);
-    __atomic_sub_fetch (&pool->sleepers, 1, __ATOMIC_SEQ_CST);
+  while (!spin (pool, &seat->call, seen)) {
+    __atomic_store_n (&seat->sleeper, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n (&seat->call, __ATOMIC_SEQ_CST) == seen)
+      futex_wait (&seat->call, seen);
+    __atomic_store_n (&seat->sleeper, 0, __ATOMIC_SEQ_CST);
   }
 }
 
@@ -147,13 +177,16 @@ worker_main (gpointer data)
 {
   Worker *me = data;
   CpuPool *pool = me->pool;
+  Seat *seat = &pool->seats[me->index];
   gboolean flush = FALSE;
   guint32 seen = 0;
+  if (pthread_getcpuclockid (pthread_self (), &me->clock) != 0)
+    me->clock = CLOCK_THREAD_CPUTIME_ID; /* the caller's own, which is as much */
   STORE (&me->id, gettid ());
   self = (Self){ .pool = pool, .thread = me->index, .inside = TRUE };
   for (;;) {
-    wait_for_call (pool, seen);
-    seen = LOAD (&pool->call);
+    wait_for_call (pool, seat, seen);
+    seen = LOAD (&seat->call);
     if (LOAD (&pool->stop))
       return NULL;
     if (LOAD (&pool->flush) != flush) {
@@ -171,6 +204,7 @@ cpu_pool_new (guint n_workers)
   pool->n_workers = n_workers;
   pool->spin_us = SPIN_US;
   pool->workers = g_new0 (Worker, n_workers + 1);
+  pool->seats = g_aligned_alloc0 (n_workers + 1, sizeof *pool->seats, 128);
   for (guint i = 0; i < pool->n_workers; i++) {
     pool->workers[i].pool = pool;
     pool->workers[i].index = i + 1;
@@ -186,11 +220,11 @@ cpu_pool_new (guint n_workers)
 }
 
 static void
-call_workers (CpuPool *pool, guint n)
+call_worker (Seat *seat)
 {
-  __atomic_add_fetch (&pool->call, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n (&pool->sleepers, __ATOMIC_SEQ_CST) > 0)
-    futex_wake (&pool->call, n);
+  __atomic_store_n (&seat->call, seat->call + 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n (&seat->sleeper, __ATOMIC_SEQ_CST))
+    futex_wake (&seat->call, 1);
 }
 
 void
@@ -199,9 +233,11 @@ cpu_pool_free (CpuPool *pool)
   if (pool == NULL)
     return;
   STORE (&pool->stop, TRUE);
-  call_workers (pool, pool->n_workers);
+  for (guint i = 0; i < pool->n_workers; i++)
+    call_worker (&pool->seats[i + 1]);
   for (guint i = 0; i < pool->n_workers; i++)
     g_thread_join (pool->workers[i].thread);
+  g_aligned_free (pool->seats);
   g_free (pool->workers);
   g_aligned_free (pool);
 }
@@ -241,6 +277,21 @@ cpu_pool_flush_denormals (CpuPool *pool, gboolean flush)
   STORE (&pool->flush, flush);
 }
 
+gint64
+cpu_pool_get_time (const CpuPool *pool)
+{
+  gint64 us = 0;
+  for (guint i = 0; i < cpu_pool_get_workers (pool); i++) {
+    struct timespec t;
+    if (LOAD (&pool->workers[i].id) == 0)
+      continue;
+    if (clock_gettime (pool->workers[i].clock, &t) != 0)
+      return -1;
+    us += t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000;
+  }
+  return us;
+}
+
 static void
 wait_for_all (CpuPool *pool)
 {
@@ -256,18 +307,32 @@ wait_for_all (CpuPool *pool)
   }
 }
 
+/* The first part and the end of what the @i-th of @threads has of @n; nothing for those beyond. */
+static Share
+share_of (guint n, guint i, guint threads)
+{
+  Share first = (Share)n * MIN (i, threads) / threads;
+  return first << 20 | (Share)n * MIN (i + 1, threads) / threads;
+}
+
+/* Threads have neighbouring parts, and the same ones of every step that is cut alike: what a thread
+ * wrote is still in its own processor's cache when it reads it in the next step. */
 static void
 run_job (CpuPool *pool, guint n, gboolean may_skip, CpuPartFunc func, gpointer data)
 {
-  Ticket number = (LOAD (&pool->ticket) >> 40) + 1; /* idle workers may still try to claim */
-  pool->func = func;
-  pool->data = data;
-  pool->work = axon_work_get ();
-  pool->may_skip = may_skip;
+  Share number = NUMBER (pool->seats[0].share) + 1; /* late workers may still try to claim */
+  guint threads = MIN (n, pool->width);
   STORE (&pool->left, n);
-  STORE (&pool->ticket, number << 40 | (Ticket)n << 20);
-  /* of those who sleep none can be chosen: where some may not work on it, all are woken */
-  call_workers (pool, pool->width > pool->n_workers ? MIN (n, pool->width) - 1 : pool->n_workers);
+  for (guint i = 0; i < pool->width; i++) {
+    Seat *seat = &pool->seats[i];
+    seat->func = func;
+    seat->data = data;
+    seat->work = axon_work_get ();
+    seat->may_skip = may_skip;
+    STORE (&seat->share, number << 40 | share_of (n, i, threads));
+    if (i > 0 && i < threads)
+      call_worker (seat);
+  }
   self.inside = TRUE;
   work (pool);
   self.inside = FALSE;

@@ -37,6 +37,9 @@ void cpu_pool_use (CpuPool *pool, guint width, gboolean spins);
 void cpu_pool_place (CpuPool *pool, guint worker, const cpu_set_t *set);
 void cpu_pool_flush_denormals (CpuPool *pool, gboolean flush);
 
+/* Microseconds for which the workers had processors, or -1. */
+gint64 cpu_pool_get_time (const CpuPool *pool);
+
 /* For threads that know their number, as OpenMP's do: exactly @n parts at once, @n at most the
  * width, so that they may wait for each other. */
 typedef struct {

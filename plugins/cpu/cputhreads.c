@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef enum { FREE, SPREAD, BOUND, TOGETHER } Placement;
@@ -104,29 +105,46 @@ follow_master (Team *team)
   team->at = cpu;
 }
 
-/* Of the processors that the team may use: columns "idle" and "iowait" of /proc/stat, in ticks. */
+/* Of the team's threads, its own one asking: microseconds for which they had processors, or -1. */
 static gint64
-get_idle_us (gconstpointer data)
+get_own_us (const Team *team)
+{
+  gint64 workers = cpu_pool_get_time (team->pool);
+  struct timespec t;
+  if (workers < 0 || clock_gettime (CLOCK_THREAD_CPUTIME_ID, &t) != 0)
+    return -1;
+  return workers + t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000;
+}
+
+/* Of the processors that the team may use: columns "user", "nice" and "system", "idle" and "iowait"
+ * of /proc/stat, in ticks. */
+static gboolean
+measure_processors (gconstpointer data, CpuCrowdTimes *times)
 {
   const Team *team = data;
   gchar text[16384], *line = text;
-  gint64 ticks = 0;
+  gint64 own = get_own_us (team), tick = G_USEC_PER_SEC / sysconf (_SC_CLK_TCK);
   int fd = open ("/proc/stat", O_RDONLY | O_CLOEXEC);
   gssize n = fd >= 0 ? read (fd, text, sizeof text - 1) : -1;
   if (fd >= 0)
     close (fd);
-  if (n <= 0)
-    return -1;
+  if (n <= 0 || own < 0)
+    return FALSE;
   text[n] = '\0';
+  *times = (CpuCrowdTimes){ .others = -own };
   for (; line != NULL; line = strchr (line, '\n'), line = line ? line + 1 : NULL) {
     guint cpu;
-    guint64 idle, wait;
-    if (sscanf (line, "cpu%u %*u %*u %*u %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, &cpu, &idle,
-                &wait) == 3 &&
-        cpu < CPU_SETSIZE && CPU_ISSET (cpu, &team->set))
-      ticks += (gint64)(idle + wait);
+    guint64 user, nice, system, idle, wait;
+#define U G_GUINT64_FORMAT
+    if (sscanf (line, "cpu%u %" U " %" U " %" U " %" U " %" U, &cpu, &user, &nice, &system, &idle,
+                &wait) == 6 &&
+        cpu < CPU_SETSIZE && CPU_ISSET (cpu, &team->set)) {
+      times->idle += (gint64)(idle + wait) * tick;
+      times->others += (gint64)(user + nice + system) * tick;
+    }
+#undef U
   }
-  return ticks * 1000000 / sysconf (_SC_CLK_TCK);
+  return TRUE;
 }
 
 static Team *
@@ -137,7 +155,7 @@ team_new (void)
     CPU_ZERO (&team->allowed);
   team->set = team->allowed;
   team->at = -1;
-  team->crowd.get_idle = get_idle_us;
+  team->crowd.measure = measure_processors;
   team->crowd.data = team;
   g_private_set (&this_team, team);
   return team;

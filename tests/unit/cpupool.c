@@ -150,6 +150,47 @@ a_narrower_team_meets_though_all_workers_slept (void)
   pool_close (pool);
 }
 
+static gint first_part[2], begun; /* atomic */
+
+/* Whoever is here first waits for the other one, so that nobody takes a part for it. */
+static void
+note_first_part (G_GNUC_UNUSED gpointer data, gint64 part)
+{
+  if (!g_atomic_int_compare_and_exchange (&first_part[cpu_parallel_thread ()], -1, (gint)part))
+    return;
+  g_atomic_int_inc (&begun);
+  while (g_atomic_int_get (&begun) < 2)
+    g_thread_yield ();
+}
+
+static void
+a_thread_begins_with_the_same_part_of_every_job (void)
+{
+  CpuPool *pool = pool_open ();
+  cpu_pool_use (pool, 2, TRUE);
+  for (guint i = 0; i < 200; i++) {
+    first_part[0] = first_part[1] = -1;
+    begun = 0;
+    cpu_parallel (10, note_first_part, NULL);
+    g_assert_cmpint (first_part[0], ==, 0);
+    g_assert_cmpint (first_part[1], ==, 5);
+  }
+  pool_close (pool);
+}
+
+static void
+the_time_of_workers_grows_while_they_work (void)
+{
+  CpuPool *pool = pool_open ();
+  gint64 before = cpu_pool_get_time (pool);
+  for (guint i = 0; i < 200; i++)
+    cpu_pool_run_team (THREADS, meet, NULL); /* all have to come */
+  g_assert_cmpint (before, >=, 0);
+  g_assert_cmpint (cpu_pool_get_time (pool), >, before);
+  pool_close (pool);
+  g_assert_cmpint (cpu_pool_get_time (NULL), ==, 0);
+}
+
 static void
 check_width (gpointer data, gint64 part)
 {
@@ -180,6 +221,8 @@ main (int argc, char **argv)
   ADD (a_job_within_a_part_is_done_by_its_thread);
   ADD (members_of_a_team_wait_for_each_other);
   ADD (a_narrower_team_meets_though_all_workers_slept);
+  ADD (a_thread_begins_with_the_same_part_of_every_job);
+  ADD (the_time_of_workers_grows_while_they_work);
   ADD (a_narrower_job_leaves_the_other_workers_alone);
   return g_test_run ();
 }
