@@ -67,7 +67,27 @@ filters_of_3x3 (CpuConv *v, GRand *rand)
   dense_conv (v);
 }
 
-typedef enum { DENSE, DEPTHWISE, MANY_CHANNELS, WINOGRAD } Kind;
+/* Depthwise by filters of 3, 5 and 7 columns, whose rows are computed as a whole: of every length
+ * of tiles, and padded by up to all of the filter, also to the right. */
+static void
+long_rows (CpuConv *v, GRand *rand)
+{
+  static const gint channels[] = { 16, 24, 40, 64, 72, 131 };
+  v->channels = one_of (rand, channels, G_N_ELEMENTS (channels));
+  v->in_h = g_rand_int_range (rand, 3, 10);
+  v->in_w = g_rand_int_range (rand, 1, 60);
+  v->kernel_h = v->kernel_w = 3 + 2 * g_rand_int_range (rand, 0, 3);
+  v->dilation_w = 1;
+  v->pad_top = g_rand_int_range (rand, 0, v->kernel_h);
+  v->pad_left = g_rand_int_range (rand, 0, v->kernel_w);
+  v->out_h = window_end (v->in_h, v->pad_top, v->kernel_h, v->stride_h, v->dilation_h);
+  v->out_w = window_end (v->in_w, v->pad_left, v->kernel_w, v->stride_w, v->dilation_w);
+  v->out_h = MAX (v->out_h, 1);
+  v->out_w = MAX (v->out_w + g_rand_int_range (rand, -1, 2), 1);
+  dense_conv (v);
+}
+
+typedef enum { DENSE, DEPTHWISE, LONG_ROWS, MANY_CHANNELS, WINOGRAD } Kind;
 
 /* Channels of some sources are planes with something else between them. Returns the elements. */
 static gsize
@@ -87,7 +107,7 @@ place_source (CpuConv *v, GRand *rand, Kind kind)
 static Case *
 case_new (GRand *rand, Kind kind)
 {
-  gboolean depthwise = kind == DEPTHWISE;
+  gboolean depthwise = kind == DEPTHWISE || kind == LONG_ROWS;
   Case *c = g_new0 (Case, 1);
   CpuConv *v = &c->conv;
   gsize taps, inputs;
@@ -95,6 +115,8 @@ case_new (GRand *rand, Kind kind)
   if (kind == MANY_CHANNELS) {
     v->channels = MANY;
     dense_conv (v);
+  } else if (kind == LONG_ROWS) {
+    long_rows (v, rand);
   } else if (kind == WINOGRAD) {
     filters_of_3x3 (v, rand);
   }
@@ -333,8 +355,11 @@ convolutions_are_exact_sums_with_all_that_follows_them (gconstpointer data)
     g_test_skip ("this processor has no such instructions");
     return;
   }
-  for (guint i = 0; i < 300; i++) {
-    Case *c = case_new (rand, i % 3 == 0 ? DEPTHWISE : i % 30 == 1 ? MANY_CHANNELS : DENSE);
+  for (guint i = 0; i < 400; i++) {
+    Case *c = case_new (rand, i % 4 == 0    ? DEPTHWISE
+                              : i % 4 == 2  ? LONG_ROWS
+                              : i % 40 == 1 ? MANY_CHANNELS
+                                            : DENSE);
     run_case (c, &tables[table].vector->floats, NULL);
     case_free (c);
   }

@@ -4,13 +4,14 @@
  * oneDNN's dense products are at the peak, and its layout is channels last where the processor has
  * AVX-512: there every node is chosen by itself, and on several threads its parts lose less than
  * ours do. That holds for pictures, too: changing their layout and oneDNN's product take as long as
- * ours, which reads their planes as they lie. Elsewhere it wants blocks of channels, and every
- * change of layout costs a pass over memory, so a graph is decided as a whole: ours are faster
- * where much of the work is followed by a function that oneDNN computes slowly (SiLU and the like,
- * PRelu), or makes pictures of few channels by wide filters. Grouped and transposed convolutions
- * are always ours: oneDNN multiplies matrices for the first, and computes the others from the far
- * end. */
+ * ours, which reads their planes as they lie. Few pixels by many weights are ours. Elsewhere it
+ * wants blocks of channels, and every change of layout costs a pass over memory, so a graph is
+ * decided as a whole: ours are faster where much of the work is followed by a function that oneDNN
+ * computes slowly (SiLU and the like, PRelu), or makes pictures of few channels by wide filters.
+ * Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the first,
+ * and computes the others from the far end. */
 #include "convchoice.h"
+#include "convparts.h"
 
 #include "../cpuchoice.h"
 #include "../cpueltwise.h"
@@ -137,6 +138,22 @@ is_narrow (const AxonNode *node)
          node->inputs[0]->type.shape.dims[1] < cpu_isa_get ()->vector->floats.lanes;
 }
 
+#define FEW_PIXELS 64
+
+/* Of one pixel, as in squeeze and excite, where oneDNN's call takes longer than the products; or,
+ * for one thread, of so few that what comes in is weights, of which ours fetch the next ones from
+ * beyond the second cache. */
+static gboolean
+is_of_weights (const AxonNode *node, guint threads)
+{
+  const AxonShape *w = &node->inputs[1]->type.shape, *y = &node->outputs[0]->type.shape;
+  gint64 weights = axon_shape_get_numel (w),
+         pixels = axon_shape_get_numel (y) / MAX (y->dims[1], 1);
+  return weights == w->dims[0] * w->dims[1] &&
+         (pixels == 1 || (threads == 1 && pixels <= FEW_PIXELS &&
+                          (gsize)weights * sizeof (gfloat) > cpu_second_cache () / 3));
+}
+
 /* Channels of a group: those that are summed, and those of the result. A matrix of weights is a
  * convolution by 1x1. */
 static gboolean
@@ -197,6 +214,8 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
   if (is_of_wave (node))
     return TRUE;
   if (has_slopes (node) || is_narrow (node)) /* oneDNN's slopes are a pass of their own */
+    return TRUE;
+  if (is_of_weights (node, plan->n_threads))
     return TRUE;
   return plan->n_threads == 1 && (is_grouped (node) || has_dear_posts (node));
 }

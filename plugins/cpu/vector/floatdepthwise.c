@@ -3,13 +3,10 @@
  * is read where it lies. Taps that are outside of the picture are left out, column by column at its
  * edges. Pixels of few channels that meet all columns of the filter are computed some at a time, as
  * one of more channels. */
-#include "floatfinish.h"
+#include "floatstrip.h"
 
 #define VECTORS CPU_FLOAT_STRIP
 #define PIXELS 6
-#define BLOCK 24 /* pixels of a row, for all channels, then the next ones */
-/* Bytes of the source that rows of a block meet: the first cache keeps them. */
-#define NEAR 24576
 
 /* The taps that some pixels have: how far from tap 0, 0 each reads, and where its weights are. */
 typedef struct {
@@ -112,28 +109,6 @@ sum_two_vectors (const CpuFloatOut *out, const gfloat *x, const Pixels *p, const
   sum_rows (out, x, p, taps, w, bias, 2);
 }
 
-/* The taps of an output place that meet one of @in places; @from: what tap 0 meets. */
-static void
-clip_taps (gint from, gint kernel, gint dilation, gint in, gint *first, gint *end)
-{
-  *first = from < 0 ? MIN ((-from + dilation - 1) / dilation, kernel) : 0;
-  *end = from + (kernel - 1) * dilation >= in
-             ? CLAMP ((in - from + dilation - 1) / dilation, *first, kernel)
-             : kernel;
-}
-
-/* A strip of channels of one frame. */
-typedef struct {
-  const CpuConv *conv;
-  CpuFloatWide wide; /* conv, or what it is besides */
-  const gfloat *x, *w, *bias;
-  CpuFloatTile tile;
-  gsize y;           /* element of the destination */
-  const gfloat *end; /* of the source's memory */
-  gboolean is_plain;
-  gint inner_x0, inner_x1, inner_y0, inner_y1; /* output columns and rows that meet all taps */
-} Strip;
-
 /* TRUE if whole vectors would be read from where no memory of the source is. */
 static gboolean
 reaches_beyond (const Strip *s, const gfloat *from, gsize step, gint n, const Taps *taps)
@@ -219,29 +194,13 @@ list_taps (const CpuConv *c, Taps *taps)
     }
 }
 
-static void
-set_panel (Strip *s, const CpuConvPart *part, gint panel)
-{
-  const CpuConv *c = s->wide.conv;
-  const CpuFloatConvRun *run = s->tile.run;
-  gint vector = cpu_conv_panel_start (c, CPU_LANES, panel), first = vector * CPU_LANES;
-  s->tile.mr = cpu_conv_panel_start (c, CPU_LANES, panel + 1) - vector;
-  s->tile.channels = MIN (c->channels - first, s->tile.mr * CPU_LANES);
-  s->tile.slopes = s->wide.slopes ? s->wide.slopes + first : NULL;
-  s->is_plain = run->residual == NULL && float_is_plain (&s->tile);
-  s->x = run->x + (gsize)part->frame * c->x_frame + (gsize)first;
-  s->y = (gsize)part->frame * c->y_frame + (gsize)first;
-  s->w = s->wide.weights + (gsize)first * (gsize)(c->kernel_h * c->kernel_w);
-  s->bias = s->wide.bias + first;
-}
-
 /* @n pixels, side by side or one below the other, of @rows rows, of panels @p to @end. */
 static void
 run_panels (Strip *s, const CpuConvPart *part, gint p, gint end, gint y, gint rows, gint x, gint n,
             gboolean down, const Taps *taps)
 {
   for (; n > 0 && p < end; p++) {
-    set_panel (s, part, p);
+    strip_set_panel (s, part, p);
     run_pixels (s, y, rows, x, n, down, taps);
   }
 }
@@ -268,36 +227,27 @@ run_inner (Strip *s, const CpuConvPart *part, gint y, gint rows, gint x, gint n,
   run_block (s, part, y, rows, x + some * wide->pixels, n - some * wide->pixels, FALSE, taps);
 }
 
-/* Rows of a block that one panel computes before the next one: those whose source stays near. */
-static gint
-count_rows (const CpuConv *c)
-{
-  gsize columns = (gsize)((MIN (BLOCK, c->out_w) - 1) * c->stride_w + c->kernel_w);
-  gsize near = NEAR / (columns * VECTORS * CPU_VECTOR);
-  return near > (gsize)c->kernel_h ? (gint)(near - (gsize)c->kernel_h) / c->stride_h + 1 : 1;
-}
-
 /* Rows @y0 to @y1, which all meet the same rows of the filter: columns at the edges from top to
  * bottom, for they have taps of their own; others in blocks, so that memory is read in order. */
 static void
 run_rows (Strip *s, const CpuConvPart *part, gint y0, gint y1, Taps *taps)
 {
   const CpuConv *c = s->conv;
-  const gint rows = count_rows (c);
-  clip_taps (y0 * c->stride_h - c->pad_top, c->kernel_h, c->dilation_h, c->in_h, &taps->y0,
-             &taps->y1);
+  const gint rows = strip_count_rows (c);
+  strip_clip_taps (y0 * c->stride_h - c->pad_top, c->kernel_h, c->dilation_h, c->in_h, &taps->y0,
+                   &taps->y1);
   for (gint x = part->x0; x < part->x1;) {
     gboolean inner = x >= s->inner_x0 && x < s->inner_x1;
     gint end = inner ? MIN (s->inner_x1, part->x1) : x + 1;
-    clip_taps (x * c->stride_w - c->pad_left, c->kernel_w, c->dilation_w, c->in_w, &taps->x0,
-               &taps->x1);
+    strip_clip_taps (x * c->stride_w - c->pad_left, c->kernel_w, c->dilation_w, c->in_w, &taps->x0,
+                     &taps->x1);
     list_taps (c, taps);
     if (!inner)
       run_block (s, part, y0, 1, x, y1 - y0, TRUE, taps);
     else
       for (gint y = y0; y < y1; y += rows)
-        for (gint at = x; at < end; at += BLOCK)
-          run_inner (s, part, y, MIN (rows, y1 - y), at, MIN (BLOCK, end - at), taps);
+        for (gint at = x; at < end; at += STRIP_BLOCK)
+          run_inner (s, part, y, MIN (rows, y1 - y), at, MIN (STRIP_BLOCK, end - at), taps);
     x = end;
   }
 }
@@ -319,6 +269,8 @@ CPU_NAME (cpu_float_depthwise) (const CpuConv *c, const CpuFloatConvRun *run,
   taps.places = taps.offsets + c->kernel_h * c->kernel_w;
   s.end = run->x + (gsize)(c->frames - 1) * c->x_frame + (gsize)(c->in_h - 1) * c->x_row +
           (gsize)(c->in_w - 1) * c->x_pixel + (gsize)c->channels;
+  if (CPU_NAME (cpu_float_lines) (&s, part))
+    return;
   find_inner (c->in_w, c->pad_left, c->stride_w, (c->kernel_w - 1) * c->dilation_w, &s.inner_x0,
               &s.inner_x1);
   find_inner (c->in_h, c->pad_top, c->stride_h, (c->kernel_h - 1) * c->dilation_h, &s.inner_y0,
