@@ -3,6 +3,7 @@
 #include "cpuplan.h"
 
 #include "cpuchoice.h"
+#include "cpulater.h"
 #include "cpuopenmp.h"
 #include "cputensors.h"
 #include "kernels/convchoice.h"
@@ -168,7 +169,7 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
     g_propagate_error (error, failure);
     return FALSE;
   }
-  if (plan->lacks_memory) {
+  if (plan->lacks_memory || !cpu_later_is_well (plan->later)) {
     g_autofree gchar *what = axon_node_describe (node);
     g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("%s: out of memory"), what);
     return FALSE;
@@ -198,6 +199,44 @@ plan_memory (CpuPlan *plan)
     ((CpuBuffer *)g_ptr_array_index (arena, i))->offset = items[i].offset;
 }
 
+static gboolean
+build_in_order (CpuPlan *plan, const CpuCompile *call, GError **error)
+{
+  const GPtrArray *nodes = plan->model->nodes;
+  cpu_plan_add_inputs (plan);
+  for (guint i = 0; i < nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (nodes, i);
+    if (g_cancellable_set_error_if_cancelled (call->cancellable, error) ||
+        !build_node (plan, node, error))
+      return FALSE;
+    if (call->progress != NULL)
+      call->progress (0.1 + 0.9 * i / nodes->len, node->name, call->user_data);
+  }
+  cpu_plan_add_outputs (plan);
+  return TRUE;
+}
+
+/* With helpers, and what is left to them. */
+static gboolean
+build_nodes (CpuPlan *plan, guint n_helpers, const CpuCompile *call, GError **error)
+{
+  gboolean ok;
+  plan->later = cpu_later_new (n_helpers);
+  ok = build_in_order (plan, call, error);
+  plan_memory (plan);
+  if (ok)
+    cpu_later_finish (plan->later, call->cancellable);
+  ok = ok && !g_cancellable_set_error_if_cancelled (call->cancellable, error);
+  if (ok && (plan->lacks_memory || !cpu_later_is_well (plan->later))) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("%s: out of memory"),
+                 axon_model_get_name (plan->model));
+    ok = FALSE;
+  }
+  g_clear_pointer (&plan->later, cpu_later_free);
+  g_clear_pointer (&plan->packings, g_ptr_array_unref);
+  return ok;
+}
+
 /* @model: static shapes but for frames. Keeps a reference. */
 CpuPlan *
 cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *options,
@@ -225,20 +264,8 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   plan->info = g_array_new (FALSE, FALSE, sizeof (AxonProfilingInfo));
   for (guint i = 0; i < model->values->len; i++)
     ((AxonValue *)g_ptr_array_index (model->values, i))->index = i;
-  cpu_plan_add_inputs (plan);
-  for (guint i = 0; i < model->nodes->len; i++) {
-    const AxonNode *node = g_ptr_array_index (model->nodes, i);
-    if (g_cancellable_set_error_if_cancelled (call->cancellable, error) ||
-        !build_node (plan, node, error)) {
-      cpu_plan_free (plan);
-      return NULL;
-    }
-    if (call->progress != NULL)
-      call->progress (0.1 + 0.9 * i / model->nodes->len, node->name, call->user_data);
-  }
-  cpu_plan_add_outputs (plan);
-  plan_memory (plan);
-  if (!cpu_plan_check_memory (plan, error)) {
+  if (!build_nodes (plan, options->n_helpers, call, error) ||
+      !cpu_plan_check_memory (plan, error)) {
     cpu_plan_free (plan);
     return NULL;
   }

@@ -14,6 +14,7 @@ typedef struct _CpuPlan CpuPlan;
 typedef struct _CpuStep CpuStep;
 typedef struct _CpuInstance CpuInstance;
 typedef struct _CpuPacked CpuPacked; /* cpupacked.h */
+typedef struct _CpuLater CpuLater;   /* cpulater.h */
 
 typedef enum { CPU_ARENA, CPU_CONSTANT, CPU_INPUT, CPU_OUTPUT } CpuPlace;
 
@@ -74,6 +75,7 @@ typedef struct {
 /* What a plan is made for. */
 typedef struct {
   guint n_threads;
+  guint n_helpers; /* of who makes it, at most */
   CpuWinogradLimits winograd;
   AxonDType products; /* that products of floats may be computed in: f32, or f16 or bf16, for which
                          there are kernels then */
@@ -102,13 +104,15 @@ struct _CpuPlan {
   gsize arena_size;
   AxonBudget *budget;
   gsize n_reserved;      /* of it, for packed weights */
-  gboolean lacks_memory; /* what the node that is being built asked for */
+  gboolean lacks_memory; /* what a node that was built asked for */
   guint n_threads;
   CpuWinogradLimits winograd; /* bytes: that are left */
   AxonDType products;         /* see CpuPlanOptions */
   gboolean channels_last;     /* convolutions of floats: see kernels/convchoice.c */
   gboolean xnnpack;           /* see CpuPlanOptions */
   CpuPacked *packed;          /* nullable; while building */
+  CpuLater *later;            /* while building, as the next */
+  GPtrArray *packings;        /* nullable; of onednn/pack.c, for tasks of later */
   GStrv disabled; /* families of kernels that are left out, while building, as the next */
   const AxonNode *node;
   CpuChoice choice; /* of it; but for CPU_BY_RULE the builder that is asked sets its rule aside */

@@ -13,6 +13,8 @@
 
 #include <axon/axon-cpu.h>
 
+#define MAX_COMPILING 8 /* threads: more have nothing to do */
+
 typedef struct {
   AxonPlugin parent_instance;
   GMutex lock;
@@ -67,6 +69,14 @@ choose_threads (const AxonConfig *config, CpuThreads *threads)
   threads->spread = streams != 0;
   threads->denormals = axon_config_get_bool (config, "CPU_DENORMALS_OPTIMIZATION");
   return streams;
+}
+
+/* Beside the thread that makes plans. One that is kept on one processor has no use for any. */
+static guint
+choose_helpers (const AxonConfig *config, const CpuThreads *threads)
+{
+  guint n = (guint)axon_config_get_int (config, "COMPILATION_NUM_THREADS");
+  return threads->pin ? 0 : MIN (n > 0 ? n : threads->limits.n, MAX_COMPILING) - 1;
 }
 
 static CpuWinogradLimits
@@ -146,8 +156,9 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed, const 
 {
   CpuThreads threads;
   guint streams = choose_threads (config, &threads);
-  CpuPlanOptions options = { threads.threads, choose_winograd (config),
-                             choose_products (plugin, config), choose_xnnpack (plugin, config) };
+  CpuPlanOptions options = { threads.threads, choose_helpers (config, &threads),
+                             choose_winograd (config), choose_products (plugin, config),
+                             choose_xnnpack (plugin, config) };
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
   g_autoptr (AxonExecutor) executor = axon_config_get_bool (config, "EXCLUSIVE_ASYNC_REQUESTS")
                                           ? axon_executor_manager_get ("CPU", 1)

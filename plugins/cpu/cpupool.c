@@ -62,6 +62,7 @@ typedef struct {
   CpuPool *pool;
   guint thread;
   gboolean inside; /* a part */
+  guint width;     /* that is told where there is no pool */
   CpuTeamPlace place;
 } Self;
 
@@ -260,6 +261,12 @@ cpu_pool_use (CpuPool *pool, guint width, gboolean spins)
   }
 }
 
+void
+cpu_pool_stand_in (guint width)
+{
+  self = (Self){ .width = width };
+}
+
 /* A worker that has not begun yet has no id: it inherits its creator's processors until the next
  * call. */
 void
@@ -392,7 +399,7 @@ cpu_parallel_thread (void)
 guint
 cpu_parallel_width (void)
 {
-  return self.inside || self.pool == NULL ? 1 : self.pool->width;
+  return self.inside ? 1 : self.pool != NULL ? self.pool->width : MAX (self.width, 1);
 }
 
 typedef struct {
@@ -414,7 +421,7 @@ run_member (gpointer data, gint64 part)
 void
 cpu_pool_run_team (guint n, void (*func) (gpointer), gpointer data)
 {
-  Team team = { func, data, MIN (n, cpu_parallel_width ()) };
+  Team team = { func, data, self.pool != NULL ? MIN (n, cpu_parallel_width ()) : 1 };
   run_parts (MAX (team.n, 1), FALSE, run_member, &team); /* members wait for each other */
 }
 

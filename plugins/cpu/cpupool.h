@@ -35,6 +35,8 @@ void cpu_pool_free (CpuPool *pool);
 guint cpu_pool_get_workers (const CpuPool *pool);
 void cpu_pool_use (CpuPool *pool, guint width, gboolean spins);
 void cpu_pool_place (CpuPool *pool, guint worker, const cpu_set_t *set);
+/* The caller, which has no pool, is told the width of another thread's. */
+void cpu_pool_stand_in (guint width);
 void cpu_pool_flush_denormals (CpuPool *pool, gboolean flush);
 
 /* Microseconds for which the workers had processors, or -1. */

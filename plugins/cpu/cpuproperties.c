@@ -56,6 +56,7 @@ const AxonPropertySpec cpu_properties[] = {
   { .key = "ENABLE_HYPER_THREADING", .flags = AXON_RW, .default_text = "YES" },
   { .key = "DEVICE_ID", .flags = AXON_RW, .default_text = "", .choices = "" },
   { .key = "CPU_DENORMALS_OPTIMIZATION", .flags = AXON_RW, .default_text = "YES" },
+  { .key = "COMPILATION_NUM_THREADS", .flags = AXON_RW, .default_text = "0" },
   { AXON_CPU_WINOGRAD, AXON_PROPERTY_CHOICE, AXON_RW, "AUTO", 0, 0, "AUTO 2x2 ALL_2x2 ALL_4x4 NO",
     N_ ("Tiles of 3x3 convolutions after Winograd, where they are faster; ALL: wherever they can "
         "be") },

@@ -7,6 +7,7 @@
 #include "floatposts.h"
 #include "../cpueltwise.h"
 #include "../cpuisa.h"
+#include "../cpulater.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
@@ -20,7 +21,8 @@ typedef struct {
   gint n_parts;      /* of all layers */
   GPtrArray *memory; /* weights of all layers, and what follows, which some of them lack */
   gboolean lacks_memory;
-  const gfloat *given_bias, *given_slopes; /* while it is built; NULL: none */
+  const gfloat *given_bias, *given_slopes; /* while it is built, as the next; NULL: none */
+  CpuFloatWeights given;                   /* of the only layer */
   gfloat *bias, *slopes, *wide_bias, *wide_slopes;
   CpuFloatPosts posts;
   gsize scratch; /* bytes of a thread */
@@ -256,8 +258,16 @@ add_layer (FloatConv *self, const CpuConv *conv, const CpuFloatWeights *weights,
   self->n_layers = 1;
   self->layers = g_new0 (CpuFloatLayer, 1);
   self->layers[0].conv = *conv;
+  self->given = *weights;
   setup (self, threads);
-  pack (self, weights);
+}
+
+static gboolean
+pack_layer_given (gpointer data)
+{
+  FloatConv *self = data;
+  pack (self, &self->given);
+  return !self->lacks_memory;
 }
 
 gboolean
@@ -269,6 +279,7 @@ cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *con
     return FALSE;
   add_layer (self, conv, weights, plan->n_threads);
   add_step_as (plan, node, self, cpu_plan_input_as (plan, node, 0, NULL), NULL);
+  cpu_later_add (plan->later, pack_layer_given, self);
   return TRUE;
 }
 
@@ -279,6 +290,7 @@ cpu_float_product_add (CpuPlan *plan, CpuTensor *x, const CpuConv *conv,
   FloatConv *self = float_conv_new (&cpu_isa_get ()->vector->floats);
   self->given_bias = bias;
   add_layer (self, conv, weights, plan->n_threads);
+  pack (self, weights); /* which the caller may not keep */
   add_step_to (plan, self, x, NULL, y);
 }
 
@@ -301,6 +313,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   cpu_float_conv_spread (&conv, self->kernels);
   add_layer (self, &conv, &weights, plan->n_threads);
   add_step (plan, node, self, x);
+  cpu_later_add (plan->later, pack_layer_given, self);
   return TRUE;
 }
 

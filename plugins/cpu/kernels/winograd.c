@@ -6,6 +6,7 @@
 #include "winograd-private.h"
 #include "../cpueltwise.h"
 #include "../cpuisa.h"
+#include "../cpulater.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
@@ -18,7 +19,8 @@ typedef struct {
   const CpuWinogradKernels *kernels;
   CpuWinogradCut cut;
   CpuFloatPosts posts;
-  gfloat *memory; /* weights, bias, slopes */
+  const AxonNode *node; /* while it is built */
+  gfloat *memory;       /* weights, bias, slopes */
   gfloat *bias, *slopes;
 } Winograd;
 
@@ -81,8 +83,10 @@ large_memory (gsize n_bytes)
 
 /* FALSE: there is no memory. */
 static gboolean
-pack (Winograd *self, const AxonNode *node)
+pack (gpointer data)
 {
+  Winograd *self = data;
+  const AxonNode *node = self->node;
   const gfloat *bias = cpu_float_constant (node, 2);
   const CpuWinograd *w = &self->cut.shape;
   gsize array = (gsize)w->conv.padded;
@@ -137,12 +141,13 @@ add_step (CpuPlan *plan, const AxonNode *node, Winograd *self)
   CpuWinograd *w = &self->cut.shape;
   CpuTensor *in[2] = { choose_layout (plan, node, w, self->kernels->lanes, &md), NULL }, *out[2];
   cpu_winograd_setup (&self->cut, self->kernels, plan->n_threads);
-  plan->lacks_memory |= !pack (self, node);
+  self->node = node;
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->cut.scratch);
   cpu_plan_add_step (plan, run_winograd, self, winograd_free,
                      w->size == 4 ? "own:winograd-4x4" : "own:winograd-2x2", in,
                      in[1] != NULL ? 2 : 1, out, 2);
+  cpu_later_add (plan->later, pack, self);
 }
 
 static gboolean

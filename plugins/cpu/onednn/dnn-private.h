@@ -122,13 +122,23 @@ void dnn_call_finish (CpuPlan *plan, DnnCall *call);
  * is NULL. */
 gboolean dnn_add_unary (CpuPlan *plan, const AxonNode *node, CpuTensor *src, DnnPd *pd);
 
-/* Constant @data in layout @from, packed to @to. */
-CpuTensor *dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const CpuMd *to);
 /* A constant in row-major order, as it is. */
 CpuTensor *dnn_copy_constant (CpuPlan *plan, const AxonTensor *tensor, const AxonShape *shape);
 
+/* The caller's thread's. */
+dnnl_stream_t dnn_stream (void);
+/* FALSE: there are no @n_bytes of memory for code. */
+gboolean dnn_primitive_create (dnnl_primitive_t *primitive, DnnPd *pd, gsize n_bytes);
+/* For code of all that may be made at the same time. */
+gsize dnn_code_bytes (const CpuPlan *plan);
+
 gboolean dnn_window_init (DnnWindow *w, const AxonNode *node, const AxonShape *x,
                           const AxonShape *y, const gint64 *kernel);
+
+/* ---- pack.c ---- */
+
+/* Constant @data in layout @from, packed to @to: later where @data is of the plan's node. */
+CpuTensor *dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const CpuMd *to);
 
 /* ---- posts.c ---- */
 

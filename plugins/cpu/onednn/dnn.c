@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The engine, and primitives as steps. */
 #include "dnn-private.h"
-#include "../cpupacked.h"
+#include "../cpulater.h"
 
 #include "config.h"
 #include <glib/gi18n-lib.h>
@@ -76,6 +76,8 @@ dnn_posts_new (void)
 /* The immutable part of a primitive step. Arguments in the order of the call. */
 typedef struct {
   dnnl_primitive_t primitive;
+  DnnPd *pd; /* until there is the primitive */
+  gsize code_bytes;
   guint n;
   int arg[DNN_MAX_ARGS];
   CpuTensor *tensor[DNN_MAX_ARGS];
@@ -98,8 +100,8 @@ free_stream (gpointer data)
 
 static GPrivate thread_stream = G_PRIVATE_INIT (free_stream);
 
-static dnnl_stream_t
-get_stream (void)
+dnnl_stream_t
+dnn_stream (void)
 {
   dnnl_stream_t stream = g_private_get (&thread_stream);
   if (stream == NULL) {
@@ -119,7 +121,7 @@ run_primitive (const CpuStep *step, const CpuInstance *instance)
     guint k = own->bound[i];
     dnnl_memory_set_data_handle (own->args[k].memory, cpu_tensor_data (instance, dnn->tensor[k]));
   }
-  status = dnnl_primitive_execute (dnn->primitive, get_stream (), (int)dnn->n, own->args);
+  status = dnnl_primitive_execute (dnn->primitive, dnn_stream (), (int)dnn->n, own->args);
   if (G_UNLIKELY (status != dnnl_success))
     g_set_error (instance->error, AXON_ERROR, AXON_ERROR_DEVICE,
                  _ ("oneDNN failed with status %d in step %u"), (int)status, step->index);
@@ -159,6 +161,7 @@ step_free (gpointer data)
   for (guint i = 0; i < dnn->n; i++)
     cpu_md_free (dnn->md[i]);
   dnnl_primitive_destroy (dnn->primitive);
+  g_clear_pointer (&dnn->pd, dnnl_primitive_desc_destroy);
   g_free (dnn);
 }
 
@@ -184,14 +187,27 @@ layout_of_arg (const DnnCall *call, guint i)
 
 /* oneDNN's generators of code end the process where the system gives them no pages, so that is
  * asked before: an address limit is met here, by an error. */
-static gboolean
-create_primitive (dnnl_primitive_t *primitive, DnnPd *pd)
+gboolean
+dnn_primitive_create (dnnl_primitive_t *primitive, DnnPd *pd, gsize n_bytes)
 {
-  void *room = mmap (NULL, CODE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void *room = mmap (NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
     return FALSE;
-  munmap (room, CODE_BYTES);
+  munmap (room, n_bytes);
   return dnnl_primitive_create (primitive, pd) == dnnl_success;
+}
+
+gsize
+dnn_code_bytes (const CpuPlan *plan)
+{
+  return CODE_BYTES * (gsize)(cpu_later_get_helpers (plan->later) + 1);
+}
+
+static gboolean
+create_later (gpointer data)
+{
+  DnnStep *dnn = data;
+  return dnn_primitive_create (&dnn->primitive, dnn->pd, dnn->code_bytes);
 }
 
 void
@@ -212,12 +228,13 @@ dnn_call_finish (CpuPlan *plan, DnnCall *call)
     dnn->md[i] = layout_of_arg (call, i);
   }
   dnn->n = call->n;
-  plan->lacks_memory |= !create_primitive (&dnn->primitive, call->pd);
+  dnn->pd = g_steal_pointer (&call->pd);
+  dnn->code_bytes = dnn_code_bytes (plan);
   step = cpu_plan_add_step (plan, run_primitive, dnn, step_free,
-                            g_intern_string (impl_name (call->pd)), in, n_in, out, n_out);
+                            g_intern_string (impl_name (dnn->pd)), in, n_in, out, n_out);
   step->new_instance = instance_new;
   step->free_instance = instance_free;
-  g_clear_pointer (&call->pd, dnnl_primitive_desc_destroy);
+  cpu_later_add (plan->later, create_later, dnn);
 }
 
 gboolean
@@ -242,61 +259,6 @@ cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to)
   dnn_call_add_arg (&call, DNNL_ARG_FROM, from, FALSE);
   dnn_call_add_arg (&call, DNNL_ARG_TO, to, TRUE);
   dnn_call_finish (plan, &call);
-}
-
-/* FALSE: oneDNN has no memory. */
-static gboolean
-reorder_now (DnnPd *pd, dnnl_exec_arg_t *args, gint n_args)
-{
-  dnnl_primitive_t reorder = NULL;
-  gboolean ok = create_primitive (&reorder, pd) &&
-                dnnl_primitive_execute (reorder, get_stream (), n_args, args) == dnnl_success &&
-                dnnl_stream_wait (get_stream ()) == dnnl_success;
-  for (gint i = 0; i < n_args; i++)
-    dnnl_memory_destroy (args[i].memory);
-  dnnl_primitive_destroy (reorder);
-  return ok;
-}
-
-/* NULL: there is no memory. */
-static AxonTensor *
-pack (const CpuMd *from, gconstpointer data, const CpuMd *to)
-{
-  g_autoptr (DnnPd) pd = dnn_pd_new_reorder (from, to);
-  const CpuMd *scratch_md = dnn_pd_get_md (pd, dnnl_query_scratchpad_md);
-  gsize n_bytes = cpu_md_get_bytes (to);
-  AxonShape bytes = AXON_SHAPE ((gint64)n_bytes);
-  gpointer packed = axon_scratch_new (n_bytes, 1, NULL);
-  AXON_AUTO_SCRATCH gpointer scratch = axon_scratch_new (cpu_md_get_bytes (scratch_md), 1, NULL);
-  dnnl_exec_arg_t args[] = { { DNNL_ARG_FROM, dnn_memory_new (from, (gpointer)data) },
-                             { DNNL_ARG_TO, dnn_memory_new (to, packed) },
-                             { DNNL_ARG_SCRATCHPAD, dnn_memory_new (scratch_md, scratch) } };
-  gboolean ok = packed != NULL && scratch != NULL && reorder_now (pd, args, G_N_ELEMENTS (args));
-  if (!ok) {
-    axon_scratch_free (packed);
-    return NULL;
-  }
-  return axon_tensor_new_wrapped (AXON_DTYPE_U8, &bytes, packed, n_bytes, axon_scratch_free, packed,
-                                  NULL);
-}
-
-CpuTensor *
-dnn_pack (CpuPlan *plan, const CpuMd *from, gconstpointer data, const CpuMd *to)
-{
-  AxonTensor *packed = plan->packed ? cpu_packed_find (plan->packed, data, from, to) : NULL;
-  CpuTensor *tensor;
-  if (packed == NULL) {
-    packed = pack (from, data, to);
-    if (packed == NULL) { /* the plan is given up: nothing is read of it */
-      plan->lacks_memory = TRUE;
-      return cpu_plan_scratch (plan, AXON_DTYPE_U8, &AXON_SHAPE (1), to);
-    }
-    if (plan->packed != NULL)
-      cpu_packed_add (plan->packed, data, from, to, packed);
-  }
-  tensor = cpu_plan_constant_tensor (plan, packed);
-  tensor->md = cpu_md_copy (to); /* exact, with compensation flags: never normalised */
-  return tensor;
 }
 
 CpuTensor *
