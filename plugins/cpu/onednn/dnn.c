@@ -11,6 +11,15 @@
 #define FARTHEST 16384       /* places: oneDNN writes code for each one of padding, 3 us long */
 #define CODE_BYTES (8 << 20) /* more than the kernels of any one primitive of oneDNN */
 
+/* By default oneDNN tells VTune of all code that it makes, for which it looks for a library in some
+ * fifty places, and of each piece of it. Who wants that asks by the environment, as for perf. */
+static void
+tell_no_profiler (void)
+{
+  if (g_getenv ("ONEDNN_JIT_PROFILE") == NULL && g_getenv ("DNNL_JIT_PROFILE") == NULL)
+    dnnl_set_jit_profiling_flags (0);
+}
+
 dnnl_engine_t
 dnn_engine (void)
 {
@@ -19,6 +28,7 @@ dnn_engine (void)
     dnnl_engine_t engine = NULL;
     dnnl_status_t status = dnnl_engine_create (&engine, dnnl_cpu, 0);
     g_assert (status == dnnl_success);
+    tell_no_profiler ();
     g_once_init_leave (&once, (gsize)engine);
   }
   return (dnnl_engine_t)once;
