@@ -90,7 +90,8 @@ compare_times (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* What each step computes and moves, as the runtime model tells. */
+/* What each step computes and moves, as the runtime model tells: of all nodes of its name, for a
+ * pass may make two of one. */
 static void
 add_costs (AxonCompiledModel *compiled, GHashTable *by_name)
 {
@@ -99,13 +100,16 @@ add_costs (AxonCompiledModel *compiled, GHashTable *by_name)
   for (gsize i = 0; nodes != NULL && i < g_variant_n_children (nodes); i++) {
     g_autoptr (GVariant) row = g_variant_get_child_value (nodes, i);
     const gchar *name = "", *impl;
+    gdouble operations, bytes;
     BenchStep *step;
     g_variant_lookup (row, "name", "&s", &name);
     step = g_hash_table_lookup (by_name, name);
     if (step == NULL)
       continue;
-    g_variant_lookup (row, "operations", "d", &step->operations);
-    g_variant_lookup (row, "bytes", "d", &step->bytes);
+    if (g_variant_lookup (row, "operations", "d", &operations))
+      step->operations += operations;
+    if (g_variant_lookup (row, "bytes", "d", &bytes))
+      step->bytes += bytes;
     g_variant_lookup (row, "multiplies-bytes", "b", &step->of_bytes);
     if (g_variant_lookup (row, "exec-type", "&s", &impl)) {
       g_free (step->impl);

@@ -277,22 +277,24 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   return plan;
 }
 
+/* Nodes that a pass made of one have its name, and all that runs them. */
 AxonModel *
 cpu_plan_describe (const CpuPlan *plan)
 {
   AxonModel *model = axon_model_clone (plan->model);
-  g_autoptr (GHashTable) nodes = g_hash_table_new (g_str_hash, g_str_equal);
-  for (guint i = 0; i < model->nodes->len; i++) {
-    AxonNode *node = g_ptr_array_index (model->nodes, i);
-    g_hash_table_insert (nodes, node->name, node);
-  }
+  g_autoptr (GHashTable) types = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, g_free);
   for (guint i = 0; i < plan->info->len; i++) {
     const AxonProfilingInfo *step = &g_array_index (plan->info, AxonProfilingInfo, i);
-    AxonNode *node = g_hash_table_lookup (nodes, step->node_name);
-    g_autofree gchar *all =
-        node && node->exec_type ? g_strconcat (node->exec_type, "+", step->exec_type, NULL) : NULL;
-    if (node != NULL)
-      axon_node_set_exec_type (node, all ? all : step->exec_type);
+    const gchar *before = g_hash_table_lookup (types, step->node_name);
+    g_hash_table_insert (types, (gpointer)step->node_name,
+                         before ? g_strconcat (before, "+", step->exec_type, NULL)
+                                : g_strdup (step->exec_type));
+  }
+  for (guint i = 0; i < model->nodes->len; i++) {
+    AxonNode *node = g_ptr_array_index (model->nodes, i);
+    const gchar *type = g_hash_table_lookup (types, node->name);
+    if (type != NULL)
+      axon_node_set_exec_type (node, type);
   }
   return model;
 }

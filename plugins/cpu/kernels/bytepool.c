@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MaxPool of bytes, channels last, where oneDNN has nothing fast. Windows are joined in two steps,
- * of one row of the result at a time: first the rows that they span, then the pixels of what comes
- * of that. */
+/* MaxPool of bytes, channels last. Windows are joined in two steps, of one row of the result at a
+ * time: first the rows that they span, then the pixels of what comes of that. */
 #include "kernels.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
@@ -16,6 +15,8 @@ typedef struct {
   AxonWindow window;
   gint64 batch, channels;
   guint8 lowest;
+  CpuWindows along; /* the last dimension */
+  void (*raise_along) (gpointer restrict y, gconstpointer x, gint64 n, const CpuWindows *w);
   void (*raise) (gpointer restrict y, gconstpointer x, gint64 n);
 } BytePool;
 
@@ -41,21 +42,46 @@ join_rows (const BytePool *p, guint8 *row, const guint8 *x, gint64 oz, gint64 oy
     }
 }
 
+/* Pixels @from to @end, each tap by itself. */
+static void
+join_pixels (const BytePool *p, guint8 *y, const guint8 *row, gint64 from, gint64 end)
+{
+  const AxonWindow *w = &p->window;
+  gint64 n = p->channels;
+  for (gint64 o = from; o < end; o++) {
+    gint64 k, taps = axon_window_taps (w, 2, o, 0, w->in[2], &k);
+    memset (y + o * n, p->lowest, (gsize)n);
+    for (; k < taps; k++)
+      p->raise (y + o * n, row + (o * w->stride[2] + k * w->dilation[2] - w->pad[2]) * n, n);
+  }
+}
+
+/* Pixels whose windows have all their taps, from *@first on; none where they are too small. */
+static gint64
+find_whole (const BytePool *p, gint64 *first)
+{
+  const AxonWindow *w = &p->window;
+  gint64 reach = (w->kernel[2] - 1) * w->dilation[2], end = w->in[2] + w->pad[2] - reach;
+  *first = MIN ((w->pad[2] + w->stride[2] - 1) / w->stride[2], w->out[2]);
+  end = end > 0 ? MIN ((end - 1) / w->stride[2] + 1, w->out[2]) : 0;
+  return p->channels >= CPU_POOL_BYTES ? MAX (end, *first) : *first;
+}
+
 static void
 pool_row (const Run *run, gint64 index, guint8 *row)
 {
   const BytePool *p = run->plan;
   const AxonWindow *w = &p->window;
-  gint64 frame = index / w->out[1] / w->out[0], n = p->channels;
+  gint64 frame = index / w->out[1] / w->out[0], n = p->channels, first, end;
   guint8 *y = run->y + index * w->out[2] * n;
   join_rows (p, row, run->x + frame * w->in[0] * w->in[1] * w->in[2] * n,
              index / w->out[1] % w->out[0], index % w->out[1]);
-  memset (y, p->lowest, (gsize)(w->out[2] * n));
-  for (gint64 o = 0; o < w->out[2]; o++) {
-    gint64 k, end = axon_window_taps (w, 2, o, 0, w->in[2], &k);
-    for (; k < end; k++)
-      p->raise (y + o * n, row + (o * w->stride[2] + k * w->dilation[2] - w->pad[2]) * n, n);
-  }
+  end = find_whole (p, &first);
+  join_pixels (p, y, row, 0, first);
+  if (end > first)
+    p->raise_along (y + first * n, row + (first * w->stride[2] - w->pad[2]) * n, end - first,
+                    &p->along);
+  join_pixels (p, y, row, end, w->out[2]);
 }
 
 static void
@@ -95,6 +121,11 @@ build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   p.batch = shape->dims[0];
   p.channels = shape->dims[1];
   p.raise = cpu_isa_get ()->vector->pooling->raise[is_signed];
+  p.raise_along = cpu_isa_get ()->vector->pooling->raise_along[is_signed];
+  p.along = (CpuWindows){ .run = p.channels,
+                          .step = p.channels * p.window.stride[2],
+                          .taps = p.window.kernel[2],
+                          .tap = p.channels * p.window.dilation[2] };
   in = cpu_md_channels_last (dtype, shape);
   out = cpu_md_channels_last (dtype, result);
   x = cpu_plan_input_as (plan, node, 0, in);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pooling of bytes, channels last where oneDNN is fast with that only; and of f32 in blocks of
- * channels what our own does not take as it lies: other numbers of dimensions than four, and all of
- * a picture. */
+/* Pooling of f32 in blocks of channels that our own does not take as it lies: other numbers of
+ * dimensions than four, and all of a picture. */
 #include "dnn-private.h"
 
 static gboolean
@@ -10,21 +9,12 @@ build_pool (CpuPlan *plan, const AxonNode *node, dnnl_alg_kind_t alg, const gint
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   AxonDType dtype = node->inputs[0]->type.dtype;
   CpuTensor *src = cpu_plan_input (plan, node, 0);
-  g_autoptr (CpuMd) in = dnn_md_of (src), out = dnn_md_any (dtype, y), last = NULL;
+  g_autoptr (CpuMd) in = dnn_md_of (src), out = dnn_md_any (dtype, y);
   gint64 strides[AXON_MAX_RANK];
   DnnWindow w;
-  DnnPd *pd;
-  if ((dtype == AXON_DTYPE_F32 && cpu_md_get_strides (src->md, x, strides)) ||
-      !dnn_window_init (&w, node, x, y, kernel))
+  if (cpu_md_get_strides (src->md, x, strides) || !dnn_window_init (&w, node, x, y, kernel))
     return FALSE;
-  pd = dnn_pd_if_fast (dnn_pd_new_pool (alg, in, out, &w));
-  if (pd == NULL && dtype != AXON_DTYPE_F32) {
-    last = cpu_md_channels_last (dtype, x);
-    pd = dnn_pd_if_fast (dnn_pd_new_pool (alg, last, out, &w));
-    if (pd != NULL)
-      src = cpu_plan_input_as (plan, node, 0, last);
-  }
-  return dnn_add_unary (plan, node, src, pd);
+  return dnn_add_unary (plan, node, src, dnn_pd_if_fast (dnn_pd_new_pool (alg, in, out, &w)));
 }
 
 static gboolean
@@ -35,8 +25,8 @@ build_window (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   gboolean max = plan->row->kind == dnnl_pooling_max;
   gboolean pad = axon_node_get_int (node, "count_include_pad") != 0;
   const CpuTensor *src = cpu_plan_input (plan, node, 0);
-  if (!cpu_dnn_has_type (src->dtype) || node->n_outputs > 1 ||
-      (src->dtype == AXON_DTYPE_F32 && cpu_md_get_block (src->md, src->dtype, &src->shape) > 0) ||
+  if (src->dtype != AXON_DTYPE_F32 || node->n_outputs > 1 ||
+      cpu_md_get_block (src->md, src->dtype, &src->shape) > 0 ||
       axon_shape_get_numel (&node->outputs[0]->type.shape) < 1 ||
       (pad && axon_node_get_int (node, "ceil_mode") != 0))
     return FALSE;

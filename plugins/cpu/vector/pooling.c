@@ -76,8 +76,33 @@ RAISE (raise_u8, guint8)
 RAISE (raise_i8, gint8)
 #undef RAISE
 
+/* The last bytes of a pixel again with some before them, so that no vector reaches beyond it. */
+#define RAISE_ALONG(name, type)                                                                    \
+  typedef type name##_vector __attribute__ ((vector_size (CPU_POOL_BYTES), aligned (1)));          \
+  static void name (gpointer restrict y_, gconstpointer x_, gint64 n, const CpuWindows *w)         \
+  {                                                                                                \
+    const gint64 last = w->run - CPU_POOL_BYTES;                                                   \
+    const type *x = x_;                                                                            \
+    type *restrict y = y_;                                                                         \
+    for (gint64 o = 0; o < n; o++, x += w->step, y += w->run)                                      \
+      for (gint64 c = 0; c < w->run; c += CPU_POOL_BYTES) {                                        \
+        const type *from = x + MIN (c, last);                                                      \
+        name##_vector most = *(const name##_vector *)(gconstpointer)from;                          \
+        for (gint64 t = 1; t < w->taps; t++) {                                                     \
+          name##_vector v = *(const name##_vector *)(gconstpointer)(from + t * w->tap);            \
+          name##_vector larger = (name##_vector) (v > most);                                       \
+          most = (v & larger) | (most & ~larger);                                                  \
+        }                                                                                          \
+        *(name##_vector *)(gpointer)(y + MIN (c, last)) = most;                                    \
+      }                                                                                            \
+  }
+RAISE_ALONG (raise_u8_along, guint8)
+RAISE_ALONG (raise_i8_along, gint8)
+#undef RAISE_ALONG
+
 const CpuPooling CPU_NAME (cpu_pooling) = {
   .along = { [CPU_POOL_MAX] = largest, [CPU_POOL_SUM] = sum },
   .pick = pick,
   .raise = { raise_u8, raise_i8 },
+  .raise_along = { raise_u8_along, raise_i8_along },
 };

@@ -12,6 +12,8 @@ typedef struct {
   gfloat scale;
 } CpuWindows;
 
+#define CPU_POOL_BYTES 16
+
 typedef enum { CPU_POOL_MAX, CPU_POOL_SUM, CPU_N_POOLS } CpuPoolKind;
 
 typedef struct {
@@ -22,4 +24,6 @@ typedef struct {
   void (*pick) (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w);
   /* The larger of either byte; u8, i8. */
   void (*raise[2]) (gpointer restrict y, gconstpointer x, gint64 n);
+  /* As along, the largest bytes; of pixels of CPU_POOL_BYTES bytes or more. */
+  void (*raise_along[2]) (gpointer restrict y, gconstpointer x, gint64 n, const CpuWindows *w);
 } CpuPooling;
