@@ -358,6 +358,49 @@ parts_are_joined_in_every_order (void)
   }
 }
 
+/* Of @x every @step-th row and column from @row, @column on, as a view. */
+static AxonValue *
+sparse (TestModel *t, AxonValue *x, gint64 row, gint64 column, gint64 step)
+{
+  const gint64 starts[] = { row, column }, axes[] = { 2, 3 }, steps[] = { step, step };
+  const gint64 ends[] = { x->type.shape.dims[2], x->type.shape.dims[3] };
+  return test_model_node (t, "Slice", 5, x, test_model_ints (t, starts, 2),
+                          test_model_ints (t, ends, 2), test_model_ints (t, axes, 2),
+                          test_model_ints (t, steps, 2))
+      ->outputs[0];
+}
+
+/* What the first layers of YOLOv5 and YOLOX take, and others: the channels of four pixels (or of
+ * nine, of which four) as those of one. */
+static void
+every_second_pixel_is_joined_with_its_neighbours (void)
+{
+  static const AxonShape shapes[] = { { 4, { 1, 3, 8, 12 } },   { 4, { 2, 1, 6, 42 } },
+                                      { 4, { 1, 5, 12, 90 } },  { 4, { 1, 2, 6, 6 } },
+                                      { 4, { 3, 4, 18, 132 } }, { 4, { 1, 13, 6, 66 } } };
+  static const AxonDType types[] = { AXON_DTYPE_F32, AXON_DTYPE_U8 };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes) * 4; i++) {
+    const AxonShape *shape = &shapes[i / 4];
+    AxonDType dtype = types[i % 2];
+    gint64 step = i / 2 % 2 ? 3 : 2;
+    TestModel t = test_model_new (13);
+    AxonValue *x = test_model_input (&t, "x", dtype, shape);
+    AxonNode *n =
+        test_model_node (&t, "Concat", 4, sparse (&t, x, 0, 0, step), sparse (&t, x, 1, 0, step),
+                         sparse (&t, x, 0, 1, step), sparse (&t, x, 1, 1, step));
+    g_autoptr (AxonModel) model = NULL;
+    g_autoptr (AxonTensor) data = axon_tensor_new (dtype, shape, NULL);
+    for (gsize k = 0; k < axon_tensor_get_numel (data); k++)
+      if (dtype == AXON_DTYPE_U8)
+        ((guint8 *)axon_tensor_get_data (data))[k] = (guint8)(k * 31 + 7);
+      else
+        ((gfloat *)axon_tensor_get_data (data))[k] = (gfloat)k * 0.5f;
+    axon_node_set_int (n, "axis", 1);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, data, 0);
+  }
+}
+
 #define ADD(name) g_test_add_func ("/layouts/" #name, name)
 #define ADD_EACH(list, name)                                                                       \
   for (guint i = 0; i < G_N_ELEMENTS (list); i++) {                                                \
@@ -387,6 +430,7 @@ main (int argc, char **argv)
   ADD_EACH (args, the_largest_is_found_in_every_order);
   ADD (the_k_best_are_found_in_every_order);
   ADD (parts_are_joined_in_every_order);
+  ADD (every_second_pixel_is_joined_with_its_neighbours);
   ADD (responses_agree_in_every_order);
   ADD (slopes_of_all_kinds_agree_in_every_order);
   return g_test_run ();

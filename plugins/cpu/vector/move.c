@@ -7,6 +7,30 @@
 
 #define LONG_RUN 1024 /* bytes that are worth a call of memcpy () */
 
+typedef guint32 Four __attribute__ ((vector_size (16), aligned (4)));
+
+/* Streams @s to @s + 3 of some: squares of four elements are turned. */
+static void
+four_streams (guint32 *restrict y, const guint32 *restrict x, gint64 streams, gint64 step, gint64 n)
+{
+  gint64 i = 0;
+  for (; i + 4 <= n; i += 4) {
+    const Four a = *(const Four *)(x + i), b = *(const Four *)(x + step + i);
+    const Four c = *(const Four *)(x + 2 * step + i), d = *(const Four *)(x + 3 * step + i);
+    const Four ab = __builtin_shufflevector (a, b, 0, 4, 1, 5);
+    const Four cd = __builtin_shufflevector (c, d, 0, 4, 1, 5);
+    const Four ab_end = __builtin_shufflevector (a, b, 2, 6, 3, 7);
+    const Four cd_end = __builtin_shufflevector (c, d, 2, 6, 3, 7);
+    *(Four *)(y + i * streams) = __builtin_shufflevector (ab, cd, 0, 1, 4, 5);
+    *(Four *)(y + (i + 1) * streams) = __builtin_shufflevector (ab, cd, 2, 3, 6, 7);
+    *(Four *)(y + (i + 2) * streams) = __builtin_shufflevector (ab_end, cd_end, 0, 1, 4, 5);
+    *(Four *)(y + (i + 3) * streams) = __builtin_shufflevector (ab_end, cd_end, 2, 3, 6, 7);
+  }
+  for (; i < n; i++)
+    for (gint64 s = 0; s < 4; s++)
+      y[i * streams + s] = x[s * step + i];
+}
+
 #define INTERLEAVE(type)                                                                           \
   CPU_INLINE void streams_of_##type (type *restrict y, const type *restrict x, gint64 streams,     \
                                      gint64 step, gint64 n)                                        \
@@ -34,6 +58,32 @@ INTERLEAVE (guint16)
 INTERLEAVE (guint32)
 #undef INTERLEAVE
 
+/* Any number: four by four. */
+static void
+interleave_words (gpointer y, gconstpointer x, gint64 streams, gint64 step, gint64 n)
+{
+  guint32 *to = y;
+  const guint32 *from = x;
+  gint64 s = 0;
+  if (streams < 5 || streams == 8) {
+    interleave_guint32 (y, x, streams, step, n);
+    return;
+  }
+  for (; s + 4 <= streams; s += 4)
+    four_streams (to + s, from + s * step, streams, step, n);
+  for (; s < streams; s++)
+    for (gint64 i = 0; i < n; i++)
+      to[i * streams + s] = from[s * step + i];
+}
+
+/* Every second word. */
+static void
+copy_second_words (guint32 *restrict y, const guint32 *restrict x, gint64 n)
+{
+  for (gint64 i = 0; i < n; i++)
+    y[i] = x[2 * i];
+}
+
 /* Runs of @some bytes and more: the end is copied again with what is before it, so that nobody asks
  * how long it is. */
 CPU_INLINE void
@@ -54,6 +104,10 @@ copy_runs (guint8 *y, gsize y_step, const guint8 *x, gsize x_step, gsize bytes, 
   if (bytes >= (some)) {                                                                           \
     copy_runs_of (y, y_step, x, x_step, bytes, n, some);                                           \
     return;                                                                                        \
+  }
+  if (bytes == 4 && y_step == 4 && x_step == 8) {
+    copy_second_words ((guint32 *)(gpointer)y, (const guint32 *)(gconstpointer)x, n);
+    return;
   }
   if (bytes >= LONG_RUN) {
     for (; n > 0; n--, y += y_step, x += x_step)
@@ -76,5 +130,5 @@ copy_runs (guint8 *y, gsize y_step, const guint8 *x, gsize x_step, gsize bytes, 
 
 const CpuMove CPU_NAME (cpu_move) = {
   .copy_runs = copy_runs,
-  .interleave = { [1] = interleave_guint8, [2] = interleave_guint16, [4] = interleave_guint32 },
+  .interleave = { [1] = interleave_guint8, [2] = interleave_guint16, [4] = interleave_words },
 };
