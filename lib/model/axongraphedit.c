@@ -155,37 +155,38 @@ axon_model_prune (AxonModel *model)
   }
 }
 
+/* What is wrong with a node, and with which value of it; NULL: nothing. */
+static const gchar *
+find_fault (const AxonNode *node, guint position, const AxonValue **value)
+{
+  for (guint i = 0; i < node->n_inputs; i++) {
+    const AxonValue *input = *value = node->inputs[i];
+    if (input == NULL)
+      continue;
+    if (input->producer != NULL && input->producer->index >= position)
+      return _ ("%s: input \"%s\" is made later");
+    if (input->producer == NULL && !input->is_input && input->type.value == NULL)
+      return _ ("%s: nothing makes input \"%s\"");
+    if (!g_ptr_array_find (input->users, node, NULL))
+      return _ ("%s: \"%s\" does not know this user");
+  }
+  for (guint i = 0; i < node->n_outputs; i++) {
+    *value = node->outputs[i];
+    if (*value != NULL && (*value)->producer != node)
+      return _ ("%s: output \"%s\" has another producer");
+  }
+  return NULL;
+}
+
 static gboolean
 verify_node (const AxonNode *node, guint position, GError **error)
 {
-  g_autofree gchar *what = axon_node_describe (node);
-  for (guint i = 0; i < node->n_inputs; i++) {
-    AxonValue *value = node->inputs[i];
-    if (value == NULL)
-      continue;
-    if (value->producer != NULL && value->producer->index >= position) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s: input \"%s\" is made later"), what,
-                   value->name);
-      return FALSE;
-    }
-    if (value->producer == NULL && !value->is_input && value->type.value == NULL) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s: nothing makes input \"%s\""), what,
-                   value->name);
-      return FALSE;
-    }
-    if (!g_ptr_array_find (value->users, node, NULL)) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("%s: \"%s\" does not know this user"),
-                   what, value->name);
-      return FALSE;
-    }
-  }
-  for (guint i = 0; i < node->n_outputs; i++)
-    if (node->outputs[i] != NULL && node->outputs[i]->producer != node) {
-      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL,
-                   _ ("%s: output \"%s\" has another producer"), what, node->outputs[i]->name);
-      return FALSE;
-    }
-  return TRUE;
+  const AxonValue *value = NULL;
+  const gchar *fault = find_fault (node, position, &value);
+  g_autofree gchar *what = fault ? axon_node_describe (node) : NULL;
+  if (fault != NULL)
+    g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, fault, what, value->name);
+  return fault == NULL;
 }
 
 /**
