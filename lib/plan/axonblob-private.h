@@ -3,7 +3,8 @@
  *
  *   0  "AXONBLOB"            8  u32 format, u32 0      16  u64 bytes of meta
  *  24  u64 offset of data   32  u64 bytes of data      40  XXH3-128 of meta and data, canonical
- *  56  0                    64  meta: GVariant (a{sv}v), header and payload, little endian
+ *  56  0                    64  meta: GVariant (a{sv}v), header and payload, little endian;
+ *     its graphs are items (axonblobmodel-private.h)
  *  data begins at a multiple of 4096; its items at multiples of 64, so a mapped file is used as it
  *  is. Nothing follows it. A blob is believed after its sizes, digest and form were checked. */
 #pragma once

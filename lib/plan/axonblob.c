@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #define MAGIC "AXONBLOB"
-#define FORMAT 2u
+#define FORMAT 3u
 #define HEADER_BYTES 64
 #define IN_ORIGIN (G_GUINT64_CONSTANT (1) << 63) /* offset counts in the model's file */
 #define MIN_SHARED 4096                          /* smaller constants are stored anyway */

@@ -15,6 +15,20 @@ fail (GError **error, const gchar *what)
   return FALSE;
 }
 
+typedef struct {
+  AxonBlobReader reader;
+  AxonBlob *blob;
+  guint depth;         /* bodies that this one stands in */
+  GPtrArray *in, *out; /* of the node at hand */
+} Source;
+
+/* Asked before what was read is believed. */
+static gboolean
+is_whole (const Source *source, GError **error)
+{
+  return !source->reader.broken || fail (error, _ ("its description is not well formed"));
+}
+
 /* Names go into messages, GVariants and JSON without another look. */
 static gboolean
 check_name (const gchar *name, GError **error)
@@ -22,34 +36,49 @@ check_name (const gchar *name, GError **error)
   return g_utf8_validate (name, -1, NULL) || fail (error, _ ("a name is not UTF-8"));
 }
 
-static gboolean
-check_names (gchar *const *names, GError **error)
+static gchar **
+read_texts (AxonBlobReader *reader, guint n)
 {
-  for (guint i = 0; names[i] != NULL; i++)
-    if (!check_name (names[i], error))
-      return FALSE;
-  return TRUE;
+  gchar **texts = g_new (gchar *, (gsize)n + 1);
+  for (guint i = 0; i < n; i++)
+    texts[i] = g_strdup (axon_blob_reader_text (reader));
+  texts[n] = NULL;
+  return texts;
 }
 
-static gboolean
-unpack_shape (gint rank, GVariant *dims, AxonShape *shape)
+static gpointer
+read_counted (AxonBlobReader *reader, guint *n, gsize size)
 {
-  gsize n;
-  const gint64 *d = g_variant_get_fixed_array (dims, &n, sizeof *d);
-  if (rank < -1 || rank > AXON_MAX_RANK || n != (gsize)MAX (rank, 0))
+  gpointer values;
+  *n = axon_blob_reader_count (reader, size);
+  values = *n > 0 ? g_malloc_n (*n, size) : NULL;
+  axon_blob_reader_numbers (reader, values, *n, size);
+  return values;
+}
+
+/* FALSE: no shape has that rank. */
+static gboolean
+read_shape (AxonBlobReader *reader, AxonShape *shape)
+{
+  *shape = (AxonShape){ .rank = axon_blob_reader_int (reader) };
+  if (shape->rank < -1 || shape->rank > AXON_MAX_RANK)
     return FALSE;
-  *shape = (AxonShape){ .rank = rank };
-  for (gsize i = 0; i < n; i++)
-    shape->dims[i] = MAX (d[i], -1);
+  axon_blob_reader_numbers (reader, shape->dims, (gsize)MAX (shape->rank, 0), sizeof *shape->dims);
+  for (gint i = 0; i < shape->rank; i++)
+    shape->dims[i] = MAX (shape->dims[i], -1);
   return TRUE;
 }
 
+/* A string takes a byte or more, so no tensor is made for more of them than there are bytes. */
 static AxonTensor *
 unpack_text (GBytes *bytes, const AxonShape *shape, GError **error)
 {
-  g_autoptr (AxonTensor) tensor = axon_tensor_new (AXON_DTYPE_STRING, shape, error);
+  g_autoptr (AxonTensor) tensor = NULL;
   gsize n, at = 0;
   const gchar *data = g_bytes_get_data (bytes, &n);
+  if (axon_shape_get_numel (shape) > (gint64)n)
+    return fail (error, _ ("its text is too short")), NULL;
+  tensor = axon_tensor_new (AXON_DTYPE_STRING, shape, error);
   for (gsize i = 0; tensor != NULL && i < axon_tensor_get_numel (tensor); i++) {
     if (at >= n || memchr (data + at, '\0', n - at) == NULL)
       return fail (error, _ ("its text is too short")), NULL;
@@ -60,12 +89,14 @@ unpack_text (GBytes *bytes, const AxonShape *shape, GError **error)
 }
 
 static AxonTensor *
-unpack_tensor (AxonBlob *blob, gint dtype, const AxonShape *shape, GVariant *place, GError **error)
+unpack_tensor (Source *source, gint dtype, const AxonShape *shape, GError **error)
 {
   g_autoptr (GBytes) bytes = NULL;
-  guint64 offset, n;
-  g_variant_get (place, "(tt)", &offset, &n);
-  bytes = axon_blob_get_bytes (blob, offset, n, error);
+  guint64 place[2]; /* offset, size */
+  axon_blob_reader_numbers (&source->reader, place, G_N_ELEMENTS (place), sizeof *place);
+  if (!is_whole (source, error))
+    return NULL;
+  bytes = axon_blob_get_bytes (source->blob, place[0], place[1], error);
   if (bytes == NULL || dtype < 0 || dtype >= AXON_N_DTYPES)
     return bytes ? (fail (error, _ ("a constant's type is unknown")), NULL) : NULL;
   if (dtype >= AXON_DTYPE_SEQUENCE)
@@ -76,87 +107,93 @@ unpack_tensor (AxonBlob *blob, gint dtype, const AxonShape *shape, GVariant *pla
 }
 
 static gboolean
-unpack_value (AxonBlob *blob, AxonModel *model, GVariant *packed, GError **error)
+unpack_symbols (Source *source, AxonValue *value, GError **error)
 {
-  g_autofree gchar *name = NULL;
-  g_autofree gchar *layout = NULL;
-  g_autoptr (GVariant) dims = NULL;
-  g_autoptr (GVariant) maybe = NULL;
-  g_autoptr (GVariant) place = NULL;
-  g_auto (GStrv) symbols = NULL;
-  gint dtype, rank;
+  guint n = axon_blob_reader_count (&source->reader, 1);
+  g_auto (GStrv) symbols = n > 0 ? read_texts (&source->reader, n) : NULL;
+  for (guint i = 0; i < n; i++)
+    if (!check_name (symbols[i], error))
+      return FALSE;
+  if (n > 0 && value->type.shape.rank == (gint)n)
+    value->symbols = g_steal_pointer (&symbols);
+  return TRUE;
+}
+
+static gboolean
+unpack_value (Source *source, AxonModel *model, GError **error)
+{
+  AxonBlobReader *reader = &source->reader;
+  const gchar *name = axon_blob_reader_text (reader);
+  const gchar *layout = axon_blob_reader_text (reader);
+  gint dtype = axon_blob_reader_int (reader);
   AxonShape shape;
   AxonValue *value;
-  g_variant_get (packed, "(^ay^ayii@ax^aay@m(tt))", &name, &layout, &dtype, &rank, &dims, &symbols,
-                 &maybe);
-  place = g_variant_get_maybe (maybe);
-  if (!check_name (name, error) || !check_name (layout, error) || !check_names (symbols, error))
+  if (!check_name (name, error) || !check_name (layout, error))
     return FALSE;
-  if (dtype < 0 || dtype >= AXON_N_DTYPES || !unpack_shape (rank, dims, &shape))
+  if (!read_shape (reader, &shape) || dtype < 0 || dtype >= AXON_N_DTYPES)
     return fail (error, _ ("a value's type is unknown"));
-  if (axon_model_find_value (model, name) != NULL)
-    return fail (error, _ ("two values have one name"));
+  if (!is_whole (source, error))
+    return FALSE;
   value = axon_model_add_value (model, name);
+  if (value == NULL)
+    return fail (error, _ ("two values have one name"));
   value->type.dtype = (AxonDType)dtype;
   value->type.shape = shape;
   if (*layout != '\0')
-    value->layout = g_steal_pointer (&layout);
-  if (rank >= 0 && g_strv_length (symbols) == (guint)rank)
-    value->symbols = g_steal_pointer (&symbols);
-  if (place != NULL) {
-    value->type.value = unpack_tensor (blob, dtype, &shape, place, error);
-    return value->type.value != NULL;
-  }
-  return TRUE;
+    value->layout = g_strdup (layout);
+  if (!unpack_symbols (source, value, error))
+    return FALSE;
+  if (!axon_blob_reader_flag (reader))
+    return is_whole (source, error);
+  value->type.value = unpack_tensor (source, dtype, &shape, error);
+  return value->type.value != NULL;
 }
 
 /* -1 is an optional value left out. */
 static gboolean
-unpack_uses (AxonModel *model, GVariant *packed, guint n_values, GPtrArray *values, GError **error)
+unpack_uses (Source *source, AxonModel *model, GPtrArray *values, GError **error)
 {
-  gsize n;
-  const gint *at = g_variant_get_fixed_array (packed, &n, sizeof *at);
-  for (gsize i = 0; i < n; i++) {
-    if (at[i] < -1 || at[i] >= (gint)n_values)
+  guint n = axon_blob_reader_count (&source->reader, sizeof (gint32));
+  g_ptr_array_set_size (values, 0);
+  for (guint i = 0; i < n; i++) {
+    gint at = axon_blob_reader_int (&source->reader);
+    if (at < -1 || at >= (gint)model->values->len)
       return fail (error, _ ("a node uses a value that is not there"));
-    g_ptr_array_add (values, at[i] < 0 ? NULL : g_ptr_array_index (model->values, at[i]));
+    g_ptr_array_add (values, at < 0 ? NULL : g_ptr_array_index (model->values, at));
   }
-  return TRUE;
+  return is_whole (source, error);
 }
 
 static gboolean
-unpack_attr_tensor (AxonBlob *blob, AxonAttr *a, GVariant *v, GError **error)
+unpack_attr_tensor (Source *source, AxonAttr *a, GError **error)
 {
-  g_autoptr (GVariant) dims = NULL;
-  g_autoptr (GVariant) place = NULL;
+  gint dtype = axon_blob_reader_int (&source->reader);
   AxonShape shape;
-  gint dtype;
-  g_variant_get (v, "(i@ax@(tt))", &dtype, &dims, &place);
-  if (!unpack_shape ((gint)g_variant_n_children (dims), dims, &shape))
+  if (!read_shape (&source->reader, &shape) || shape.rank < 0)
     return fail (error, _ ("an attribute's shape is wrong"));
-  a->tensor = unpack_tensor (blob, dtype, &shape, place, error);
+  a->tensor = unpack_tensor (source, dtype, &shape, error);
   return a->tensor != NULL;
 }
 
-static AxonModel *unpack_graph (AxonBlob *blob, GVariant *packed, GError **error);
+static AxonModel *unpack_graph (Source *source, GError **error);
 
-/* A body. GVariant bounds how deep they are nested. */
+/* A body: what it takes from around it are inputs of the node. */
 static gboolean
-unpack_attr_graph (AxonBlob *blob, const AxonNode *node, AxonAttr *a, GVariant *v, GError **error)
+unpack_attr_graph (Source *source, const AxonNode *node, AxonAttr *a, GError **error)
 {
-  g_autoptr (GVariant) packed = NULL;
-  g_autoptr (GVariant) captures = NULL;
-  const gint64 *at;
-  gsize n;
-  g_variant_get (v, "(v@ax)", &packed, &captures);
-  at = g_variant_get_fixed_array (captures, &n, sizeof *at);
-  a->n = (guint)n;
-  a->ints = g_memdup2 (at, n * sizeof *at);
-  a->graph = axon_blob_is_model (packed) ? unpack_graph (blob, packed, error) : NULL;
+  if (source->depth == MAX_BODIES) {
+    g_set_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT, _ ("bodies are nested deeper than %d"),
+                 MAX_BODIES);
+    return FALSE;
+  }
+  source->depth++;
+  a->graph = unpack_graph (source, error);
+  source->depth--;
   if (a->graph == NULL)
-    return error && *error ? FALSE : fail (error, _ ("a body has another form"));
-  for (gsize i = 0; i < n; i++)
-    if (at[i] < 0 || at[i] >= node->n_inputs || n > a->graph->inputs->len)
+    return FALSE;
+  a->ints = read_counted (&source->reader, &a->n, sizeof *a->ints);
+  for (guint i = 0; i < a->n; i++)
+    if (a->ints[i] < 0 || a->ints[i] >= node->n_inputs || a->n > a->graph->inputs->len)
       return fail (error, _ ("a body takes what is not there"));
   for (guint i = 0; i < a->graph->values->len; i++)
     ((AxonValue *)g_ptr_array_index (a->graph->values, i))->index = i;
@@ -164,52 +201,30 @@ unpack_attr_graph (AxonBlob *blob, const AxonNode *node, AxonAttr *a, GVariant *
 }
 
 static gboolean
-unpack_attr (AxonBlob *blob, AxonNode *node, const gchar *name, GVariant *v, GError **error)
+unpack_attr (Source *source, AxonNode *node, const gchar *name, GError **error)
 {
-  static const struct {
-    const gchar *type;
-    AxonAttrType attr;
-  } types[] = { { "x", AXON_ATTR_INT },
-                { "d", AXON_ATTR_FLOAT },
-                { "ay", AXON_ATTR_STRING },
-                { "ax", AXON_ATTR_INTS },
-                { "ad", AXON_ATTR_FLOATS },
-                { "aay", AXON_ATTR_STRINGS },
-                { "(iax(tt))", AXON_ATTR_TENSOR },
-                { "(vax)", AXON_ATTR_GRAPH } };
-  const gchar *type = g_variant_get_type_string (v);
-  guint t = 0;
-  gsize n;
+  AxonBlobReader *reader = &source->reader;
+  guint type = axon_blob_reader_byte (reader);
   AxonAttr *a;
-  while (t < G_N_ELEMENTS (types) && !g_str_equal (types[t].type, type))
-    t++;
-  if (t == G_N_ELEMENTS (types))
+  if (type > AXON_ATTR_GRAPH)
     return fail (error, _ ("an attribute has no type"));
-  a = axon_node_add_attr (node, name, types[t].attr);
-  if (a->type == AXON_ATTR_INT) {
-    a->i = g_variant_get_int64 (v);
-  } else if (a->type == AXON_ATTR_FLOAT) {
-    a->f = g_variant_get_double (v);
-  } else if (a->type == AXON_ATTR_STRING) {
-    a->s = g_variant_dup_bytestring (v, NULL);
-  } else if (a->type == AXON_ATTR_INTS) {
-    const gint64 *p = g_variant_get_fixed_array (v, &n, sizeof *p);
-    a->n = (guint)n;
-    a->ints = g_memdup2 (p, n * sizeof *p);
-  } else if (a->type == AXON_ATTR_FLOATS) {
-    const gdouble *p = g_variant_get_fixed_array (v, &n, sizeof *p);
-    a->n = (guint)n;
-    a->floats = g_new (gfloat, n + 1);
-    for (gsize i = 0; i < n; i++)
-      a->floats[i] = (gfloat)p[i];
-  } else if (a->type == AXON_ATTR_STRINGS) {
-    a->strings = g_variant_dup_bytestring_array (v, &n);
-    a->n = (guint)n;
-  } else if (a->type == AXON_ATTR_GRAPH) {
-    return unpack_attr_graph (blob, node, a, v, error);
-  } else {
-    return unpack_attr_tensor (blob, a, v, error);
-  }
+  a = axon_node_add_attr (node, name, (AxonAttrType)type);
+  if (type == AXON_ATTR_INT)
+    axon_blob_reader_numbers (reader, &a->i, 1, sizeof a->i);
+  else if (type == AXON_ATTR_FLOAT)
+    axon_blob_reader_numbers (reader, &a->f, 1, sizeof a->f);
+  else if (type == AXON_ATTR_STRING)
+    a->s = g_strdup (axon_blob_reader_text (reader));
+  else if (type == AXON_ATTR_INTS)
+    a->ints = read_counted (reader, &a->n, sizeof *a->ints);
+  else if (type == AXON_ATTR_FLOATS)
+    a->floats = read_counted (reader, &a->n, sizeof *a->floats);
+  else if (type == AXON_ATTR_STRINGS)
+    a->strings = read_texts (reader, a->n = axon_blob_reader_count (reader, 1));
+  else if (type == AXON_ATTR_GRAPH)
+    return unpack_attr_graph (source, node, a, error);
+  else
+    return unpack_attr_tensor (source, a, error);
   return TRUE;
 }
 
@@ -240,77 +255,99 @@ find_op (AxonBlob *blob, const gchar *domain, const gchar *name, gint opset, GEr
   return op;
 }
 
-/* What is said of a node besides what it computes. */
 static gboolean
-unpack_notes (AxonNode *node, gchar *const *origins, GVariant *maybe_affinity, GVariant *info,
-              GError **error)
+unpack_origins (Source *source, AxonNode *node, GError **error)
 {
-  g_autoptr (GVariant) affinity = g_variant_get_maybe (maybe_affinity);
-  GVariantIter iter;
-  const gchar *key, *text;
-  g_ptr_array_set_size (node->origins, 0);
-  for (guint i = 0; origins[i] != NULL; i++)
-    g_ptr_array_add (node->origins, g_strdup (origins[i]));
-  if (affinity != NULL)
-    axon_node_set_affinity (node, g_variant_get_bytestring (affinity));
-  g_variant_iter_init (&iter, info);
-  while (g_variant_iter_next (&iter, "{&s&s}", &key, &text))
-    axon_node_set_info (node, key, text);
-  return check_names (origins, error) &&
-         (affinity == NULL || check_name (g_variant_get_bytestring (affinity), error));
+  guint n = axon_blob_reader_count (&source->reader, 1);
+  for (guint i = 0; i < n; i++) {
+    const gchar *origin = axon_blob_reader_text (&source->reader);
+    if (!check_name (origin, error))
+      return FALSE;
+    g_ptr_array_add (node->origins, g_strdup (origin));
+  }
+  return TRUE;
+}
+
+typedef void (*TakeNote) (gpointer taker, const gchar *key, const gchar *text);
+
+static gboolean
+unpack_notes (Source *source, TakeNote take, gpointer taker, GError **error)
+{
+  guint n = axon_blob_reader_count (&source->reader, 2);
+  for (guint i = 0; i < n; i++) {
+    const gchar *key = axon_blob_reader_text (&source->reader);
+    const gchar *text = axon_blob_reader_text (&source->reader);
+    if (!check_name (key, error) || !check_name (text, error))
+      return FALSE;
+    take (taker, key, text);
+  }
+  return is_whole (source, error);
+}
+
+static void
+note_node (gpointer node, const gchar *key, const gchar *text)
+{
+  axon_node_set_info (node, key, text);
+}
+
+static void
+note_model (gpointer model, const gchar *key, const gchar *text)
+{
+  g_hash_table_insert (((AxonModel *)model)->metadata, g_strdup (key), g_strdup (text));
 }
 
 static gboolean
-unpack_attrs (AxonBlob *blob, AxonNode *node, GVariant *attrs, GError **error)
+unpack_affinity (Source *source, AxonNode *node, GError **error)
 {
-  for (gsize i = 0; i < g_variant_n_children (attrs); i++) {
-    g_autofree gchar *attr = NULL;
-    g_autoptr (GVariant) v = NULL;
-    g_variant_get_child (attrs, i, "(^ayv)", &attr, &v);
-    if (!check_name (attr, error) || !unpack_attr (blob, node, attr, v, error))
+  const gchar *device =
+      axon_blob_reader_flag (&source->reader) ? axon_blob_reader_text (&source->reader) : NULL;
+  if (device != NULL && !check_name (device, error))
+    return FALSE;
+  axon_node_set_affinity (node, device);
+  return TRUE;
+}
+
+static gboolean
+unpack_attrs (Source *source, AxonNode *node, GError **error)
+{
+  guint n = axon_blob_reader_count (&source->reader, 2);
+  for (guint i = 0; i < n; i++) {
+    const gchar *name = axon_blob_reader_text (&source->reader);
+    if (!check_name (name, error) || !unpack_attr (source, node, name, error) ||
+        !is_whole (source, error))
       return FALSE;
   }
-  return axon_node_check (node, error);
+  return is_whole (source, error) && axon_node_check (node, error);
 }
 
 static gboolean
-unpack_node (AxonBlob *blob, AxonModel *model, GVariant *packed, guint n_values, GError **error)
+unpack_node (Source *source, AxonModel *model, GError **error)
 {
-  g_autofree gchar *domain = NULL;
-  g_autofree gchar *op_name = NULL;
-  g_autofree gchar *name = NULL;
-  g_autoptr (GVariant) in_ids = NULL;
-  g_autoptr (GVariant) out_ids = NULL;
-  g_autoptr (GVariant) affinity = NULL;
-  g_autoptr (GVariant) info = NULL;
-  g_autoptr (GVariant) attrs = NULL;
-  g_auto (GStrv) origins = NULL;
-  g_autoptr (GPtrArray) in = g_ptr_array_new ();
-  g_autoptr (GPtrArray) out = g_ptr_array_new ();
-  gint opset;
+  const gchar *domain = axon_blob_reader_text (&source->reader);
+  const gchar *op_name = axon_blob_reader_text (&source->reader);
+  gint opset = axon_blob_reader_int (&source->reader);
+  const gchar *name = axon_blob_reader_text (&source->reader);
+  GPtrArray *in = source->in, *out = source->out;
   const AxonOp *op;
   AxonNode *node;
-  g_variant_get (packed, "(^ay^ayi^ay@ai@ai^aay@may@a{ss}@a(ayv))", &domain, &op_name, &opset,
-                 &name, &in_ids, &out_ids, &origins, &affinity, &info, &attrs);
-  if (!check_name (domain, error) || !check_name (op_name, error) || !check_name (name, error))
+  if (!check_name (domain, error) || !check_name (op_name, error) || !check_name (name, error) ||
+      !is_whole (source, error))
     return FALSE;
-  op = find_op (blob, domain, op_name, opset, error);
-  if (op == NULL || !unpack_uses (model, in_ids, n_values, in, error) ||
-      !unpack_uses (model, out_ids, n_values, out, error) || !check_outputs (out, error))
+  op = find_op (source->blob, domain, op_name, opset, error);
+  if (op == NULL || !unpack_uses (source, model, in, error) ||
+      !unpack_uses (source, model, out, error) || !check_outputs (out, error))
     return FALSE;
   node = axon_model_add_node (model, op, opset, name, (AxonValue **)in->pdata, in->len,
                               (AxonValue **)out->pdata, out->len);
-  return unpack_notes (node, origins, affinity, info, error) &&
-         unpack_attrs (blob, node, attrs, error);
+  return unpack_origins (source, node, error) && unpack_affinity (source, node, error) &&
+         unpack_notes (source, note_node, node, error) && unpack_attrs (source, node, error);
 }
 
 static gboolean
-unpack_ports (AxonModel *model, GVariant *in_ids, GVariant *out_ids, guint n_values, GError **error)
+unpack_ports (Source *source, AxonModel *model, GError **error)
 {
-  g_autoptr (GPtrArray) in = g_ptr_array_new ();
-  g_autoptr (GPtrArray) out = g_ptr_array_new ();
-  if (!unpack_uses (model, in_ids, n_values, in, error) ||
-      !unpack_uses (model, out_ids, n_values, out, error))
+  GPtrArray *in = source->in, *out = source->out;
+  if (!unpack_uses (source, model, in, error) || !unpack_uses (source, model, out, error))
     return FALSE;
   for (guint i = 0; i < in->len; i++) {
     AxonValue *value = g_ptr_array_index (in, i);
@@ -329,58 +366,67 @@ unpack_ports (AxonModel *model, GVariant *in_ids, GVariant *out_ids, guint n_val
   return TRUE;
 }
 
-gboolean
-axon_blob_is_model (GVariant *payload)
+typedef gboolean (*Unpack) (Source *source, AxonModel *model, GError **error);
+
+static gboolean
+unpack_each (Source *source, Unpack unpack, AxonModel *model, GError **error)
 {
-  return g_variant_is_of_type (payload, G_VARIANT_TYPE (MODEL_TYPE));
+  guint n = axon_blob_reader_count (&source->reader, 1);
+  for (guint i = 0; i < n; i++)
+    if (!unpack (source, model, error))
+      return FALSE;
+  return is_whole (source, error);
 }
 
 static AxonModel *
-unpack_graph (AxonBlob *blob, GVariant *packed, GError **error)
+unpack_graph (Source *source, GError **error)
 {
+  const gchar *name = axon_blob_reader_text (&source->reader);
   g_autoptr (AxonModel) model = NULL;
-  g_autofree gchar *name = NULL;
-  g_autoptr (GVariant) metadata = NULL;
-  g_autoptr (GVariant) values = NULL;
-  g_autoptr (GVariant) nodes = NULL;
-  g_autoptr (GVariant) in = NULL;
-  g_autoptr (GVariant) out = NULL;
-  gboolean quantized;
-  GVariantIter iter;
-  gchar *key, *text;
-  guint n;
-  g_variant_get (packed, "(^ayb@a{ss}@a" VALUE_TYPE "@a" NODE_TYPE "@ai@ai)", &name, &quantized,
-                 &metadata, &values, &nodes, &in, &out);
   if (!check_name (name, error))
     return NULL;
   model = axon_model_new (name);
-  model->quantized = quantized;
-  g_variant_iter_init (&iter, metadata);
-  while (g_variant_iter_next (&iter, "{ss}", &key, &text))
-    g_hash_table_insert (model->metadata, key, text);
-  n = (guint)g_variant_n_children (values);
-  for (guint i = 0; i < n; i++) {
-    g_autoptr (GVariant) v = g_variant_get_child_value (values, i);
-    if (!unpack_value (blob, model, v, error))
-      return NULL;
-  }
-  for (gsize i = 0; i < g_variant_n_children (nodes); i++) {
-    g_autoptr (GVariant) v = g_variant_get_child_value (nodes, i);
-    if (!unpack_node (blob, model, v, n, error))
-      return NULL;
-  }
-  if (!unpack_ports (model, in, out, n, error) || !axon_model_sort (model, error) ||
-      !axon_model_verify (model, error))
+  model->quantized = axon_blob_reader_flag (&source->reader);
+  if (!unpack_notes (source, note_model, model, error) ||
+      !unpack_each (source, unpack_value, model, error) ||
+      !unpack_each (source, unpack_node, model, error) || !unpack_ports (source, model, error) ||
+      !axon_model_sort (model, error) || !axon_model_verify (model, error))
     return NULL;
   return g_steal_pointer (&model);
+}
+
+gboolean
+axon_blob_is_model (GVariant *payload)
+{
+  guint32 mark = 0;
+  if (g_variant_is_of_type (payload, G_VARIANT_TYPE (MODEL_TYPE)))
+    g_variant_get_child (payload, 0, "u", &mark);
+  return mark == MODEL_MARK;
+}
+
+AxonModel *
+axon_blob_read_graph (AxonBlob *blob, GBytes *bytes, GError **error)
+{
+  g_autoptr (GPtrArray) in = g_ptr_array_new ();
+  g_autoptr (GPtrArray) out = g_ptr_array_new ();
+  g_autoptr (AxonModel) model = NULL;
+  Source source = { .blob = blob, .in = in, .out = out };
+  source.reader.at = g_bytes_get_data (bytes, &source.reader.left);
+  model = unpack_graph (&source, error);
+  source.reader.broken |= source.reader.left > 0; /* nothing follows it */
+  return model && is_whole (&source, error) && axon_model_infer_shapes (model, error)
+             ? g_steal_pointer (&model)
+             : NULL;
 }
 
 AxonModel *
 axon_blob_read_model (AxonBlob *blob, GVariant *packed, GError **error)
 {
-  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  guint64 offset, n;
   if (!axon_blob_is_model (packed))
     return fail (error, _ ("its graph has another form")), NULL;
-  model = unpack_graph (blob, packed, error);
-  return model && axon_model_infer_shapes (model, error) ? g_steal_pointer (&model) : NULL;
+  g_variant_get (packed, MODEL_TYPE, NULL, &offset, &n);
+  bytes = axon_blob_get_bytes (blob, offset, n, error);
+  return bytes ? axon_blob_read_graph (blob, bytes, error) : NULL;
 }

@@ -4,20 +4,34 @@
 
 #include <string.h>
 
-static GVariant *
-pack_ints (const gint64 *values, guint n)
+#define ALIGNMENT 8 /* not that of constants, which are looked for in the model's file */
+
+static void
+put_count (GString *out, guint n)
 {
-  return g_variant_new_fixed_array (G_VARIANT_TYPE_INT64, values, n, sizeof *values);
+  axon_blob_put_int (out, (gint32)n);
 }
 
-static GVariant *
-pack_strings (gchar *const *strings, gssize n)
+static void
+put_counted (GString *out, gconstpointer values, guint n, gsize size)
 {
-  GVariantBuilder b;
-  g_variant_builder_init (&b, G_VARIANT_TYPE_BYTESTRING_ARRAY);
-  for (gssize i = 0; strings != NULL && (n < 0 ? strings[i] != NULL : i < n); i++)
-    g_variant_builder_add (&b, "^ay", strings[i]);
-  return g_variant_builder_end (&b);
+  put_count (out, n);
+  axon_blob_put_numbers (out, values, n, size);
+}
+
+static void
+put_texts (GString *out, gchar *const *texts, guint n)
+{
+  put_count (out, n);
+  for (guint i = 0; i < n; i++)
+    axon_blob_put_text (out, texts[i]);
+}
+
+static void
+put_shape (GString *out, const AxonShape *shape)
+{
+  axon_blob_put_int (out, shape->rank);
+  axon_blob_put_numbers (out, shape->dims, (gsize)MAX (shape->rank, 0), sizeof *shape->dims);
 }
 
 /* Strings one behind the other, each with its NUL. */
@@ -32,123 +46,133 @@ pack_text (AxonTensor *tensor)
   return g_byte_array_free_to_bytes (all);
 }
 
-static GVariant *
-pack_tensor (AxonBlobWriter *w, AxonTensor *tensor)
+static void
+put_tensor (AxonBlobWriter *w, GString *out, AxonTensor *tensor)
 {
   gboolean text = axon_tensor_get_dtype (tensor) == AXON_DTYPE_STRING;
   g_autoptr (GBytes) bytes = text ? pack_text (tensor) : axon_tensor_get_bytes (tensor);
-  guint64 offset = axon_blob_writer_add (w, bytes, AXON_BLOB_ITEM_ALIGNMENT);
-  return g_variant_new ("(tt)", offset, (guint64)g_bytes_get_size (bytes));
+  guint64 place[] = { axon_blob_writer_add (w, bytes, AXON_BLOB_ITEM_ALIGNMENT),
+                      g_bytes_get_size (bytes) };
+  axon_blob_put_numbers (out, place, G_N_ELEMENTS (place), sizeof *place);
 }
 
-static GVariant *
-pack_value (AxonBlobWriter *w, const AxonValue *value)
+static void
+put_value (AxonBlobWriter *w, GString *out, const AxonValue *value)
 {
-  const AxonShape *s = &value->type.shape;
-  GVariant *constant = value->type.value ? pack_tensor (w, value->type.value) : NULL;
-  return g_variant_new (
-      "(^ay^ayii@ax@aay@m(tt))", value->name, value->layout ? value->layout : "",
-      (gint)value->type.dtype, s->rank, pack_ints (s->dims, (guint)MAX (s->rank, 0)),
-      pack_strings (value->symbols, -1), g_variant_new_maybe (G_VARIANT_TYPE ("(tt)"), constant));
+  axon_blob_put_text (out, value->name);
+  axon_blob_put_text (out, value->layout);
+  axon_blob_put_int (out, (gint32)value->type.dtype);
+  put_shape (out, &value->type.shape);
+  put_texts (out, value->symbols, value->symbols ? g_strv_length (value->symbols) : 0);
+  axon_blob_put_byte (out, value->type.value != NULL);
+  if (value->type.value != NULL)
+    put_tensor (w, out, value->type.value);
 }
 
-static GVariant *
-pack_attr_tensor (AxonBlobWriter *w, AxonTensor *tensor)
-{
-  const AxonShape *s = axon_tensor_get_shape (tensor);
-  return g_variant_new ("(i@ax@(tt))", (gint)axon_tensor_get_dtype (tensor),
-                        pack_ints (s->dims, (guint)s->rank), pack_tensor (w, tensor));
-}
+static void put_graph (AxonBlobWriter *w, GString *out, AxonModel *model);
 
-/* The GVariant's type says the attribute's type. */
-static GVariant *
-pack_attr (AxonBlobWriter *w, const AxonAttr *a)
+static void
+put_attr (AxonBlobWriter *w, GString *out, const AxonAttr *a)
 {
-  GVariantBuilder b;
-  switch (a->type) {
-  case AXON_ATTR_INT:
-    return g_variant_new_int64 (a->i);
-  case AXON_ATTR_FLOAT:
-    return g_variant_new_double (a->f);
-  case AXON_ATTR_STRING:
-    return g_variant_new_bytestring (a->s ? a->s : "");
-  case AXON_ATTR_INTS:
-    return pack_ints (a->ints, a->n);
-  case AXON_ATTR_FLOATS:
-    g_variant_builder_init (&b, G_VARIANT_TYPE ("ad"));
-    for (guint i = 0; i < a->n; i++)
-      g_variant_builder_add (&b, "d", (gdouble)a->floats[i]);
-    return g_variant_builder_end (&b);
-  case AXON_ATTR_STRINGS:
-    return pack_strings (a->strings, a->n);
-  case AXON_ATTR_GRAPH:
-    return g_variant_new ("(v@ax)", axon_blob_writer_add_model (w, a->graph),
-                          pack_ints (a->ints, a->n));
-  default:
-    return pack_attr_tensor (w, a->tensor);
+  axon_blob_put_text (out, a->name);
+  axon_blob_put_byte (out, (guint8)a->type);
+  if (a->type == AXON_ATTR_INT) {
+    axon_blob_put_numbers (out, &a->i, 1, sizeof a->i);
+  } else if (a->type == AXON_ATTR_FLOAT) {
+    axon_blob_put_numbers (out, &a->f, 1, sizeof a->f);
+  } else if (a->type == AXON_ATTR_STRING) {
+    axon_blob_put_text (out, a->s);
+  } else if (a->type == AXON_ATTR_INTS) {
+    put_counted (out, a->ints, a->n, sizeof *a->ints);
+  } else if (a->type == AXON_ATTR_FLOATS) {
+    put_counted (out, a->floats, a->n, sizeof *a->floats);
+  } else if (a->type == AXON_ATTR_STRINGS) {
+    put_texts (out, a->strings, a->n);
+  } else if (a->type == AXON_ATTR_GRAPH) {
+    put_graph (w, out, a->graph);
+    put_counted (out, a->ints, a->n, sizeof *a->ints);
+  } else {
+    axon_blob_put_int (out, (gint32)axon_tensor_get_dtype (a->tensor));
+    put_shape (out, axon_tensor_get_shape (a->tensor));
+    put_tensor (w, out, a->tensor);
   }
 }
 
-static GVariant *
-pack_uses (AxonValue *const *values, guint n)
+static void
+put_uses (GString *out, AxonValue *const *values, guint n)
 {
-  GVariantBuilder b;
-  g_variant_builder_init (&b, G_VARIANT_TYPE ("ai"));
+  put_count (out, n);
   for (guint i = 0; i < n; i++)
-    g_variant_builder_add (&b, "i", values[i] ? (gint)values[i]->index : -1);
-  return g_variant_builder_end (&b);
+    axon_blob_put_int (out, values[i] ? (gint32)values[i]->index : -1);
 }
 
-/* @texts (nullable), sorted, so that equal models give equal blobs. */
-static GVariant *
-pack_texts (GHashTable *texts)
+/* @notes (nullable), sorted, so that equal models give equal blobs; none that is not UTF-8. */
+static void
+put_notes (GString *out, GHashTable *notes)
 {
-  GVariantBuilder b;
   g_autoptr (GList) keys =
-      texts ? g_list_sort (g_hash_table_get_keys (texts), (GCompareFunc)g_strcmp0) : NULL;
-  g_variant_builder_init (&b, G_VARIANT_TYPE ("a{ss}"));
+      notes ? g_list_sort (g_hash_table_get_keys (notes), (GCompareFunc)g_strcmp0) : NULL;
+  GString *kept = g_string_new (NULL);
+  guint n = 0;
   for (GList *l = keys; l != NULL; l = l->next) {
-    const gchar *value = g_hash_table_lookup (texts, l->data);
-    if (g_utf8_validate (l->data, -1, NULL) && g_utf8_validate (value, -1, NULL))
-      g_variant_builder_add (&b, "{ss}", l->data, value);
+    const gchar *text = g_hash_table_lookup (notes, l->data);
+    if (!g_utf8_validate (l->data, -1, NULL) || !g_utf8_validate (text, -1, NULL))
+      continue;
+    axon_blob_put_text (kept, l->data);
+    axon_blob_put_text (kept, text);
+    n++;
   }
-  return g_variant_builder_end (&b);
+  put_count (out, n);
+  g_string_append_len (out, kept->str, (gssize)kept->len);
+  g_string_free (kept, TRUE);
 }
 
-static GVariant *
-pack_node (AxonBlobWriter *w, const AxonNode *node)
+static void
+put_node (AxonBlobWriter *w, GString *out, const AxonNode *node)
 {
-  GVariantBuilder attrs;
-  GVariant *affinity = node->affinity ? g_variant_new_bytestring (node->affinity) : NULL;
-  g_variant_builder_init (&attrs, G_VARIANT_TYPE ("a(ayv)"));
-  for (guint i = 0; i < node->attrs->len; i++) {
-    const AxonAttr *a = g_ptr_array_index (node->attrs, i);
-    g_variant_builder_add (&attrs, "(^ayv)", a->name, pack_attr (w, a));
+  axon_blob_put_text (out, node->op->domain);
+  axon_blob_put_text (out, node->op->name);
+  axon_blob_put_int (out, node->opset);
+  axon_blob_put_text (out, node->name);
+  put_uses (out, node->inputs, node->n_inputs);
+  put_uses (out, node->outputs, node->n_outputs);
+  put_texts (out, (gchar **)node->origins->pdata, node->origins->len);
+  axon_blob_put_byte (out, node->affinity != NULL);
+  if (node->affinity != NULL)
+    axon_blob_put_text (out, node->affinity);
+  put_notes (out, node->info);
+  put_count (out, node->attrs->len);
+  for (guint i = 0; i < node->attrs->len; i++)
+    put_attr (w, out, g_ptr_array_index (node->attrs, i));
+}
+
+static void
+put_graph (AxonBlobWriter *w, GString *out, AxonModel *model)
+{
+  g_autoptr (AxonModel) m = axon_model_clone (model); /* shares constants; gets indices */
+  axon_blob_put_text (out, m->name);
+  axon_blob_put_byte (out, m->quantized != FALSE);
+  put_notes (out, m->metadata);
+  put_count (out, m->values->len);
+  for (guint i = 0; i < m->values->len; i++) {
+    AxonValue *value = g_ptr_array_index (m->values, i);
+    value->index = i;
+    put_value (w, out, value);
   }
-  return g_variant_new (
-      "(^ay^ayi^ay@ai@ai@aay@may@a{ss}a(ayv))", node->op->domain ? node->op->domain : "",
-      node->op->name, node->opset, node->name ? node->name : "",
-      pack_uses (node->inputs, node->n_inputs), pack_uses (node->outputs, node->n_outputs),
-      pack_strings ((gchar **)node->origins->pdata, node->origins->len),
-      g_variant_new_maybe (G_VARIANT_TYPE_BYTESTRING, affinity), pack_texts (node->info), &attrs);
+  put_count (out, m->nodes->len);
+  for (guint i = 0; i < m->nodes->len; i++)
+    put_node (w, out, g_ptr_array_index (m->nodes, i));
+  put_uses (out, (AxonValue **)m->inputs->pdata, m->inputs->len);
+  put_uses (out, (AxonValue **)m->outputs->pdata, m->outputs->len);
 }
 
 GVariant *
 axon_blob_writer_add_model (AxonBlobWriter *writer, AxonModel *model)
 {
-  g_autoptr (AxonModel) m = axon_model_clone (model); /* shares constants; gets indices */
-  GVariantBuilder values, nodes;
-  g_variant_builder_init (&values, G_VARIANT_TYPE ("a" VALUE_TYPE));
-  g_variant_builder_init (&nodes, G_VARIANT_TYPE ("a" NODE_TYPE));
-  for (guint i = 0; i < m->values->len; i++) {
-    AxonValue *value = g_ptr_array_index (m->values, i);
-    value->index = i;
-    g_variant_builder_add_value (&values, pack_value (writer, value));
-  }
-  for (guint i = 0; i < m->nodes->len; i++)
-    g_variant_builder_add_value (&nodes, pack_node (writer, g_ptr_array_index (m->nodes, i)));
-  return g_variant_new ("(^ayb@a{ss}a" VALUE_TYPE "a" NODE_TYPE "@ai@ai)", m->name ? m->name : "",
-                        m->quantized, pack_texts (m->metadata), &values, &nodes,
-                        pack_uses ((AxonValue **)m->inputs->pdata, m->inputs->len),
-                        pack_uses ((AxonValue **)m->outputs->pdata, m->outputs->len));
+  GString *out = g_string_new (NULL);
+  g_autoptr (GBytes) bytes = NULL;
+  put_graph (writer, out, model);
+  bytes = g_string_free_to_bytes (out);
+  return g_variant_new (MODEL_TYPE, MODEL_MARK, axon_blob_writer_add (writer, bytes, ALIGNMENT),
+                        (guint64)g_bytes_get_size (bytes));
 }

@@ -27,7 +27,7 @@ make_blob (FuzzBytes *bytes)
   at = (HEADER + meta + PAGE - 1) / PAGE * PAGE;
   n = at + bytes->n - meta;
   blob = g_malloc0 (n);
-  memcpy (blob, "AXONBLOB\2", 9);
+  memcpy (blob, "AXONBLOB\3", 9);
   put (blob + 16, meta);
   put (blob + 24, at);
   put (blob + 32, n - at);
