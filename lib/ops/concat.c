@@ -96,12 +96,13 @@ infer_split (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GE
   if (attr != NULL && n == node->n_outputs) {
     memcpy (sizes, attr, n * sizeof *sizes);
     given = TRUE;
-  } else if (node->n_inputs > 1 && in[1].dtype != AXON_DTYPE_UNDEFINED) {
-    given = axon_const_ints (&in[1], sizes, node->n_outputs, &n) && n == node->n_outputs;
-    if (!given && in[1].value == NULL)
+  } else if (axon_is_given (node, in, 1)) {
+    if (in[1].value == NULL)
       return TRUE;
+    n = (guint)axon_tensor_get_numel (in[1].value);
+    given = n == node->n_outputs && axon_const_ints (&in[1], sizes, n, &n);
   }
-  if (attr != NULL && !given)
+  if ((attr != NULL || n > 0) && !given)
     FAIL (MODEL, "split has %u sizes for %u outputs", n, node->n_outputs);
   if (in[0].shape.dims[axis] < 0)
     return TRUE;

@@ -49,7 +49,8 @@ axon_infer_conv (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out
     FAIL (MODEL,
           "group %" G_GINT64_FORMAT " does not divide the %" G_GINT64_FORMAT " output channels",
           group, w->dims[0]);
-  if (x->dims[1] >= 0 && w->dims[1] >= 0 && x->dims[1] / group != w->dims[1])
+  if (x->dims[1] >= 0 && w->dims[1] >= 0 &&
+      (x->dims[1] / group != w->dims[1] || x->dims[1] % group != 0))
     FAIL (MODEL,
           "W has %" G_GINT64_FORMAT " input channels, X has %" G_GINT64_FORMAT
           " (group %" G_GINT64_FORMAT ")",
@@ -176,7 +177,7 @@ axon_infer_conv_transpose (const AxonNode *node, const AxonTypeInfo *in, AxonTyp
                            GError **error)
 {
   const AxonShape *x = &in[0].shape, *w = &in[1].shape;
-  gint64 kernel[AXON_MAX_RANK], group = axon_node_get_int (node, "group");
+  gint64 kernel[AXON_MAX_RANK], group = axon_node_get_int (node, "group"), channels;
   gboolean known;
   AxonWindow win;
   out[0].dtype = in[0].dtype;
@@ -184,16 +185,18 @@ axon_infer_conv_transpose (const AxonNode *node, const AxonTypeInfo *in, AxonTyp
     return FALSE;
   if (!known)
     return TRUE;
-  if (group < 1 || (x->dims[1] >= 0 && (x->dims[1] != w->dims[0] || x->dims[1] % group != 0)))
+  if (group < 1 || (x->dims[1] >= 0 && x->dims[1] % group != 0) ||
+      (x->dims[1] >= 0 && w->dims[0] >= 0 && x->dims[1] != w->dims[0]))
     FAIL (MODEL,
           "W has %" G_GINT64_FORMAT " input channels, X has %" G_GINT64_FORMAT
           " (group %" G_GINT64_FORMAT ")",
           w->dims[0], x->dims[1], group);
-  if (!check_bias (in, node->n_inputs, w->dims[1] * group, error) ||
+  channels = w->dims[1] < 0 ? -1 : w->dims[1] * group;
+  if (!check_bias (in, node->n_inputs, channels, error) ||
       !transpose_window (&win, node, x, kernel, error))
     return FALSE;
   out[0].shape = *x;
-  out[0].shape.dims[1] = w->dims[1] * group;
+  out[0].shape.dims[1] = channels;
   for (gint i = 0; i < win.rank; i++)
     out[0].shape.dims[2 + i] = win.in[3 - win.rank + i];
   return TRUE;

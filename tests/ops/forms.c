@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What operators meant in early opsets: every device agrees with the reference. */
-#include "axontest.h"
+#include "nodes.h"
 
 /* Pad, Reshape and Tile took other operands in opset 1. */
 static void
@@ -35,7 +35,7 @@ typedef struct {
   gint opset;
   gint64 shape[4];    /* of the input, 0: none */
   gint64 operands[4]; /* numbers of elements of constants, as [1, n] or [n] */
-  const gchar *attrs; /* name=integer, name=float with a point, name=text, or name=a,b */
+  const gchar *attrs; /* name=value or name=a,b */
 } Form;
 
 static const Form forms[] = {
@@ -67,34 +67,6 @@ static const Form forms[] = {
 };
 
 static void
-set_attr (AxonNode *node, const gchar *attr)
-{
-  g_auto (GStrv) parts = g_strsplit (attr, "=", 2);
-  g_auto (GStrv) texts = g_strsplit (parts[1], ",", -1);
-  guint n = g_strv_length (texts);
-  gint64 ints[4] = { 0 };
-  gfloat floats[4] = { 0 };
-  AxonAttrType type = AXON_ATTR_STRING;
-  for (const AxonAttrSpec *spec = node->op->attrs; spec->name != NULL; spec++)
-    if (g_str_equal (spec->name, parts[0]))
-      type = spec->type;
-  for (guint i = 0; i < n; i++) {
-    ints[i] = g_ascii_strtoll (texts[i], NULL, 10);
-    floats[i] = (gfloat)g_ascii_strtod (texts[i], NULL);
-  }
-  if (type == AXON_ATTR_INT)
-    axon_node_set_int (node, parts[0], ints[0]);
-  else if (type == AXON_ATTR_INTS || g_str_equal (parts[0], "axes"))
-    axon_node_set_ints (node, parts[0], ints, n);
-  else if (type == AXON_ATTR_FLOAT)
-    axon_node_set_float (node, parts[0], (gdouble)floats[0]);
-  else if (type == AXON_ATTR_FLOATS)
-    axon_node_set_floats (node, parts[0], floats, n);
-  else
-    axon_node_set_string (node, parts[0], parts[1]);
-}
-
-static void
 an_early_form_agrees_with_the_reference (gconstpointer data)
 {
   const Form *form = data;
@@ -119,7 +91,7 @@ an_early_form_agrees_with_the_reference (gconstpointer data)
   }
   node = test_model_node_of (&t, NULL, form->op, in, n, 1);
   for (guint i = 0; attrs[i] != NULL && *attrs[i] != '\0'; i++)
-    set_attr (node, attrs[i]);
+    node_set_attr (node, attrs[i]);
   model = test_model_finish (&t, node->outputs[0]);
   input = test_random (&shape, 3);
   if (g_str_equal (form->op, "Pow"))
