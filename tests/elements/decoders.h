@@ -37,3 +37,22 @@ void decoded_run (Decoded *d, const GstNnDecoder *decoder, gdouble iou_threshold
 void decoded_clear (Decoded *d);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Decoded, decoded_clear)
+
+/* A model: the decoder that its shapes mean; "-": none that finds objects. */
+typedef struct {
+  const gchar *decoder;
+  gint width, height;
+  guint n_labels;
+  const gchar *shapes;
+  const gchar *names; /* of outputs, or NULL */
+} DecodedModel;
+
+#define DECODED_TENSORS 12
+
+extern const DecodedModel decoded_models[];
+extern const guint n_decoded_models;
+
+/* "1x20x4 1x20"; how many they are. */
+guint decoded_parse_shapes (const gchar *text, AxonShape shapes[DECODED_TENSORS]);
+/* Outputs of these @shapes, of zeros, as @m describes them but for that. */
+void decoded_load (Decoded *d, const DecodedModel *m, const AxonShape *shapes, guint n);
