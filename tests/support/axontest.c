@@ -112,6 +112,21 @@ test_model_finish (TestModel *t, AxonValue *output)
   return t->model;
 }
 
+AxonModel *
+test_model_read_back (AxonModel *model)
+{
+  AxonCore *core = axon_core_get_default ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes =
+      axon_core_write_model_to_bytes (core, model, AXON_WRITE_DEFAULT, &error);
+  AxonModel *back;
+  g_assert_no_error (error);
+  back = axon_core_read_model_from_bytes (core, bytes, NULL, &error);
+  g_assert_no_error (error);
+  g_object_unref (model);
+  return back;
+}
+
 gchar *
 test_model_write (AxonModel *model)
 {

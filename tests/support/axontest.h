@@ -22,6 +22,8 @@ AxonNode *test_model_node (TestModel *t, const gchar *op, guint n_in, ...);
 AxonNode *test_model_node_of (TestModel *t, const gchar *domain, const gchar *op,
                               AxonValue *const *in, guint n_in, guint n_out);
 AxonModel *test_model_finish (TestModel *t, AxonValue *output);
+/* What a file of @model is read as, which is dropped. */
+AxonModel *test_model_read_back (AxonModel *model);
 /* In a file of its own: its path (g_unlink, g_free). */
 gchar *test_model_write (AxonModel *model);
 

@@ -15,22 +15,6 @@ run_alone (AxonModel *model)
   return y;
 }
 
-/* What a file of @model is read as, which is dropped. */
-static AxonModel *
-read_back (AxonModel *model)
-{
-  AxonCore *core = axon_core_get_default ();
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) bytes =
-      axon_core_write_model_to_bytes (core, model, AXON_WRITE_DEFAULT, &error);
-  AxonModel *back;
-  g_assert_no_error (error);
-  back = axon_core_read_model_from_bytes (core, bytes, NULL, &error);
-  g_assert_no_error (error);
-  g_object_unref (model);
-  return back;
-}
-
 static void
 assert_values (const AxonTensor *y, const gdouble *expected, gsize n)
 {
@@ -210,7 +194,7 @@ every_output_of_a_sequence_map_is_a_sequence (void)
   axon_node_add_attr (map, "body", AXON_ATTR_GRAPH)->graph =
       test_model_finish (&body, neg->outputs[0]);
   axon_model_add_output (t.model, map->outputs[1]);
-  model = read_back (test_model_finish (&t, map->outputs[0]));
+  model = test_model_read_back (test_model_finish (&t, map->outputs[0]));
   for (guint i = 0; i < 2; i++)
     g_assert_cmpint (axon_model_get_output_dtype (model, i), ==, AXON_DTYPE_SEQUENCE);
   y = test_run (model, "CPU", NULL, x);
@@ -244,7 +228,7 @@ every_sequence_of_a_batch_is_scanned_from_its_own_state (void)
   axon_model_add_output (body.model, add->outputs[0]);
   axon_node_add_attr (scan, "body", AXON_ATTR_GRAPH)->graph = test_model_finish (
       &body, test_model_node (&body, "Identity", 1, add->outputs[0])->outputs[0]);
-  model = read_back (test_model_finish (&t, scan->outputs[1]));
+  model = test_model_read_back (test_model_finish (&t, scan->outputs[1]));
   y = test_run (model, "CPU", NULL, x);
   g_assert_true (axon_shape_equal (axon_tensor_get_shape (y), &scans));
   assert_values (y, expected, 6);
@@ -267,7 +251,7 @@ four_bits_are_read_with_the_sign_that_their_type_has (void)
       axon_dtype_store (dtypes[i], axon_tensor_get_data (bits), k, expected[i][k]);
     n = test_model_node (&t, "Cast", 1, axon_model_add_constant (t.model, NULL, bits));
     axon_node_set_int (n, "to", AXON_DTYPE_F32);
-    model = read_back (test_model_finish (&t, n->outputs[0]));
+    model = test_model_read_back (test_model_finish (&t, n->outputs[0]));
     y = run_alone (model);
     assert_values (y, expected[i], 5);
   }
