@@ -244,6 +244,18 @@ a_configuration_of_nvinfer_is_read (void)
   refused (&(Sources){ .nvinfer = NVINFER "model-color-format=7\n" }, "model-color-format");
 }
 
+/* A dot of the folder begins no ending. */
+static void
+labels_stand_beside_a_model_without_an_ending (void)
+{
+  static const gchar *const folders[] = { NULL, "models.v2" };
+  for (guint i = 0; i < G_N_ELEMENTS (folders); i++) {
+    g_autoptr (GstNnDescription) d =
+        accepted (&(Sources){ .folder = folders[i], .model = "model", .labels = "cat\ndog\n" });
+    g_assert_cmpstr (gst_nn_description_get_label (d, 1), ==, "dog");
+  }
+}
+
 static void
 labels_beside_a_model_are_its_own_before_those_of_the_folder (void)
 {
@@ -387,6 +399,7 @@ main (int argc, char **argv)
   ADD (descriptions_of_ultralytics_models_are_read);
   ADD (a_modelinfo_of_gstreamer_is_read);
   ADD (a_configuration_of_nvinfer_is_read);
+  ADD (labels_stand_beside_a_model_without_an_ending);
   ADD (labels_beside_a_model_are_its_own_before_those_of_the_folder);
   ADD (lines_of_labels_lose_the_spaces_around_them);
   ADD (a_task_of_ultralytics_names_the_decoder);

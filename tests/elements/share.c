@@ -65,22 +65,51 @@ elements_without_an_id_share_nothing (void)
   gst_harness_teardown (b);
 }
 
+static GstElement *
+new_with (const gchar *setting)
+{
+  g_autofree gchar *model = test_ball_model ();
+  g_auto (GStrv) words = g_strsplit (setting, " ", 2);
+  GstElement *e = gst_element_factory_make ("nninfer", NULL);
+  gst_util_set_object_arg (G_OBJECT (e), "config", "config");
+  g_object_set (e, "model", model, "device", "MOCK", "model-instance-id", "shared", NULL);
+  gst_util_set_object_arg (G_OBJECT (e), words[0], words[1]);
+  return gst_object_ref_sink (e);
+}
+
+/* Each alone; what differs is told. */
 static void
 an_id_with_other_settings_is_refused_until_its_model_is_gone (void)
 {
+  static const struct {
+    const gchar *setting, *says;
+  } cases[] = {
+    { "device TEMPLATE", "device \"MOCK\", and here it is \"TEMPLATE\"" },
+    { "model /nowhere.onnx", "and here it is \"/nowhere.onnx\"" },
+    { "extensions libnone.so", "extensions \"\", and here it is \"libnone.so\"" },
+    { "config config,MOCK_RUN_TIME=1", "config \"config;\", and here it is \"config, MOCK" },
+    { "max-memory 7", "max-memory \"0\", and here it is \"7\"" },
+    { "inference-timeout 9", "inference-timeout \"0\", and here it is \"9\"" },
+    { "labels cat,dog", "description \"\", and here it is \"labels=cat,dog\"" },
+  };
   GstHarness *a = stream_new (NULL, 1);
-  g_autofree gchar *model = test_ball_model (), *message = NULL;
-  GstElement *b = gst_element_factory_make ("nninfer", NULL);
-  g_object_set (b, "model", model, "device", "TEMPLATE", "model-instance-id", "shared", NULL);
-  gst_object_ref_sink (b);
-  message = error_of (b);
-  g_assert_nonnull (strstr (message, "\"shared\""));
-  g_assert_nonnull (strstr (message, "device \"MOCK\""));
-  g_assert_nonnull (strstr (message, "\"TEMPLATE\""));
+  GstElement *last = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *message = NULL;
+    GstElement *b = new_with (cases[i].setting);
+    g_test_message ("%s", cases[i].setting);
+    message = error_of (b);
+    g_assert_nonnull (strstr (message, "\"shared\""));
+    if (strstr (message, cases[i].says) == NULL)
+      g_error ("\"%s\" does not say \"%s\"", message, cases[i].says);
+    if (i == 0)
+      last = gst_object_ref (b);
+    gst_object_unref (b);
+  }
   gst_harness_teardown (a);
-  g_assert_cmpint (gst_element_set_state (b, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
-  gst_element_set_state (b, GST_STATE_NULL);
-  gst_object_unref (b);
+  g_assert_cmpint (gst_element_set_state (last, GST_STATE_READY), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (last, GST_STATE_NULL);
+  gst_object_unref (last);
 }
 
 static GstPadProbeReturn

@@ -162,6 +162,8 @@ const NodeCase malformed_cases[] = {
   { "Conv", "f32[1,3,8,8] f32[4,3,3,3]", "group=0", "group 0 does not divide" },
   { "Conv", "f32[1,3,8,8] f32[4,3,3,3]", "pads=1,1", "expected 4 values, got 2" },
   { "ConvTranspose", "f32[1,3,8,8] f32[3,4,3,3]", "group=2", "input channels" },
+  { "ConvTranspose", "f32[1,0,8,8] f32[3,4,3,3]", "", "input channels" },
+  { "Conv", "f32[1,0,8,8] f32[4,3,3,3]", "", "input channels" },
   { "ConvTranspose", "f32[1,3,8,8] f32[3,4,3,3] f32[5]", "", "B must have shape [4]" },
   { "ConvTranspose", "f32[1,3,8,8] f32[3,4,3,3]", "output_padding=1", "wrong length" },
   { "ConvTranspose", "f32[1,3,8,8] f32[3,4,3,3]", "output_shape=9", "wrong length" },

@@ -94,7 +94,8 @@ describe (const Sources *sources, GError **error)
 {
   g_autofree gchar *dir = g_dir_make_tmp ("axon-XXXXXX", NULL);
   g_autofree gchar *folder = g_build_filename (dir, sources->folder, NULL);
-  g_autofree gchar *path = g_build_filename (folder, "model.onnx", NULL);
+  g_autofree gchar *path =
+      g_build_filename (folder, sources->model ? sources->model : "model.onnx", NULL);
   g_autoptr (GstNnDescription) d = gst_nn_description_new ();
   g_autoptr (AxonModel) model = model_with_metadata (sources->metadata, error);
   gboolean ok;

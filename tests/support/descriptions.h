@@ -9,6 +9,7 @@
 /* What each source says; NULL: nothing. Lines of key=value where no other syntax is given. */
 typedef struct {
   const gchar *folder;     /* of the model, below a temporary one */
+  const gchar *model;      /* its file's name; NULL: model.onnx */
   const gchar *property;   /* set before anything is loaded */
   const gchar *modelinfo;  /* model.onnx.modelinfo */
   const gchar *proc;       /* model.json */

@@ -10,7 +10,11 @@
   DO (NOTABLE, notable)                                                                            \
   DO (NOLIST, nolist)                                                                              \
   DO (OWNKEY, ownkey)                                                                              \
-  DO (BADDEFAULT, baddefault)
+  DO (BADDEFAULT, baddefault)                                                                      \
+  DO (NOKEY, nokey)                                                                                \
+  DO (NOBLURB, noblurb)                                                                            \
+  DO (NOCHOICES, nochoices)                                                                        \
+  DO (NOSETTER, nosetter)
 
 static const AxonPropertySpec listed[] = { { .key = "AVAILABLE_DEVICES", .flags = AXON_RO } };
 static const AxonPropertySpec unlisted[] = { { .key = "FULL_DEVICE_NAME", .flags = AXON_RO } };
@@ -18,18 +22,36 @@ static const AxonPropertySpec own_key[] = { { .key = "MY_KEY", .flags = AXON_RW 
 static const AxonPropertySpec bad_default[] = {
   { .key = "PERF_COUNT", .flags = AXON_RW, .default_text = "maybe" }
 };
+/* The mistake is in the second row of two. */
+static const AxonPropertySpec no_key[] = { { .key = "AVAILABLE_DEVICES", .flags = AXON_RO },
+                                           { .key = NULL } };
+static const AxonPropertySpec no_blurb[] = {
+  { .key = "AVAILABLE_DEVICES", .flags = AXON_RO },
+  { .key = "MY_KEY", .type = AXON_PROPERTY_BOOL, .flags = AXON_RW }
+};
+static const AxonPropertySpec no_choices[] = {
+  { .key = "AVAILABLE_DEVICES", .flags = AXON_RO },
+  { .key = "MY_KEY", .type = AXON_PROPERTY_CHOICE, .flags = AXON_RW, .blurb = "Mine" }
+};
+static const AxonPropertySpec no_setter[] = {
+  { .key = "AVAILABLE_DEVICES", .flags = AXON_RO },
+  { .key = "PERF_COUNT", .flags = AXON_RW | AXON_PROPERTY_PROCESS, .default_text = "NO" }
+};
 
 typedef struct {
   const gchar *name;
-  const AxonPropertySpec *table; /* of one row; NULL: none */
+  const AxonPropertySpec *table; /* NULL: none */
   gboolean compile, query, metric;
+  guint n_rows;
 } Mistake;
 
 static const Mistake mistakes[] = {
   { "NOQUERY", listed, TRUE, FALSE, TRUE },        { "NOCOMPILE", listed, FALSE, TRUE, TRUE },
   { "NOMETRIC", listed, TRUE, TRUE, FALSE },       { "NOTABLE", NULL, TRUE, TRUE, TRUE },
   { "NOLIST", unlisted, TRUE, TRUE, TRUE },        { "OWNKEY", own_key, TRUE, TRUE, TRUE },
-  { "BADDEFAULT", bad_default, TRUE, TRUE, TRUE },
+  { "BADDEFAULT", bad_default, TRUE, TRUE, TRUE }, { "NOKEY", no_key, TRUE, TRUE, TRUE, 2 },
+  { "NOBLURB", no_blurb, TRUE, TRUE, TRUE, 2 },    { "NOCHOICES", no_choices, TRUE, TRUE, TRUE, 2 },
+  { "NOSETTER", no_setter, TRUE, TRUE, TRUE, 2 },
 };
 
 static const Mistake *
@@ -77,7 +99,7 @@ static void
 set_table (AxonPlugin *plugin, const Mistake *mistake)
 {
   if (mistake->table != NULL)
-    axon_plugin_set_properties_table (plugin, mistake->table, 1);
+    axon_plugin_set_properties_table (plugin, mistake->table, MAX (mistake->n_rows, 1));
 }
 
 #define TYPE(Name, name)                                                                           \

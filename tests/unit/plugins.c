@@ -33,7 +33,11 @@ a_mistake_in_a_plugin_is_an_error_that_says_which (void)
                    { "NOLIST", "no row AVAILABLE_DEVICES" },
                    { "OWNKEY", "\"MY_KEY\" is not a well-known one: its row needs a type" },
                    { "BADDEFAULT", "the default of property \"PERF_COUNT\" is \"maybe\", expected "
-                                   "YES or NO" } };
+                                   "YES or NO" },
+                   { "NOKEY", "row 1 of the property table has no key" },
+                   { "NOBLURB", "\"MY_KEY\" has no blurb" },
+                   { "NOCHOICES", "\"MY_KEY\" has no choices" },
+                   { "NOSETTER", "rows with AXON_PROPERTY_PROCESS need set_property" } };
   g_autoptr (AxonModel) model = test_relu_model ();
   for (guint i = 0; i < G_N_ELEMENTS (mistakes); i++) {
     g_autoptr (AxonCore) core = core_with (MISTAKEN, mistakes[i].name);
