@@ -34,8 +34,8 @@ AxonModel *node_case_build (const NodeCase *c, guint n_out, gboolean constants, 
                             AxonNode **node);
 
 /* What operators give: operators that compute, and those that move, reduce or make numbers. */
-extern const NodeCase result_cases[], move_cases[];
-extern const guint n_result_cases, n_move_cases;
+extern const NodeCase result_cases[], move_cases[], number_cases[];
+extern const guint n_result_cases, n_move_cases, n_number_cases;
 
 /* Nodes that cannot be, and what is said of them. */
 extern const NodeCase malformed_cases[];

@@ -236,5 +236,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   add_cases ("computed", result_cases, n_result_cases);
   add_cases ("moved", move_cases, n_move_cases);
+  add_cases ("numbers", number_cases, n_number_cases);
   return g_test_run ();
 }
