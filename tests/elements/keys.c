@@ -123,6 +123,29 @@ a_json_file_may_be_nested_64_deep_and_strings_may_have_brackets (void)
   g_assert_cmpstr (gst_nn_description_get_label (strings, 1), ==, "b");
 }
 
+/* Sizes that no model has are left to the frame. */
+static void
+a_size_of_ultralytics_is_from_1_to_16384 (void)
+{
+  static const struct {
+    const gchar *size;
+    gint width, height; /* -1: none */
+  } rows[] = {
+    { "[480, 640]", 640, 480 }, { "[1, 16384]", 16384, 1 }, { "[16384, 1]", 1, 16384 },
+    { "[0, 640]", -1, -1 },     { "[480, 0]", -1, -1 },     { "[16385, 640]", -1, -1 },
+    { "[480, 16385]", -1, -1 }, { "[-1, 640]", -1, -1 },    { "[480]", -1, -1 },
+    { "480, 640", -1, -1 },
+  };
+  g_autoptr (GstNnDescription) silent = accepted (&(Sources){ .metadata = "names={0: 'a'}" });
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    g_autofree gchar *metadata =
+        g_strconcat ("names={0: 'a'}\nstride=32\nimgsz=", rows[i].size, NULL);
+    g_autoptr (GstNnDescription) d = accepted (&(Sources){ .metadata = metadata });
+    g_assert_cmpint (d->width, ==, rows[i].width < 0 ? silent->width : rows[i].width);
+    g_assert_cmpint (d->height, ==, rows[i].height < 0 ? silent->height : rows[i].height);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -131,6 +154,7 @@ main (int argc, char **argv)
 #define ADD(name) g_test_add_func ("/keys/" #name, name)
   ADD (what_a_key_is_set_to_is_what_it_is_printed_as);
   ADD (values_are_accepted_up_to_their_ends);
+  ADD (a_size_of_ultralytics_is_from_1_to_16384);
   ADD (each_channel_has_its_number);
   ADD (bars_are_on_both_sides_only_where_nvinfer_pads_so);
   ADD (a_json_file_may_be_nested_64_deep_and_strings_may_have_brackets);

@@ -74,6 +74,57 @@ many_frames_at_once_are_predicted_as_one_by_one (void)
   g_assert_cmpfloat_with_epsilon (box.x, 100 + 5 * 37, 2);
 }
 
+/* Where the filter of DeepSORT's matrices, computed in another language, sees the box. */
+static void
+a_box_is_where_the_whole_filter_sees_it (void)
+{
+  static const struct {
+    GstNnBox seen;
+    gboolean keeps_size;
+    gdouble distance;
+    GstNnBox expected;
+  } steps[] = {
+    { { 104, 49, 42, 79 }, FALSE, 0.985537, { 103.471074, 49.132231, 41.735537, 79.132231 } },
+    { { 109, 46, 45, 80 }, FALSE, 2.507373, { 107.897365, 46.634480, 44.331443, 79.766999 } },
+    { { 111, 45, 44, 84 }, TRUE, 0.310550, { 110.954660, 45.130026, 44.084583, 82.992989 } },
+  };
+  GstNnKalman k;
+  gst_nn_kalman_init (&k, &(GstNnBox){ 100, 50, 40, 80 });
+  for (guint i = 0; i < G_N_ELEMENTS (steps); i++) {
+    const GstNnBox *e = &steps[i].expected;
+    GstNnBox box;
+    gst_nn_kalman_predict (&k, 1, steps[i].keeps_size);
+    g_assert_cmpfloat_with_epsilon (gst_nn_kalman_get_distance (&k, &steps[i].seen),
+                                    steps[i].distance, 1e-5);
+    gst_nn_kalman_update (&k, &steps[i].seen);
+    gst_nn_kalman_get_box (&k, &box);
+    g_assert_cmpfloat_with_epsilon (box.x, e->x, 1e-5);
+    g_assert_cmpfloat_with_epsilon (box.y, e->y, 1e-5);
+    g_assert_cmpfloat_with_epsilon (box.width, e->width, 1e-5);
+    g_assert_cmpfloat_with_epsilon (box.height, e->height, 1e-5);
+  }
+}
+
+static void
+boxes_share_what_their_areas_have_in_common (void)
+{
+  static const struct {
+    GstNnBox a, b;
+    gdouble share;
+  } cases[] = {
+    { { 0, 0, 10, 10 }, { 5, 0, 10, 10 }, 1. / 3 },   { { 0, 0, 10, 10 }, { 0, 6, 10, 10 }, 0.25 },
+    { { 10, 20, 8, 4 }, { 6, 18, 10, 5 }, 18. / 64 }, { { 0, 0, 10, 10 }, { 2, 3, 4, 5 }, 0.2 },
+    { { 0, 0, 10, 10 }, { 10, 0, 10, 10 }, 0 },       { { 0, 0, 9, 9 }, { 20, 20, 9, 9 }, 0 },
+    { { 0, 0, 9, 9 }, { 20, 0, 9, 9 }, 0 },           { { 0, 0, 0, 0 }, { 0, 0, 0, 0 }, 0 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_assert_cmpfloat_with_epsilon (gst_nn_box_get_iou (&cases[i].a, &cases[i].b), cases[i].share,
+                                    1e-9);
+    g_assert_cmpfloat_with_epsilon (gst_nn_box_get_iou (&cases[i].b, &cases[i].a), cases[i].share,
+                                    1e-9);
+  }
+}
+
 static GstBuffer *
 frame_of (const Scene *scene, guint frame, guint *next, gboolean is_inferred)
 {
@@ -261,6 +312,10 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/trackquality/assignment_is_the_cheapest_of_all",
                    assignment_is_the_cheapest_of_all);
+  g_test_add_func ("/trackquality/a_box_is_where_the_whole_filter_sees_it",
+                   a_box_is_where_the_whole_filter_sees_it);
+  g_test_add_func ("/trackquality/boxes_share_what_their_areas_have_in_common",
+                   boxes_share_what_their_areas_have_in_common);
   g_test_add_func ("/trackquality/many_frames_at_once_are_predicted_as_one_by_one",
                    many_frames_at_once_are_predicted_as_one_by_one);
   g_test_add_func ("/trackquality/a_camera_that_shakes_loses_nobody_if_one_looks",
