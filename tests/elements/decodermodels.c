@@ -133,16 +133,28 @@ some_labels (void)
   return labels;
 }
 
+static AxonTensor *
+new_zeros (const AxonShape *shape)
+{
+  AxonTensor *t = axon_tensor_new (AXON_DTYPE_F32, shape, NULL);
+  memset (axon_tensor_get_data (t), 0, axon_tensor_get_n_bytes (t));
+  return t;
+}
+
 void
 decoded_load (Decoded *d, const DecodedModel *m, const AxonShape *shapes, guint n)
 {
+  decoded_load_with (d, m, shapes, n, new_zeros);
+}
+
+void
+decoded_load_with (Decoded *d, const DecodedModel *m, const AxonShape *shapes, guint n,
+                   AxonTensor *(*new_output) (const AxonShape *))
+{
   g_auto (GStrv) names = m->names ? g_strsplit (m->names, " ", -1) : NULL;
   decoded_init (d, AXON_IMAGE_FIT_LETTERBOX, m->width, m->height, 640, 480);
-  for (guint i = 0; i < n; i++) {
-    AxonTensor *t = axon_tensor_new (AXON_DTYPE_F32, &shapes[i], NULL);
-    memset (axon_tensor_get_data (t), 0, axon_tensor_get_n_bytes (t));
-    decoded_add (d, t, names ? names[i] : NULL);
-  }
+  for (guint i = 0; i < n; i++)
+    decoded_add (d, new_output (&shapes[i]), names ? names[i] : NULL);
   d->in.labels = some_labels ();
   d->in.n_labels = m->n_labels;
 }

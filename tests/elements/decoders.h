@@ -56,3 +56,5 @@ extern const guint n_decoded_models;
 guint decoded_parse_shapes (const gchar *text, AxonShape shapes[DECODED_TENSORS]);
 /* Outputs of these @shapes, of zeros, as @m describes them but for that. */
 void decoded_load (Decoded *d, const DecodedModel *m, const AxonShape *shapes, guint n);
+void decoded_load_with (Decoded *d, const DecodedModel *m, const AxonShape *shapes, guint n,
+                        AxonTensor *(*new_output) (const AxonShape *shape));

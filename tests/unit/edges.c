@@ -350,6 +350,46 @@ what_was_gathered_is_scattered_to_where_it_was (void)
   }
 }
 
+/* Symptom would be: fused into one of bytes, it forgets where the padding stands. */
+static void
+a_convolution_between_quantised_values_keeps_its_padding (void)
+{
+  static const gfloat one = 1, values[] = { 1, 2, 3, 4 };
+  static const gdouble taps[] = { 1, 0, 10 };
+  static const struct {
+    const gchar *padding;
+    gdouble expected[2];
+  } cases[] = { { "SAME_LOWER", { 20, 42 } }, { "SAME_UPPER", { 31, 3 } } };
+  AxonShape in = AXON_SHAPE (1, 1, 4), kernel = AXON_SHAPE (1, 1, 3), scalar = { 0 };
+  const gint64 stride = 2;
+  g_autoptr (AxonTensor) x = test_tensor (&in, values);
+  g_autoptr (AxonTensor) weights = axon_tensor_new (AXON_DTYPE_I8, &kernel, NULL);
+  g_autoptr (AxonTensor) none = axon_tensor_new (AXON_DTYPE_U8, &scalar, NULL);
+  *(guint8 *)axon_tensor_get_data (none) = 0;
+  for (guint i = 0; i < 3; i++)
+    axon_dtype_store (AXON_DTYPE_I8, axon_tensor_get_data (weights), i, taps[i]);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *scale = test_model_constant (&t, &scalar, &one);
+    AxonValue *zero = axon_model_add_constant (t.model, NULL, none);
+    AxonValue *v = test_model_input (&t, "x", AXON_DTYPE_F32, &in), *w;
+    AxonNode *n;
+    v = test_model_node (&t, "QuantizeLinear", 3, v, scale, zero)->outputs[0];
+    v = test_model_node (&t, "DequantizeLinear", 3, v, scale, zero)->outputs[0];
+    w = axon_model_add_constant (t.model, NULL, weights);
+    w = test_model_node (&t, "DequantizeLinear", 2, w, scale)->outputs[0];
+    n = test_model_node (&t, "Conv", 2, v, w);
+    axon_node_set_string (n, "auto_pad", cases[i / 2].padding);
+    axon_node_set_ints (n, "strides", &stride, 1);
+    v = test_model_node (&t, "QuantizeLinear", 3, n->outputs[0], scale, zero)->outputs[0];
+    v = test_model_node (&t, "DequantizeLinear", 3, v, scale, zero)->outputs[0];
+    g_autoptr (AxonModel) model = test_model_finish (&t, v);
+    g_autoptr (AxonTensor) y = test_run (model, devices[i % 2], NULL, x);
+    for (guint k = 0; k < 2; k++)
+      g_assert_cmpfloat (axon_tensor_get_value (y, k), ==, cases[i / 2].expected[k]);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -370,6 +410,7 @@ main (int argc, char **argv)
   ADD (depth_that_is_not_known_yet_becomes_space);
   ADD (dimensions_that_axes_do_not_name_are_not_padded);
   ADD (what_was_gathered_is_scattered_to_where_it_was);
+  ADD (a_convolution_between_quantised_values_keeps_its_padding);
   ADD (a_compiled_model_tells_all_its_properties);
   return g_test_run ();
 }
