@@ -177,6 +177,25 @@ the_one_candidate_is_where_the_formula_puts_it (gconstpointer data)
   g_assert_cmpfloat_with_epsilon (gst_nn_object_get_score (o), row->score, 1e-4);
 }
 
+/* A score that is as high as the threshold is high enough. */
+static void
+a_candidate_counts_up_to_its_score (gconstpointer data)
+{
+  const Row *row = data;
+  const GstNnDecoder *decoder = gst_nn_decoder_find (row->decoder);
+  g_auto (Decoded) d = { 0 };
+  gdouble score;
+  load (&d, row);
+  decoded_run (&d, decoder, 0.45, 100);
+  score = gst_nn_object_get_score (gst_nn_result_meta_get_object (d.result, 0));
+  d.in.threshold = score;
+  decoded_run (&d, decoder, 0.45, 100);
+  g_assert_cmpuint (gst_nn_result_meta_get_n_objects (d.result), ==, 1);
+  d.in.threshold = score + 1e-6;
+  decoded_run (&d, decoder, 0.45, 100);
+  g_assert_cmpuint (gst_nn_result_meta_get_n_objects (d.result), ==, 0);
+}
+
 static const Row *
 find_row (const gchar *decoder)
 {
@@ -413,7 +432,10 @@ main (int argc, char **argv)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     g_autofree gchar *path = g_strdup_printf (
         "/decoderboxes/the_one_candidate_is_where_the_formula_puts_it/%s-%u", rows[i].decoder, i);
+    g_autofree gchar *score = g_strdup_printf (
+        "/decoderboxes/a_candidate_counts_up_to_its_score/%s-%u", rows[i].decoder, i);
     g_test_add_data_func (path, &rows[i], the_one_candidate_is_where_the_formula_puts_it);
+    g_test_add_data_func (score, &rows[i], a_candidate_counts_up_to_its_score);
   }
 #define ADD(name) g_test_add_func ("/decoderboxes/" #name, name)
   ADD (persons_have_the_joints_of_coco);
