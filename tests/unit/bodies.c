@@ -301,6 +301,32 @@ a_loop_ends_by_its_number_or_by_its_condition (void)
   }
 }
 
+/* Two states that change places in each turn. */
+static void
+every_state_of_a_loop_goes_on (void)
+{
+  static const gfloat ten = 10;
+  static const gdouble expected[2][2] = { { 1, 10 }, { 10, 1 } };
+  for (gint64 i = 0; i < 8; i++) {
+    gint64 turns = i / 2;
+    AxonShape scalar = { 0 };
+    TestModel t = test_model_new (13), b = test_model_new (13);
+    AxonValue *in[] = { scalar_i64 (&t, turns), NULL, numbers (&t, "x", 1),
+                        test_model_constant (&t, &AXON_SHAPE (1), &ten) };
+    AxonNode *loop = test_model_node_of (&t, NULL, "Loop", in, 4, 2);
+    AxonValue *go, *first, *second;
+    test_model_input (&b, "turn", AXON_DTYPE_I64, &scalar);
+    go = test_model_input (&b, "go", AXON_DTYPE_BOOL, &scalar);
+    first = numbers (&b, "first", 1);
+    second = numbers (&b, "second", 1);
+    axon_model_add_output (b.model, test_model_node (&b, "Identity", 1, go)->outputs[0]);
+    axon_model_add_output (b.model, test_model_node (&b, "Identity", 1, second)->outputs[0]);
+    axon_node_add_attr (loop, "body", AXON_ATTR_GRAPH)->graph =
+        test_model_finish (&b, test_model_node (&b, "Identity", 1, first)->outputs[0]);
+    expect (&t, loop->outputs[i % 2], 1, NULL, &expected[turns % 2][i % 2], 1);
+  }
+}
+
 /* A sum of the slices so far; rows or columns of [2, 3], forwards or backwards. */
 static AxonModel *
 summing_body (gint64 n)
@@ -400,6 +426,7 @@ main (int argc, char **argv)
   ADD (what_is_no_sequence_or_has_no_items_is_refused);
   ADD (an_optional_has_what_it_was_made_of);
   ADD (a_loop_ends_by_its_number_or_by_its_condition);
+  ADD (every_state_of_a_loop_goes_on);
   ADD (slices_are_scanned_along_the_axis_and_in_the_direction_asked_for);
   ADD (scan_inputs_have_as_many_slices_as_each_other);
   ADD (a_scan_has_one_to_all_of_its_inputs_to_scan);
