@@ -185,6 +185,51 @@ cells_that_touch_are_one_region (void)
   }
 }
 
+/* The mean of a region counts: 0.75 of 5 by 4 cells. */
+static void
+a_text_counts_up_to_its_mean (void)
+{
+  static const gdouble thresholds[] = { 0.7, 0.75, 0.7500001 };
+  const DecodedSpan spans[] = { { 0, 18, 1, 1, 5, { 0.75f, 0.75f, 0.75f, 0.75f, 0.75f } },
+                                { 0, 26, 1, 1, 5, { 0.75f, 0.75f, 0.75f, 0.75f, 0.75f } },
+                                { 0, 34, 1, 1, 5, { 0.75f, 0.75f, 0.75f, 0.75f, 0.75f } },
+                                { 0, 42, 1, 1, 5, { 0.75f, 0.75f, 0.75f, 0.75f, 0.75f } } };
+  for (guint i = 0; i < G_N_ELEMENTS (thresholds); i++) {
+    g_auto (Decoded) d = { 0 };
+    decoded_init (&d, AXON_IMAGE_FIT_STRETCH, 64, 64, 64, 64);
+    decoded_fill (&d, "1x1x8x8", NULL, 0, spans, G_N_ELEMENTS (spans));
+    d.in.threshold = thresholds[i];
+    decoded_run (&d, gst_nn_decoder_find ("text-detection"), 0.45, 9);
+    g_assert_cmpuint (gst_nn_result_meta_get_n_objects (d.result), ==, i < 2);
+  }
+}
+
+/* Of six cells, three, two and one: as many as are asked for, and no class that no cell has. */
+static void
+classes_of_pixels_are_told_by_what_they_cover (void)
+{
+  static const gint ids[] = { 2, 0, 7 };
+  static const gdouble shares[] = { 3. / 6, 2. / 6, 1. / 6 };
+  const DecodedSpan spans[] = { { 0, 0, 1, 1, 6, { 2, 0, 7, 2, 0, 2 } } };
+  for (guint most = 0; most < 6; most++) {
+    const GstNnAttribute *a;
+    const GstNnObject *frame;
+    g_auto (Decoded) d = { 0 };
+    decoded_init (&d, AXON_IMAGE_FIT_STRETCH, 3, 2, 3, 2);
+    decoded_fill (&d, "1x2x3", NULL, 0, spans, 1);
+    d.in.top_k = most;
+    decoded_run (&d, gst_nn_decoder_find ("segmentation"), 0.45, 9);
+    frame = gst_nn_result_meta_get_frame (d.result);
+    for (guint i = 0; i < MIN (most, 3); i++) {
+      a = gst_nn_object_get_attribute (frame, i);
+      g_assert_nonnull (a);
+      g_assert_cmpint (gst_nn_attribute_get_class_id (a), ==, ids[i]);
+      g_assert_cmpfloat_with_epsilon (gst_nn_attribute_get_score (a), shares[i], 1e-6);
+    }
+    g_assert_null (gst_nn_object_get_attribute (frame, MIN (most, 3)));
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -195,5 +240,7 @@ main (int argc, char **argv)
   ADD (two_channels_are_shares_where_they_add_up_to_one);
   ADD (a_part_of_a_map_shows_the_target);
   ADD (cells_that_touch_are_one_region);
+  ADD (a_text_counts_up_to_its_mean);
+  ADD (classes_of_pixels_are_told_by_what_they_cover);
   return g_test_run ();
 }

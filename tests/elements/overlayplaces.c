@@ -232,12 +232,15 @@ a_mask_tints_its_own_area (void)
   static const guint8 covered[] = { 255 };
   static const Area area = { 40, 30, 90, 50 }, nothing = { 0, 0, 0, 0 };
   g_autoptr (GBytes) values = g_bytes_new_static (covered, 1);
-  g_autoptr (GstNnMask) mask = gst_nn_mask_new (GST_NN_MASK_COVERAGE, 1, 1, values, 40, 30, 50, 20);
-  GstBuffer *buffer = new_frame (FALSE);
-  gst_nn_object_set_mask (add_object (buffer, 5, 5, 5, 5, 1, "dog"), mask);
-  buffer = draw (ONLY "boxes=false mask-opacity=0.5", buffer);
-  g_assert_cmphex (pixel_of (buffer, 60, 40), ==, 0x7a3f10);
-  assert_drawn (buffer, &area, &nothing);
+  for (gdouble off = 0; off < 0.6; off += 0.5) { /* pixels whose middles are on its edges, too */
+    g_autoptr (GstNnMask) mask =
+        gst_nn_mask_new (GST_NN_MASK_COVERAGE, 1, 1, values, 40 + off, 30 + off, 50, 20);
+    GstBuffer *buffer = new_frame (FALSE);
+    gst_nn_object_set_mask (add_object (buffer, 5, 5, 5, 5, 1, "dog"), mask);
+    buffer = draw (ONLY "boxes=false mask-opacity=0.5", buffer);
+    g_assert_cmphex (pixel_of (buffer, 60, 40), ==, 0x7a3f10);
+    assert_drawn (buffer, &area, &nothing);
+  }
 }
 
 static guint8
