@@ -7,6 +7,7 @@
 #include <glib/gi18n-lib.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #define FARTHEST 16384       /* places: oneDNN writes code for each one of padding, 3 us long */
 #define CODE_BYTES (8 << 20) /* more than the kernels of any one primitive of oneDNN */
@@ -195,16 +196,41 @@ layout_of_arg (const DnnCall *call, guint i)
   return dnn_md_of (call->tensor[i]);
 }
 
-/* oneDNN's generators of code end the process where the system gives them no pages, so that is
- * asked before: an address limit is met here, by an error. */
-gboolean
-dnn_primitive_create (dnnl_primitive_t *primitive, DnnPd *pd, gsize n_bytes)
+/* Whether the system counts what a process may have: else there are always addresses, and pages are
+ * given when they are touched. */
+static gboolean
+is_address_space_limited (void)
 {
-  void *room = mmap (NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  static gsize once;
+  struct rlimit limit;
+  if (g_once_init_enter (&once)) {
+    g_autofree gchar *overcommit = NULL;
+    g_file_get_contents ("/proc/sys/vm/overcommit_memory", &overcommit, NULL, NULL);
+    g_once_init_leave (&once, overcommit == NULL || overcommit[0] == '2' ? 2 : 1);
+  }
+  return once == 2 || getrlimit (RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+/* oneDNN's generators of code end the process where the system gives them no pages, so that is
+ * asked before: an address limit is met here, by an error. Only where there is one: giving pages
+ * back interrupts the process's other threads. */
+static gboolean
+has_room (gsize n_bytes)
+{
+  void *room;
+  if (!is_address_space_limited ())
+    return TRUE;
+  room = mmap (NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
     return FALSE;
   munmap (room, n_bytes);
-  return dnnl_primitive_create (primitive, pd) == dnnl_success;
+  return TRUE;
+}
+
+gboolean
+dnn_primitive_create (dnnl_primitive_t *primitive, DnnPd *pd, gsize n_bytes)
+{
+  return has_room (n_bytes) && dnnl_primitive_create (primitive, pd) == dnnl_success;
 }
 
 gsize
