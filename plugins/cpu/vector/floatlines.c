@@ -128,6 +128,10 @@ sum_line (const Vector *v, CpuFloatTile *tile, CpuFloatOut *out, gboolean is_pla
     gint column = x * stride - c->pad_left, place;
     nr = choose_size (b->x1 - x);
     place = place_of (b, l, column, (nr - 1) * stride + kernel, kernel);
+    if (place == END) { /* seldom: pixel by pixel */
+      nr = 1;
+      place = place_of (b, l, column, kernel, kernel);
+    }
     if (is_plain)
       float_out_move (out, tile->run, at);
     else
@@ -141,9 +145,7 @@ sum_line (const Vector *v, CpuFloatTile *tile, CpuFloatOut *out, gboolean is_pla
         TILES (EDGE)
       }
     else
-      switch (nr) {
-        TILES (END)
-      }
+      sum_tile (out, v, b, l, column, END, kernel, stride, 1);
     tile->nr = nr;
     if (!is_plain)
       float_finish (tile, sums, at);
