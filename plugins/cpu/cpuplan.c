@@ -223,9 +223,10 @@ build_nodes (CpuPlan *plan, guint n_helpers, const CpuCompile *call, GError **er
   gboolean ok;
   plan->later = cpu_later_new (n_helpers);
   ok = build_in_order (plan, call, error);
-  plan_memory (plan);
-  if (ok)
+  if (ok) {
+    plan_memory (plan);
     cpu_later_finish (plan->later, call->cancellable);
+  }
   ok = ok && !g_cancellable_set_error_if_cancelled (call->cancellable, error);
   if (ok && (plan->lacks_memory || !cpu_later_is_well (plan->later))) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY, _ ("%s: out of memory"),

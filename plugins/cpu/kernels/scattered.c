@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Concat, along channels, of views that are neither row-major nor channels last, such as every
  * second column of every second row (the first layer of YOLOv5's first versions and of YOLOX, their
- * "Focus"): channels last, a row of the result at a time. Of other parts copying runs is faster
- * (concat.c). */
+ * "Focus"): channels last, a row of the result at a time. Blocks of channels are oneDNN's
+ * (onednn/concat.c), of other parts copying runs is faster (concat.c). */
 #include "kernels.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"

@@ -243,7 +243,9 @@ static gboolean
 create_later (gpointer data)
 {
   DnnStep *dnn = data;
-  return dnn_primitive_create (&dnn->primitive, dnn->pd, dnn->code_bytes);
+  gboolean ok = dnn_primitive_create (&dnn->primitive, dnn->pd, dnn->code_bytes);
+  g_clear_pointer (&dnn->pd, dnnl_primitive_desc_destroy);
+  return ok;
 }
 
 void

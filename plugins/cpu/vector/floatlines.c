@@ -28,11 +28,11 @@ typedef struct {
   gint y0, y1, x0, x1;
 } Block;
 
-/* A row, which rows @first to @last of the filter meet. */
+/* A row, and the rows of the filter that have something to meet. */
 typedef struct {
-  const gfloat *x; /* that row @first meets, in column 0 */
-  const gfloat *w;
-  gint n;     /* rows of the filter */
+  const gfloat *x; /* what the first of them meets, in column 0 */
+  const gfloat *w; /* of that one */
+  gint n;
   gsize next; /* elements of the source from one to the next */
 } Line;
 
@@ -212,7 +212,7 @@ find_kernel (const CpuConv *c)
   return NULL;
 }
 
-/* The vectors of panels @p to @end, as many as there are. */
+/* The vectors of panels @p to @end, without those that only pad the last panel. */
 static gint
 list_vectors (Strip *s, const CpuConvPart *part, gint p, gint end, Vector *vectors)
 {
