@@ -32,8 +32,8 @@ typedef struct {
   guint index;
 } Worker;
 
-/* Of one thread, in cache lines of its own: a call moves one line. The job is written
- * by the stream's thread before the share, and read by who has claimed a part. */
+/* Of one thread, in cache lines of its own: a call moves one line. The job is written by the
+ * stream's thread before the share, and read by who has claimed a part. */
 typedef struct {
   Share share;
   guint32 call;    /* one more for each job */

@@ -116,8 +116,8 @@ get_own_us (const Team *team)
   return workers + t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000;
 }
 
-/* Of the processors that the team may use: columns "user", "nice" and "system", "idle" and "iowait"
- * of /proc/stat, in ticks. */
+/* Of the processors that the team may use: "user", "nice" and "system", less what the team had, and
+ * "idle" and "iowait" of /proc/stat, which are ticks. */
 static gboolean
 measure_processors (gconstpointer data, CpuCrowdTimes *times)
 {

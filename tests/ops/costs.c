@@ -40,16 +40,23 @@ static const NodeCase operations[] = {
   { "NonZero", "f32[3,4]", "", "0" },
 };
 
+static AxonModel *
+infer_case (const NodeCase *c)
+{
+  g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
+  g_autoptr (GError) error = NULL;
+  AxonNode *node;
+  AxonModel *model = node_case_build (c, 1, FALSE, inputs, &node);
+  axon_model_infer_shapes (model, &error);
+  g_assert_no_error (error);
+  return model;
+}
+
 static void
 a_node_is_that_many_operations (gconstpointer data)
 {
   const NodeCase *c = data;
-  g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
-  g_autoptr (GError) error = NULL;
-  AxonNode *node;
-  g_autoptr (AxonModel) model = node_case_build (c, 1, FALSE, inputs, &node);
-  axon_model_infer_shapes (model, &error);
-  g_assert_no_error (error);
+  g_autoptr (AxonModel) model = infer_case (c);
   g_assert_cmpfloat (axon_model_get_flops (model), ==, g_ascii_strtod (c->says, NULL));
 }
 
@@ -66,12 +73,7 @@ static void
 a_model_takes_that_many_bytes (gconstpointer data)
 {
   const NodeCase *c = data;
-  g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
-  g_autoptr (GError) error = NULL;
-  AxonNode *node;
-  g_autoptr (AxonModel) model = node_case_build (c, 1, FALSE, inputs, &node);
-  axon_model_infer_shapes (model, &error);
-  g_assert_no_error (error);
+  g_autoptr (AxonModel) model = infer_case (c);
   g_assert_cmpuint (axon_model_get_memory (model), ==, g_ascii_strtoull (c->says, NULL, 10));
 }
 
