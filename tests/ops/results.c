@@ -11,13 +11,12 @@
 
 static const gchar *const devices[] = { "TEMPLATE", "CPU" };
 
-/* Gives the texts of what is expected, and how many they are. */
+/* The texts of what is expected, one an output. */
 static gchar **
-split_outputs (const NodeCase *c, guint *n)
+split_outputs (const NodeCase *c)
 {
   gchar **texts = g_strsplit (c->says, " ", -1);
-  *n = g_strv_length (texts);
-  g_assert_cmpuint (*n, <=, MAX_OUTPUTS);
+  g_assert_cmpuint (g_strv_length (texts), <=, MAX_OUTPUTS);
   return texts;
 }
 
@@ -25,8 +24,8 @@ static void
 all_is_inferred (gconstpointer data)
 {
   const NodeCase *c = data;
-  guint n;
-  g_auto (GStrv) texts = split_outputs (c, &n);
+  g_auto (GStrv) texts = split_outputs (c);
+  guint n = g_strv_length (texts);
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   g_autoptr (GError) error = NULL;
   AxonNode *node;
@@ -89,12 +88,12 @@ static void
 what_is_less_known_contradicts_nothing (gconstpointer data)
 {
   const NodeCase *c = data;
-  guint n_out;
-  g_auto (GStrv) texts = split_outputs (c, &n_out);
+  g_auto (GStrv) texts = split_outputs (c);
+  guint n_out = g_strv_length (texts);
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   g_autoptr (GError) error = NULL;
   AxonNode *node;
-  g_autoptr (AxonModel) model = node_case_build (c, n_out, FALSE, inputs, &node);
+  AxonModel *model = node_case_build (c, n_out, FALSE, inputs, &node);
   AxonTypeInfo known[12] = { 0 }, in[12], full[MAX_OUTPUTS] = { 0 };
   guint n = node->n_inputs;
   for (guint i = 0; i < n; i++)
@@ -126,6 +125,7 @@ what_is_less_known_contradicts_nothing (gconstpointer data)
   infer_and_compare (node, in, full);
   for (guint i = 0; i < n_out; i++)
     g_clear_pointer (&full[i].value, axon_tensor_unref);
+  g_object_unref (model);
 }
 
 /* Numbers of an input that the row leaves open: none is 0, as zeros hide much. */
@@ -177,8 +177,8 @@ assert_is (const AxonTensor *y, const gchar *text)
 static void
 run_and_compare (const NodeCase *c, const gchar *device, gboolean is_open)
 {
-  guint n;
-  g_auto (GStrv) texts = split_outputs (c, &n);
+  g_auto (GStrv) texts = split_outputs (c);
+  guint n = g_strv_length (texts);
   g_autoptr (GPtrArray) inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)axon_tensor_unref);
   g_autoptr (GError) error = NULL;
   g_autoptr (AxonCompiledModel) compiled = NULL;
