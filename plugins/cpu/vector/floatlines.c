@@ -123,7 +123,6 @@ sum_line (const Vector *v, CpuFloatTile *tile, CpuFloatOut *out, gboolean is_pla
           const Line *l, gsize at, gint kernel, gint stride)
 {
   const CpuConv *c = b->conv;
-  gfloat sums[8 * CPU_LANES] __attribute__ ((aligned (64)));
   for (gint x = b->x0, nr; x < b->x1; x += nr, at += (gsize)nr * c->y_pixel) {
     gint column = x * stride - c->pad_left, place;
     nr = choose_size (b->x1 - x);
@@ -134,8 +133,6 @@ sum_line (const Vector *v, CpuFloatTile *tile, CpuFloatOut *out, gboolean is_pla
     }
     if (is_plain)
       float_out_move (out, tile->run, at);
-    else
-      out->y = sums;
     if (place == INSIDE)
       switch (nr) {
         TILES (INSIDE)
@@ -148,13 +145,14 @@ sum_line (const Vector *v, CpuFloatTile *tile, CpuFloatOut *out, gboolean is_pla
       sum_tile (out, v, b, l, column, END, kernel, stride, 1);
     tile->nr = nr;
     if (!is_plain)
-      float_finish (tile, sums, at);
+      float_finish (tile, out->y, at);
   }
 }
 
 CPU_INLINE void
 sum_lines (const Vector *v, const Block *b, gint kernel, gint stride)
 {
+  gfloat sums[8 * CPU_LANES] __attribute__ ((aligned (64)));
   const CpuConv *c = b->conv;
   CpuFloatTile tile = b->tile;
   CpuFloatOut out = b->out;
@@ -165,7 +163,7 @@ sum_lines (const Vector *v, const Block *b, gint kernel, gint stride)
     out.last = v->channels;
     out.slopes = v->slopes;
   } else {
-    out = float_out_to (NULL, CPU_LANES);
+    out = float_out_to (sums, CPU_LANES);
   }
   for (gint y = b->y0; y < b->y1; y++) {
     gint from = y * c->stride_h - c->pad_top, first, end;
