@@ -4,6 +4,8 @@
  * it. Between two nodes of one step nothing is moved. */
 #include "axoncost-private.h"
 
+#include <math.h>
+
 #define NO_STEP G_MAXUINT
 
 static const gchar *const pickers[] = { "Gather", "GatherElements", "GatherND", "Slice", "Shape",
@@ -74,6 +76,14 @@ bytes_read (const AxonNode *node, const AxonValue *value)
   return MIN (bytes, made);
 }
 
+static void
+add_bytes (Costs *c, guint step, const AxonValue *value, gdouble bytes)
+{
+  if (axon_shape_get_numel (&value->type.shape) < 0)
+    c->costs[step].bytes = NAN; /* and it stays that */
+  c->costs[step].bytes += bytes;
+}
+
 /* Each step reads a value once, and writes what others use. */
 static void
 add_traffic (Costs *c, const AxonValue *value)
@@ -88,10 +98,10 @@ add_traffic (Costs *c, const AxonValue *value)
       again = step_of (c, g_ptr_array_index (value->users, k)) == step;
     leaves = leaves || step != maker;
     if (step != NO_STEP && step != maker && !again)
-      c->costs[step].bytes += bytes_read (user, value);
+      add_bytes (c, step, value, bytes_read (user, value));
   }
   if (leaves && maker != NO_STEP)
-    c->costs[maker].bytes += axon_value_get_bytes (value);
+    add_bytes (c, maker, value, axon_value_get_bytes (value));
 }
 
 AxonStepCost *
@@ -122,5 +132,8 @@ axon_model_get_step_costs (const AxonModel *model)
   }
   for (guint i = 0; i < model->values->len; i++)
     add_traffic (&c, g_ptr_array_index (model->values, i));
+  for (guint i = 0; i < n; i++)
+    if (isnan (c.costs[i].bytes))
+      c.costs[i].bytes = 0;
   return c.costs;
 }

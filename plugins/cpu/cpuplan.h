@@ -87,6 +87,7 @@ typedef enum {
   CPU_BY_RULE,
   CPU_OWN,
   CPU_COLUMNS,
+  CPU_DOTS,
   CPU_WINOGRAD_2x2,
   CPU_WINOGRAD_4x4,
   CPU_ONEDNN,

@@ -33,7 +33,7 @@ static const Shape shapes[] = {
   { "a product", "Gemm", { 2, { 3, 17 } }, { 2, { 17, 33 } }, 0, 0 },
 };
 
-static const gchar *const kernels[] = { "own",          "columns", "winograd-2x2",
+static const gchar *const kernels[] = { "own",          "columns", "dots",          "winograd-2x2",
                                         "winograd-4x4", "onednn",  "no such kernel" };
 
 static AxonValue *
@@ -167,6 +167,7 @@ a_kernel_that_takes_the_node_computes_it (void)
     { 0, "winograd-4x4", "own:winograd-4x4" },
     { 0, "own", "own:dense" },
     { 3, "columns", "own:columns" },
+    { 3, "dots", "own:dots" },
     { 5, "own", "own:depthwise" },
     { 9, "own", "own:dense" },
   };
@@ -189,6 +190,7 @@ a_kernel_that_does_not_take_the_node_is_as_none (void)
   } rows[] = {
     { 4, "winograd-4x4", NULL },
     { 5, "columns", NULL },
+    { 4, "dots", NULL },
     { 10, "winograd-2x2", NULL },
     { 0, "no such kernel", NULL },
     { 0, "", NULL },

@@ -153,16 +153,29 @@ pack_layer (const Columns *self, Layer *layer, const CpuFloatWeights *w)
   return TRUE;
 }
 
+/* @bias: nullable */
+static void
+pack_bias (Columns *self, const gfloat *bias)
+{
+  const CpuFloatColumns *first = &self->layers[0].columns;
+  gint n = first->conv.out_channels, products = first->rows * first->conv.kernel_w * n;
+  gfloat *to = self->bias;
+  if (bias == NULL)
+    return;
+  memcpy (to, bias, (gsize)n * sizeof *bias);
+  to += self->kernels->lanes;
+  for (gint i = 0; first->is_copied && i < products; i++)
+    to[i] = bias[i % n];
+}
+
 /* FALSE: there is no memory. */
 static gboolean
 pack (Columns *self, const AxonNode *node, const CpuFloatWeights *w)
 {
-  const CpuConv *first = &self->layers[0].columns.conv;
-  const gfloat *bias = cpu_float_constant (node, 2);
   self->bias =
       g_try_new0 (gfloat, (gsize)(self->kernels->lanes + self->layers[0].columns.products.padded));
-  if (self->bias != NULL && bias != NULL)
-    memcpy (self->bias, bias, (gsize)first->out_channels * sizeof *bias);
+  if (self->bias != NULL)
+    pack_bias (self, cpu_float_constant (node, 2));
   for (guint i = 0; i < self->n_layers; i++)
     if (!pack_layer (self, &self->layers[i], w))
       return FALSE;
@@ -187,6 +200,17 @@ columns_new (const AxonNode *node, guint n_layers, gint n_phases)
   return self;
 }
 
+/* Every column of the filter makes a column of the result, and no other one adds to that. */
+static gboolean
+is_copied (const Columns *self, const CpuConv *c)
+{
+  for (gint i = 0; i < self->n_phases; i++)
+    if (self->phases[i].taps != 1 || self->phases[i].first != 0 || self->phases[i].step != 1 ||
+        self->phases[i].column != i)
+      return FALSE;
+  return c->kernel_w == self->n_phases && c->out_w == c->in_w * self->n_phases;
+}
+
 /* Layers and phases are described. */
 static void
 add_step (CpuPlan *plan, const AxonNode *node, Columns *self, CpuTensor *x,
@@ -200,6 +224,7 @@ add_step (CpuPlan *plan, const AxonNode *node, Columns *self, CpuTensor *x,
     c->phases = self->phases;
     c->n_phases = self->n_phases;
     c->rows = MAX (c->rows, 1);
+    c->is_copied = is_copied (self, &c->conv);
     cpu_float_columns_setup (c, self->kernels, plan->n_threads);
     self->scratch = MAX (self->scratch, c->conv.scratch);
     self->n_parts += cpu_conv_count_parts (&c->conv);

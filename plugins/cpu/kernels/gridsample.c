@@ -33,25 +33,47 @@ taps_of_chunk (const Sample *s)
 }
 
 static void
+sample_pixels (const Sample *s, const gfloat *x, const gfloat *grid, gint64 n, gint32 *at,
+               gfloat *weight, gfloat *y)
+{
+  gint taps = s->sampler.taps;
+  s->loops->locate (&s->sampler, grid, n, taps, 1, -1, at, weight);
+  memset (y, 0, (gsize)(n * s->channels) * sizeof *y);
+  for (gint64 i = 0; i < n; i++)
+    s->loops->add_pixels (y + i * s->channels, x, at + i * taps, weight + i * taps, taps,
+                          s->channels);
+}
+
+static void
+sample_planes (const Sample *s, const gfloat *x, const gfloat *grid, gint64 n, gint32 *at,
+               gfloat *weight, gfloat *y)
+{
+  const CpuSampler *sampler = &s->sampler;
+  gboolean in_pairs = sampler->mode == CPU_SAMPLE_LINEAR && sampler->size[CPU_SAMPLE_AXES - 1] > 1;
+  if (in_pairs)
+    s->loops->locate_pairs (sampler, grid, n, at, weight);
+  else
+    s->loops->locate (sampler, grid, n, 1, n, 0, at, weight);
+  for (gint64 c = 0; c < s->channels; c++)
+    (in_pairs ? s->loops->pairs : s->loops->columns) (y + c * s->points, x + c * s->plane, at,
+                                                      weight, sampler->taps, n);
+}
+
+static void
 sample_chunk (const SampleRun *run, gint64 first, gint64 n)
 {
   const Sample *s = run->plan;
-  const CpuSampler *sampler = &s->sampler;
-  gint64 frame = first / s->points, p = first % s->points, taps = sampler->taps;
-  const gfloat *x = run->x + frame * s->channels * s->plane;
+  gint64 frame = first / s->points, p = first % s->points;
+  const gfloat *x = run->x + frame * s->channels * s->plane, *grid;
   gfloat *y = run->y + frame * s->channels * s->points;
   gfloat *weight =
       (gfloat *)(gpointer)run->scratch + cpu_parallel_thread () * 2 * taps_of_chunk (s);
   gint32 *at = (gint32 *)(gpointer)(weight + taps_of_chunk (s));
-  s->loops->locate (sampler, run->grid + first * sampler->rank, n, s->channels_last ? taps : 1,
-                    s->channels_last ? 1 : n, s->channels_last ? -1 : 0, at, weight);
+  grid = run->grid + first * s->sampler.rank;
   if (s->channels_last)
-    memset (y + p * s->channels, 0, (gsize)(n * s->channels) * sizeof *y);
-  for (gint64 i = 0; s->channels_last && i < n; i++)
-    s->loops->add_pixels (y + (p + i) * s->channels, x, at + i * taps, weight + i * taps,
-                          sampler->taps, s->channels);
-  for (gint64 c = 0; !s->channels_last && c < s->channels; c++)
-    s->loops->columns (y + c * s->points + p, x + c * s->plane, at, weight, sampler->taps, n);
+    sample_pixels (s, x, grid, n, at, weight, y + p * s->channels);
+  else
+    sample_planes (s, x, grid, n, at, weight, y + p);
 }
 
 static void

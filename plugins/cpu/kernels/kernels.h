@@ -7,6 +7,7 @@
 gboolean cpu_build_extension (CpuPlan *plan, const AxonNode *node, GError **error);
 gboolean cpu_has_qlinear (const AxonNode *node);
 gboolean cpu_resize_is_plain (const AxonNode *node);
+gboolean cpu_resize_is_narrow (const AxonShape *x);
 
 /* Input 0 in a dense layout without padding (blocked layouts are converted to channels last), and
  * @md for a result of type @dtype that lies the same way (free it; NULL: row-major). */

@@ -9,6 +9,8 @@
 
 /* Elements that are worth a thread. */
 #define PARALLEL 16384
+/* Elements of rows whose sums lose nothing by being one vector's. */
+#define MOST_OF_ROW 4096
 
 typedef struct {
   gint64 sets, n;      /* sets of n elements each */
@@ -51,9 +53,15 @@ static void
 normalize_sets (gpointer data, gint64 first, gint64 end)
 {
   const NormRun *run = data;
-  gint64 n = run->plan->n;
+  const NormPlan *p = run->plan;
+  gint64 n = p->n;
+  if (p->plane == 1 && n <= MOST_OF_ROW) {
+    p->loops->scale_rows (run->y + first * n, run->x + first * n, run->scale, run->bias,
+                          end - first, n, p->epsilon, p->centred);
+    return;
+  }
   for (gint64 s = first; s < end; s++)
-    normalize_set (run->plan, s, run->x + s * n, run->y + s * n, run->scale, run->bias);
+    normalize_set (p, s, run->x + s * n, run->y + s * n, run->scale, run->bias);
 }
 
 static void

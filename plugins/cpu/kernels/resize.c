@@ -21,7 +21,7 @@ typedef struct {
 
 typedef struct {
   gint64 frames, h, w, h_out, w_out;
-  gint64 inner; /* channels that lie last, or 1: planes of single elements */
+  gint64 inner; /* channels that lie last, or 1: planes of single elements, as few channels are */
   Taps y, x;
   guint8 *used; /* planes: rows of the source that somebody reads */
   const CpuResize *loops;
@@ -142,22 +142,31 @@ cpu_resize_is_plain (const AxonNode *node)
   return TRUE;
 }
 
-/* @by_tap: in the order in which vectors of single elements read them. FALSE: some place reads
- * nothing. */
+/* Whole pixels, or @elements of one each, in the order in which their vectors read them. FALSE:
+ * some place reads nothing. */
 static gboolean
-set_taps (Taps *taps, const AxonResizeAxis *a, gboolean by_tap)
+set_taps (Taps *taps, const AxonResizeAxis *a, gint64 elements)
 {
-  gsize n = (gsize)(a->n * a->n_out);
+  gint64 per_pixel = MAX (elements, 1), n_out = a->n_out * per_pixel;
+  gsize n = (gsize)(a->n * n_out);
   *taps = (Taps){ a->n, g_new (gint32, n + 1), g_new (gfloat, n + 1) };
-  for (gint64 o = 0; o < a->n_out; o++)
+  for (gint64 o = 0; o < n_out; o++)
     for (gint64 t = 0; t < a->n; t++) {
-      gint64 at = by_tap ? t * a->n_out + o : o * a->n + t;
-      taps->at[at] = a->index[o * a->n + t];
-      taps->weight[at] = a->weight[o * a->n + t];
-      if (taps->at[at] < 0)
+      gint64 at = elements > 0 ? t * n_out + o : o * a->n + t;
+      gint32 index = a->index[o / per_pixel * a->n + t];
+      taps->at[at] = (gint32)(index * per_pixel + o % per_pixel);
+      taps->weight[at] = a->weight[o / per_pixel * a->n + t];
+      if (index < 0)
         return FALSE;
     }
   return TRUE;
+}
+
+/* Channels last would leave most of a vector empty. */
+gboolean
+cpu_resize_is_narrow (const AxonShape *x)
+{
+  return x->rank == 4 && 2 * x->dims[1] <= cpu_isa_get ()->vector->floats.lanes;
 }
 
 static void
@@ -176,21 +185,23 @@ resize_init (ResizePlan *r, const AxonNode *node, GArray *axes, gboolean channel
 {
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   gint last = x->rank - 1;
+  gboolean whole = channels_last && !cpu_resize_is_narrow (x);
+  gint64 elements = channels_last && !whole ? x->dims[1] : 1; /* of a column */
   *r = (ResizePlan){ .frames = 1,
                      .h = x->rank > 3 ? x->dims[last - 1] : 1,
-                     .w = x->dims[last],
+                     .w = x->dims[last] * elements,
                      .h_out = x->rank > 3 ? y->dims[last - 1] : 1,
-                     .w_out = y->dims[last],
-                     .inner = channels_last ? x->dims[1] : 1,
+                     .w_out = y->dims[last] * elements,
+                     .inner = whole ? x->dims[1] : 1,
                      .loops = cpu_isa_get ()->vector->resize };
   r->frames = axon_shape_get_numel (x) / (r->h * r->w * r->inner);
   for (guint i = 0; i < axes->len; i++) {
     const AxonResizeAxis *a = &g_array_index (axes, AxonResizeAxis, i);
     if ((a->axis != last && (a->axis != last - 1 || x->rank < 4)) ||
-        !set_taps (a->axis == last ? &r->x : &r->y, a, a->axis == last && !channels_last))
+        !set_taps (a->axis == last ? &r->x : &r->y, a, a->axis == last && !whole ? elements : 0))
       return FALSE;
   }
-  if (!channels_last)
+  if (!whole)
     find_used_rows (r);
   return TRUE;
 }

@@ -36,7 +36,8 @@ build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   if (!dnn_is_f32 (node) || !cpu_resize_is_plain (node) || !resampling_alg (node, &alg))
     return FALSE;
   src = cpu_plan_input (plan, node, 0);
-  if (src->md == NULL && alg == dnnl_resampling_linear) /* ours is faster */
+  if (alg == dnnl_resampling_linear && /* ours is faster */
+      (src->md == NULL || cpu_resize_is_narrow (&src->shape)))
     return FALSE;
   in = dnn_md_of (src);
   out = dnn_md_any (AXON_DTYPE_F32, &node->outputs[0]->type.shape);

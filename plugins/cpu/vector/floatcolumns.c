@@ -43,16 +43,28 @@ sum_row (const CpuFloatColumns *columns, const gfloat *products, VF32 bias, gflo
     }
 }
 
-static void
-finish_row (const CpuFloatConvRun *run, gfloat *sums, gint n, gsize at)
+/* All columns that a pixel of the source makes, @n elements. */
+CPU_INLINE void
+copy_pixels (const CpuFloatColumns *columns, const gfloat *products, gint n, gfloat *sums)
 {
-  gint vectors = (n + CPU_LANES - 1) / CPU_LANES;
-  float_activate (&run->before, sums, vectors);
-  if (run->residual != NULL)
-    for (gint i = 0; i < n; i += CPU_LANES)
-      float_load_add ((VF32 *)(gpointer)(sums + i), run->residual + at + i, n - i);
-  float_activate (&run->after, sums, vectors);
-  memcpy (run->y + at, sums, (gsize)n * sizeof *sums);
+  const gsize pixel = columns->products.y_pixel;
+  for (gint x = 0; x < columns->conv.in_w; x++, products += pixel, sums += n)
+    if (n == 2 || n == 4)
+      memcpy (sums, products, (gsize)n * sizeof *sums);
+    else
+      vector_store (sums, vector_load (products));
+}
+
+static void
+copy_row (const CpuFloatColumns *columns, const gfloat *products, gfloat *sums)
+{
+  gint n = columns->n_phases * columns->conv.out_channels;
+  if (n == 2)
+    copy_pixels (columns, products, 2, sums);
+  else if (n == 4)
+    copy_pixels (columns, products, 4, sums);
+  else
+    copy_pixels (columns, products, n, sums);
 }
 
 void
@@ -72,10 +84,13 @@ CPU_NAME (cpu_float_columns) (const CpuFloatColumns *columns, const CpuFloatConv
   CPU_NAME (cpu_float_dense) (&p, &of_products, &band, scratch);
   for (gint y = part->y0; y < part->y1; y++, products += p.y_row)
     for (gint i = 0; i < columns->rows; i++) {
-      sum_row (columns, products + i * c->kernel_w * c->out_channels, vector_load (run->bias),
-               sums);
-      finish_row (run, sums, c->out_w * c->out_channels,
-                  (gsize)part->frame * c->y_frame + (gsize)y * c->y_row +
-                      (gsize)i * columns->row_step);
+      const gfloat *from = products + i * c->kernel_w * c->out_channels;
+      if (columns->is_copied)
+        copy_row (columns, from, sums);
+      else
+        sum_row (columns, from, vector_load (run->bias), sums);
+      float_finish_row (run, sums, c->out_w * c->out_channels,
+                        (gsize)part->frame * c->y_frame + (gsize)y * c->y_row +
+                            (gsize)i * columns->row_step);
     }
 }

@@ -46,12 +46,14 @@ typedef struct {
   CpuConv products; /* as wide as the source; its parts are those of all */
   const CpuColumnPhase *phases;
   gint n_phases;
-  gint rows;      /* of the result, side by side in the channels of the products, and */
-  gsize row_step; /* elements from one of them to the next */
-  gsize heads[2]; /* where products, and a row of sums, begin in a thread's scratch */
+  gboolean is_copied; /* each pixel of the result is one product, as they lie */
+  gint rows;          /* of the result, side by side in the channels of the products, and */
+  gsize row_step;     /* elements from one of them to the next */
+  gsize heads[2];     /* where products, and a row of sums, begin in a thread's scratch */
 } CpuFloatColumns;
 
-/* @run: weights of the products; a vector of @conv's bias, then zeros, the products' own. */
+/* @run: weights of the products; a vector of @conv's bias, then zeros, the products' own (where
+ * they are copied, the bias as they lie). */
 typedef void (*CpuFloatColumnsFunc) (const CpuFloatColumns *columns, const CpuFloatConvRun *run,
                                      const CpuConvPart *part, guint8 *scratch);
 typedef void (*CpuFloatConvFunc) (const CpuConv *conv, const CpuFloatConvRun *run,
@@ -64,5 +66,6 @@ typedef struct {
   gint strip;   /* vectors of channels of a depthwise tile */
   gboolean is_half;
   CpuFloatConvFunc dense, grouped, depthwise;
+  CpuFloatConvFunc dots; /* of at most 4 output channels of vectors of input channels */
   CpuFloatColumnsFunc columns;
 } CpuFloatConvKernels;

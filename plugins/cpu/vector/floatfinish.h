@@ -309,3 +309,17 @@ float_finish (const CpuFloatTile *t, gfloat *sums, gsize at)
     float_slope (t, sums);
   float_store (t, last, sums, run->y + at);
 }
+
+/* @n elements side by side, the first of which is element @at of the destination; behind @sums
+ * there is room for a vector. */
+static inline void
+float_finish_row (const CpuFloatConvRun *run, gfloat *sums, gint n, gsize at)
+{
+  gint vectors = (n + CPU_LANES - 1) / CPU_LANES;
+  float_activate (&run->before, sums, vectors);
+  if (run->residual != NULL)
+    for (gint i = 0; i < n; i += CPU_LANES)
+      float_load_add ((VF32 *)(gpointer)(sums + i), run->residual + at + i, n - i);
+  float_activate (&run->after, sums, vectors);
+  memcpy (run->y + at, sums, (gsize)n * sizeof *sums);
+}

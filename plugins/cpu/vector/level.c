@@ -25,6 +25,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
               .dense = CPU_NAME (cpu_float_dense),
               .grouped = CPU_NAME (cpu_float_grouped),
               .depthwise = CPU_NAME (cpu_float_depthwise),
+              .dots = CPU_NAME (cpu_float_dots),
               .columns = CPU_NAME (cpu_float_columns) },
 #ifdef CPU_HAS_HALVES
   .halves = &halves,

@@ -32,6 +32,8 @@ void CPU_NAME (cpu_float_grouped) (const CpuConv *conv, const CpuFloatConvRun *r
                                    const CpuConvPart *part, guint8 *scratch);
 void CPU_NAME (cpu_float_columns) (const CpuFloatColumns *columns, const CpuFloatConvRun *run,
                                    const CpuConvPart *part, guint8 *scratch);
+void CPU_NAME (cpu_float_dots) (const CpuConv *conv, const CpuFloatConvRun *run,
+                                const CpuConvPart *part, guint8 *scratch);
 void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun *run,
                                      const CpuConvPart *part, guint8 *scratch);
 

@@ -5,8 +5,9 @@
 #include "level.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { AXES = CPU_SAMPLE_AXES, MOST = 4 };
+enum { AXES = CPU_SAMPLE_AXES, MOST = 4, BLOCK = 64 /* places */ };
 
 /* Along one axis; at < 0: reads 0. */
 typedef struct {
@@ -42,17 +43,27 @@ pad_index (const CpuSampler *s, gint d, gdouble index)
   return (gint64)CLAMP (index, 0, n - 1);
 }
 
+/* What is no number is the last pixel. */
 CPU_INLINE gdouble
 within (gdouble c, gdouble n)
 {
-  return fmax (0, fmin (c, n - 1));
+  c = c < n - 1 ? c : n - 1;
+  return c > 0 ? c : 0;
 }
 
 /* Pixels between which @g lies, from -1 at the first to 1 at the last. */
 CPU_INLINE gdouble
 coordinate (const CpuSampler *s, gint d, gdouble g)
 {
-  gdouble n = (gdouble)s->size[d], c = s->align ? (g + 1) / 2 * (n - 1) : ((g + 1) * n - 1) / 2;
+  gdouble n = (gdouble)s->size[d];
+  return s->align ? (g + 1) / 2 * (n - 1) : ((g + 1) * n - 1) / 2;
+}
+
+/* A coordinate where padding moves it. */
+CPU_INLINE gdouble
+pad_coordinate (const CpuSampler *s, gint d, gdouble c)
+{
+  gdouble n = (gdouble)s->size[d];
   if (s->mode == CPU_SAMPLE_CUBIC || s->padding == CPU_SAMPLE_ZEROS)
     return c;
   if (s->padding == CPU_SAMPLE_BORDER)
@@ -73,14 +84,10 @@ cubic (gdouble t)
 CPU_INLINE void
 axis_taps (const CpuSampler *s, CpuSampleMode mode, gint d, gdouble g, AxisTaps *taps)
 {
-  gdouble c = coordinate (s, d, g), base = floor (c);
+  gdouble c = pad_coordinate (s, d, coordinate (s, d, g)), base = floor (c);
   if (mode == CPU_SAMPLE_NEAREST) {
     taps->at[0] = pad_index (s, d, rint (c));
     taps->weight[0] = 1;
-  }
-  for (gint i = 0; mode == CPU_SAMPLE_LINEAR && i < 2; i++) {
-    taps->at[i] = pad_index (s, d, base + i);
-    taps->weight[i] = i ? c - base : 1 - (c - base);
   }
   for (gint i = 0; mode == CPU_SAMPLE_CUBIC && i < 4; i++) {
     taps->at[i] = pad_index (s, d, base + i - 1);
@@ -119,6 +126,132 @@ locate_all (const CpuSampler *s, CpuSampleMode mode, gint along, const gfloat *g
   }
 }
 
+/* Along one axis, of some places: both pixels between which each lies, and their weights, 0
+ * outside. */
+typedef struct {
+  gint32 at[2][BLOCK];
+  gdouble weight[2][BLOCK];
+} LinearTaps;
+
+/* @grid: of every place, @rank apart. */
+CPU_INLINE void
+coordinates (const CpuSampler *s, gint d, const gfloat *grid, gint n, gdouble *restrict c)
+{
+  for (gint i = 0; i < n; i++)
+    c[i] = coordinate (s, d, (gdouble)grid[i * s->rank]);
+  if (s->padding == CPU_SAMPLE_BORDER)
+    for (gint i = 0; i < n; i++)
+      c[i] = within (c[i], (gdouble)s->size[d]);
+  if (s->padding == CPU_SAMPLE_REFLECTION)
+    for (gint i = 0; i < n; i++)
+      c[i] = pad_coordinate (s, d, c[i]);
+}
+
+static void
+linear_taps (const CpuSampler *s, gint d, const gfloat *grid, gint n, LinearTaps *taps)
+{
+  gdouble c[BLOCK], last = (gdouble)(s->size[d] - 1);
+  coordinates (s, d, grid, n, c);
+  for (gint i = 0; i < n; i++) {
+    gdouble base = floor (c[i]), f = c[i] - base;
+    gboolean below = base >= 0 && base <= last, above = base >= -1 && base < last;
+    taps->at[0][i] = (gint32)(below ? base : 0);
+    taps->at[1][i] = (gint32)(above ? base + 1 : 0);
+    taps->weight[0][i] = below ? 1 - f : 0;
+    taps->weight[1][i] = above ? f : 0;
+  }
+}
+
+/* Two neighbours that both are there, of which one may have no weight. */
+static void
+linear_pairs (const CpuSampler *s, gint d, const gfloat *grid, gint n, LinearTaps *taps)
+{
+  gdouble c[BLOCK], last = (gdouble)(s->size[d] - 2);
+  coordinates (s, d, grid, n, c);
+  for (gint i = 0; i < n; i++) {
+    gdouble base = floor (c[i]), f = c[i] - base, at = base > 0 ? base : 0;
+    at = at < last ? at : last;
+    taps->at[0][i] = (gint32)at;
+    taps->weight[0][i] = at == base ? 1 - f : at == base + 1 ? f : 0;
+    taps->weight[1][i] = at == base ? f : at == base - 1 ? 1 - f : 0;
+  }
+}
+
+/* Tap @t of @n places: bit 0 is the second pixel of x, and so on. */
+CPU_INLINE void
+store_linear (const CpuSampler *s, const LinearTaps *taps, gint t, gint n, gint64 place,
+              gint32 none, gint32 *restrict at, gfloat *restrict weight)
+{
+  gint x = t & 1, y = t >> 1 & 1, z = t >> 2;
+  const gint32 *at_z = taps[0].at[z], *at_y = taps[1].at[y], *at_x = taps[2].at[x];
+  const gdouble *of_z = taps[0].weight[z], *of_y = taps[1].weight[y], *of_x = taps[2].weight[x];
+  gint32 h = (gint32)s->size[1], w = (gint32)s->size[2];
+  for (gint i = 0; i < n; i++) {
+    gdouble product = of_z[i] * of_y[i] * of_x[i];
+    at[i * place] = product == 0 ? none : (at_z[i] * h + at_y[i]) * w + at_x[i];
+    weight[i * place] = (gfloat)product;
+  }
+}
+
+/* Pair @p of @n places, and both weights, @tap apart. */
+CPU_INLINE void
+store_pair (const CpuSampler *s, const LinearTaps *taps, gint p, gint n, gint64 tap,
+            gint32 *restrict at, gfloat *restrict weight)
+{
+  const LinearTaps *x = &taps[2];
+  const gint32 *at_z = taps[0].at[p >> 1], *at_y = taps[1].at[p & 1];
+  const gdouble *of_z = taps[0].weight[p >> 1], *of_y = taps[1].weight[p & 1];
+  gint32 h = (gint32)s->size[1], w = (gint32)s->size[2];
+  for (gint i = 0; i < n; i++) {
+    gdouble row = of_z[i] * of_y[i];
+    at[i] = (at_z[i] * h + at_y[i]) * w + x->at[0][i];
+    weight[i] = (gfloat)(row * x->weight[0][i]);
+    weight[i + tap] = (gfloat)(row * x->weight[1][i]);
+  }
+}
+
+/* Axes that are not there have one pixel. */
+static void
+begin_linear (const CpuSampler *s, LinearTaps *taps)
+{
+  for (gint d = 0; d < AXES - s->rank; d++)
+    for (gint i = 0; i < BLOCK; i++) {
+      taps[d].at[0][i] = 0;
+      taps[d].weight[0][i] = 1;
+    }
+}
+
+static void
+locate_linear (const CpuSampler *s, const gfloat *grid, gint64 n, gint64 place, gint64 tap,
+               gint32 none, gint32 *at, gfloat *weight)
+{
+  LinearTaps taps[AXES];
+  begin_linear (s, taps);
+  for (gint64 first = 0; first < n; first += BLOCK) {
+    gint m = (gint)MIN (BLOCK, n - first);
+    for (gint d = AXES - s->rank; d < AXES; d++) /* a grid names x first */
+      linear_taps (s, d, grid + first * s->rank + AXES - 1 - d, m, &taps[d]);
+    for (gint t = 0; t < s->taps; t++)
+      store_linear (s, taps, t, m, place, none, at + first * place + t * tap,
+                    weight + first * place + t * tap);
+  }
+}
+
+static void
+locate_pairs (const CpuSampler *s, const gfloat *grid, gint64 n, gint32 *at, gfloat *weight)
+{
+  LinearTaps taps[AXES];
+  begin_linear (s, taps);
+  for (gint64 first = 0; first < n; first += BLOCK) {
+    gint m = (gint)MIN (BLOCK, n - first);
+    for (gint d = AXES - s->rank; d < AXES - 1; d++)
+      linear_taps (s, d, grid + first * s->rank + AXES - 1 - d, m, &taps[d]);
+    linear_pairs (s, AXES - 1, grid + first * s->rank, m, &taps[AXES - 1]);
+    for (gint p = 0; p < s->taps / 2; p++)
+      store_pair (s, taps, p, m, n, at + first + p * n, weight + first + 2 * p * n);
+  }
+}
+
 static void
 locate (const CpuSampler *s, const gfloat *grid, gint64 n, gint64 place, gint64 tap, gint32 none,
         gint32 *at, gfloat *weight)
@@ -126,24 +259,45 @@ locate (const CpuSampler *s, const gfloat *grid, gint64 n, gint64 place, gint64 
   if (s->mode == CPU_SAMPLE_NEAREST)
     locate_all (s, CPU_SAMPLE_NEAREST, 1, grid, n, place, tap, none, at, weight);
   else if (s->mode == CPU_SAMPLE_LINEAR)
-    locate_all (s, CPU_SAMPLE_LINEAR, 2, grid, n, place, tap, none, at, weight);
+    locate_linear (s, grid, n, place, tap, none, at, weight);
   else
     locate_all (s, CPU_SAMPLE_CUBIC, 4, grid, n, place, tap, none, at, weight);
 }
 
 /* What has no weight may be infinite. */
+CPU_INLINE gfloat
+weighed (gfloat value, gfloat weight)
+{
+  return weight != 0 ? value * weight : 0;
+}
+
 static void
 columns (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
          const gfloat *restrict weight, gint taps, gint64 n)
 {
-  for (gint64 i = 0; i < n; i++) {
-    gfloat w = weight[i], v = x[at[i]];
-    out[i] = w != 0 ? v * w : 0;
-  }
+  for (gint64 i = 0; i < n; i++)
+    out[i] = weighed (x[at[i]], weight[i]);
   for (gint t = 1; t < taps; t++)
-    for (gint64 i = 0; i < n; i++) {
-      gfloat w = weight[t * n + i], v = x[at[t * n + i]];
-      out[i] += w != 0 ? v * w : 0;
+    for (gint64 i = 0; i < n; i++)
+      out[i] += weighed (x[at[t * n + i]], weight[t * n + i]);
+}
+
+static void
+pairs (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
+       const gfloat *restrict weight, gint taps, gint64 n)
+{
+  gfloat line[2 * BLOCK];
+  for (gint64 first = 0; first < n; first += BLOCK)
+    for (gint t = 0; t < taps; t += 2) {
+      const gint32 *restrict from = at + t / 2 * n + first;
+      const gfloat *restrict w = weight + t * n + first;
+      gint m = (gint)MIN (BLOCK, n - first);
+      for (gint i = 0; i < m; i++)
+        memcpy (line + 2 * i, x + from[i], 2 * sizeof *line);
+      for (gint i = 0; i < m; i++) {
+        gfloat sum = weighed (line[2 * i], w[i]) + weighed (line[2 * i + 1], w[n + i]);
+        out[first + i] = t > 0 ? out[first + i] + sum : sum;
+      }
     }
 }
 
@@ -175,4 +329,4 @@ add_pixels (gfloat *restrict out, const gfloat *restrict x, const gint32 *restri
   }
 }
 
-const CpuSample CPU_NAME (cpu_sample) = { locate, columns, add_pixels };
+const CpuSample CPU_NAME (cpu_sample) = { locate, locate_pairs, columns, pairs, add_pixels };

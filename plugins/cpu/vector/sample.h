@@ -20,13 +20,19 @@ typedef struct {
 
 typedef struct {
   /* Tap t of place i, of @n: pixel at[i * place + t * tap] and its weight. What is not read is
-   * pixel
-   * @none, with weight 0. */
+   * pixel @none, with weight 0. */
   void (*locate) (const CpuSampler *sampler, const gfloat *grid, gint64 n, gint64 place, gint64 tap,
                   gint32 none, gint32 *at, gfloat *weight);
+  /* Of mode linear, and planes two columns wide or more: taps 2 p and 2 p + 1 of place i are pixels
+   * at[p * n + i] and the next one, their weights those of tap t at weight[t * n + i]. */
+  void (*locate_pairs) (const CpuSampler *sampler, const gfloat *grid, gint64 n, gint32 *at,
+                        gfloat *weight);
   /* Of single elements, where weight 0 is not read; tap t of place i is at[t * n + i]. */
   void (*columns) (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
                    const gfloat *restrict weight, gint taps, gint64 n);
+  /* The same of pairs. */
+  void (*pairs) (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
+                 const gfloat *restrict weight, gint taps, gint64 n);
   /* Adds pixels of @channels elements, times their weights, but those before the first. */
   void (*add_pixels) (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
                       const gfloat *restrict weight, gint taps, gint64 channels);

@@ -151,6 +151,26 @@ short_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n,
   }
 }
 
+/* Rows of at most as many elements as a vector has: the logarithms of many at a time. */
+CPU_INLINE void
+log_softmax_vectors (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n)
+{
+  gfloat sums[TOGETHER + CPU_LANES] = { 0 };
+  for (gint64 first = 0; first < rows; first += TOGETHER, x += TOGETHER * n, y += TOGETHER * n) {
+    gint64 some = MIN (rows - first, TOGETHER);
+    for (gint64 r = 0; r < some; r++) {
+      VF32 v = vector_load_part_over (least (), x + r * n, n);
+      v -= vector_largest_of_all (v);
+      vector_store_part (y + r * n, v, n);
+      sums[r] = vector_sum_of_all (vector_exp (v))[0];
+    }
+    for (gint64 r = 0; r < some; r += CPU_LANES)
+      vector_store (sums + r, vector_log (vector_load (sums + r)));
+    for (gint64 r = 0; r < some; r++)
+      vector_store_part (y + r * n, vector_load_part (y + r * n, n) - sums[r], n);
+  }
+}
+
 #define SOFTMAX(name, log)                                                                         \
   static void name##_planes (gfloat *restrict y, const gfloat *restrict x, gint64 n, gint64 count, \
                              gint64 stride)                                                        \
@@ -161,8 +181,11 @@ short_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n,
   {                                                                                                \
     if (n < SHORT)                                                                                 \
       short_rows (y, x, rows, n, log);                                                             \
-    for (gint64 r = 0; n >= SHORT && r < rows; r++)                                                \
-      name##_row (y + r * n, x + r * n, n);                                                        \
+    else if (log && n <= CPU_LANES)                                                                \
+      log_softmax_vectors (y, x, rows, n);                                                         \
+    else                                                                                           \
+      for (gint64 r = 0; r < rows; r++)                                                            \
+        name##_row (y + r * n, x + r * n, n);                                                      \
   }
 SOFTMAX (softmax, FALSE)
 SOFTMAX (log_softmax, TRUE)
