@@ -11,6 +11,7 @@
 
 /* Bytes that are worth a thread. */
 #define PARALLEL 32768
+#define PARTS_PER_THREAD 3
 
 /* What the places along one axis are made of: sums of @n taps each. */
 typedef struct {
@@ -24,6 +25,7 @@ typedef struct {
   gint64 inner; /* channels that lie last, or 1: planes of single elements, as few channels are */
   Taps y, x;
   guint8 *used; /* planes: rows of the source that somebody reads */
+  gint64 bands; /* planes: into how many runs of rows each is cut */
   const CpuResize *loops;
 } ResizePlan;
 
@@ -70,25 +72,48 @@ resize_rows (gpointer data, gint64 first, gint64 end)
   }
 }
 
+/* Rows of the source that rows from @first to @end of the result read. */
+static void
+find_band (const ResizePlan *r, gint64 first, gint64 end, gint64 *low, gint64 *high)
+{
+  *low = r->y.n ? r->h : first;
+  *high = r->y.n ? 0 : end;
+  for (gint64 i = first * r->y.n; i < end * r->y.n; i++) {
+    *low = MIN (*low, r->y.at[i]);
+    *high = MAX (*high, r->y.at[i] + 1);
+  }
+}
+
 /* Columns first, of every row that is read: fewer are mixed so where a plane grows. */
+static void
+resize_band (const ResizeRun *run, gint64 plane, gint64 first, gint64 end, gfloat *scratch)
+{
+  const ResizePlan *r = run->plan;
+  const gfloat *x = run->x + plane * r->h * r->w;
+  gfloat *y = run->y + plane * r->h_out * r->w_out, *wide = r->y.n ? scratch : y;
+  gint64 low, high;
+  find_band (r, first, end, &low, &high);
+  for (gint64 i = low; r->x.n != 0 && i < high; i++)
+    if (r->used[i])
+      r->loops->mix_columns (wide + i * r->w_out, x + i * r->w, r->x.at, r->x.weight, r->x.n,
+                             r->w_out);
+  for (gint64 o = first; r->y.n != 0 && o < end; o++)
+    r->loops->mix_rows (y + o * r->w_out, r->x.n ? wide : x, r->y.at + o * r->y.n,
+                        r->y.weight + o * r->y.n, r->y.n, r->w_out, r->w_out);
+  if (r->x.n == 0 && r->y.n == 0)
+    memcpy (y + first * r->w, x + first * r->w, (gsize)((end - first) * r->w) * sizeof *y);
+}
+
 static void
 resize_planes (gpointer data, gint64 first, gint64 end)
 {
   const ResizeRun *run = data;
   const ResizePlan *r = run->plan;
   gfloat *scratch = run->scratch + cpu_parallel_thread () * run->scratch_size;
-  for (gint64 p = first; p < end; p++) {
-    const gfloat *plane = run->x + p * r->h * r->w;
-    gfloat *out = run->y + p * r->h_out * r->w_out, *wide = r->y.n ? scratch : out;
-    for (gint64 i = 0; r->x.n != 0 && i < r->h; i++)
-      if (r->used[i])
-        r->loops->mix_columns (wide + i * r->w_out, plane + i * r->w, r->x.at, r->x.weight, r->x.n,
-                               r->w_out);
-    for (gint64 o = 0; r->y.n != 0 && o < r->h_out; o++)
-      r->loops->mix_rows (out + o * r->w_out, r->x.n ? wide : plane, r->y.at + o * r->y.n,
-                          r->y.weight + o * r->y.n, r->y.n, r->w_out, r->w_out);
-    if (r->x.n == 0 && r->y.n == 0)
-      memcpy (out, plane, (gsize)(r->h * r->w) * sizeof *out);
+  for (gint64 i = first; i < end; i++) {
+    gint64 band = i % r->bands;
+    resize_band (run, i / r->bands, r->h_out * band / r->bands, r->h_out * (band + 1) / r->bands,
+                 scratch);
   }
 }
 
@@ -106,7 +131,8 @@ run_resize (const CpuStep *step, const CpuInstance *instance)
                     cpu_tensor_data (instance, step->out[0]),
                     cpu_tensor_data (instance, step->out[1]), scratch_size (r) };
   if (r->used != NULL)
-    cpu_parallel_ranges (r->frames, PARALLEL / 4 / (r->h_out * r->w_out) + 1, resize_planes, &run);
+    cpu_parallel_ranges (r->frames * r->bands, PARALLEL / 4 * r->bands / (r->h_out * r->w_out) + 1,
+                         resize_planes, &run);
   else
     cpu_parallel_ranges (r->frames * r->h_out, PARALLEL / 4 / (r->w_out * r->inner) + 1,
                          resize_rows, &run);
@@ -206,6 +232,14 @@ resize_init (ResizePlan *r, const AxonNode *node, GArray *axes, gboolean channel
   return TRUE;
 }
 
+/* Where there are fewer planes than threads want. */
+static gint64
+count_bands (const ResizePlan *r, guint threads)
+{
+  gint64 wanted = ((gint64)threads * PARTS_PER_THREAD + r->frames - 1) / r->frames;
+  return threads > 1 ? CLAMP (wanted, 1, r->h_out) : 1;
+}
+
 /* Scales, sizes and the region are known. */
 static gboolean
 is_known (const AxonNode *node)
@@ -243,6 +277,7 @@ build_floats (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
     plan_free (r);
     return FALSE;
   }
+  r->bands = count_bands (r, plan->n_threads);
   out[0] = cpu_plan_output (plan, node, 0, md);
   out[1] = cpu_plan_scratch_bytes (plan, plan->n_threads * scratch_size (r) * sizeof (gfloat));
   cpu_plan_add_step (plan, run_resize, r, plan_free, "own", &src, 1, out, 2);
