@@ -42,6 +42,38 @@ typedef struct {
 } Sizes;
 
 static gboolean
+differ (gint64 a, gint64 b)
+{
+  return a >= 0 && b >= 0 && a != b;
+}
+
+/* The cache: [batch, heads, past, size] of what is to be behind it. */
+static gboolean
+check_past (const AxonTypeInfo *in, guint index, const Heads *h, gint64 past, GError **error)
+{
+  const AxonShape *shape = &in[index].shape;
+  const gint64 wanted[] = { h->batch, h->heads, past, h->size };
+  if (!axon_check_rank (in, index, 4, 4, error))
+    return FALSE;
+  for (gint d = 0; d < shape->rank; d++)
+    if (differ (shape->dims[d], wanted[d]))
+      FAIL (MODEL, "the cache in input %u has %" G_GINT64_FORMAT ", expected %" G_GINT64_FORMAT,
+            index, shape->dims[d], wanted[d]);
+  return TRUE;
+}
+
+static gboolean
+read_past (const AxonNode *node, const AxonTypeInfo *in, Sizes *s, GError **error)
+{
+  if (axon_is_given (node, in, 4) != axon_is_given (node, in, 5))
+    FAIL (MODEL, "past_key and past_value come together");
+  if (!axon_is_given (node, in, 4))
+    return TRUE;
+  s->past = in[4].shape.rank == 4 ? in[4].shape.dims[2] : -1;
+  return check_past (in, 4, &s->k, s->past, error) && check_past (in, 5, &s->v, s->past, error);
+}
+
+static gboolean
 read_sizes (const AxonNode *node, const AxonTypeInfo *in, Sizes *s, GError **error)
 {
   *s = (Sizes){ .past = 0 };
@@ -49,21 +81,20 @@ read_sizes (const AxonNode *node, const AxonTypeInfo *in, Sizes *s, GError **err
       !read_heads (node, &in[1].shape, "kv_num_heads", &s->k, error) ||
       !read_heads (node, &in[2].shape, "kv_num_heads", &s->v, error))
     return FALSE;
-  if (axon_is_given (node, in, 4) != axon_is_given (node, in, 5))
-    FAIL (MODEL, "past_key and past_value come together");
-  if (axon_is_given (node, in, 4)) {
-    if (!axon_check_rank (in, 4, 4, 4, error) || !axon_check_rank (in, 5, 4, 4, error))
-      return FALSE;
-    s->past = in[4].shape.rank == 4 ? in[4].shape.dims[2] : -1;
-  }
+  if (!read_past (node, in, s, error))
+    return FALSE;
   s->total = s->past < 0 || s->k.length < 0 ? -1 : s->past + s->k.length;
-  if (s->k.size >= 0 && s->q.size >= 0 && s->k.size != s->q.size)
+  if (differ (s->q.batch, s->k.batch) || differ (s->q.batch, s->v.batch))
+    FAIL (MODEL, "Q, K and V differ in their batch");
+  if (differ (s->k.heads, s->v.heads))
+    FAIL (MODEL, "K and V differ in their heads");
+  if (differ (s->k.size, s->q.size))
     FAIL (MODEL, "Q has heads of %" G_GINT64_FORMAT ", K of %" G_GINT64_FORMAT, s->q.size,
           s->k.size);
   if (s->q.heads >= 0 && s->k.heads >= 0 && (s->k.heads == 0 || s->q.heads % s->k.heads != 0))
     FAIL (MODEL, "%" G_GINT64_FORMAT " heads of Q do not share %" G_GINT64_FORMAT " of K evenly",
           s->q.heads, s->k.heads);
-  if (s->k.length != s->v.length && s->k.length >= 0 && s->v.length >= 0)
+  if (differ (s->k.length, s->v.length))
     FAIL (MODEL, "K and V differ in length");
   return TRUE;
 }
@@ -72,7 +103,10 @@ static gboolean
 infer_attention (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GError **error)
 {
   const AxonDType types[] = { in[0].dtype, in[1].dtype, in[2].dtype, in[0].dtype };
+  gint64 mode = axon_node_get_int (node, "qk_matmul_output_mode");
   Sizes s;
+  if (mode < 0 || mode > 3)
+    FAIL (MODEL, "qk_matmul_output_mode %" G_GINT64_FORMAT " is outside [0, 3]", mode);
   for (guint i = 0; i < node->n_outputs; i++)
     out[i].dtype = types[i];
   if (in[0].shape.rank < 0 || in[1].shape.rank < 0 || in[2].shape.rank < 0)
@@ -315,7 +349,7 @@ static const AxonOp rows[] = {
       .name = "Attention",
       .since = 23,
       .inputs = { 3, 7 },
-      .operands = "......l",
+      .operands = "..f.xfl",
       .outputs = { 1, 4 },
       .types = F,
       .same_type_inputs = 2,

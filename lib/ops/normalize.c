@@ -136,6 +136,9 @@ infer_group_norm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
     if (axon_shape_is_static (&in[i].shape) && axon_shape_get_numel (&in[i].shape) != c &&
         axon_shape_get_numel (&in[i].shape) != groups)
       FAIL (MODEL, "input %u: expected %" G_GINT64_FORMAT " elements", i, c);
+  if (axon_shape_is_static (&in[1].shape) && axon_shape_is_static (&in[2].shape) &&
+      axon_shape_get_numel (&in[1].shape) != axon_shape_get_numel (&in[2].shape))
+    FAIL (MODEL, "scale and bias differ in their number of elements");
   return TRUE;
 }
 

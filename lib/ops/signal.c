@@ -158,6 +158,9 @@ infer_stft (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *out, GEr
     return FALSE;
   if (x->rank < 0)
     return TRUE;
+  if (x->rank == 3 && x->dims[2] >= 0 && x->dims[2] != 1 && x->dims[2] != 2)
+    FAIL (MODEL, "the signal must be real or complex, got %" G_GINT64_FORMAT " numbers",
+          x->dims[2]);
   out[0].shape = AXON_SHAPE (x->dims[0], -1, -1, 2);
   if (!read_frames (node, in, &step, &length) || x->dims[1] < 0 || length < 0)
     return TRUE;
