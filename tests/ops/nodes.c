@@ -44,6 +44,17 @@ node_tensor_clear (NodeTensor *t)
 }
 
 void
+node_fill (AxonTensor *tensor)
+{
+  AxonDType dtype = axon_tensor_get_dtype (tensor);
+  for (gsize i = 0; i < axon_tensor_get_numel (tensor); i++)
+    if (axon_dtype_is_float (dtype))
+      axon_dtype_store (dtype, axon_tensor_get_data (tensor), i, 0.5 + (gdouble)(i * 7 % 11) / 8);
+    else if (axon_dtype_get_size (dtype) == 1)
+      axon_dtype_store (dtype, axon_tensor_get_data (tensor), i, (gdouble)(i * 5 % 13 + 1));
+}
+
+void
 node_set_attr (AxonNode *node, const gchar *text)
 {
   gsize n = strcspn (text, "=:");

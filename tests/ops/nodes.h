@@ -25,6 +25,9 @@ void node_tensor_parse (const gchar *text, NodeTensor *t);
 void node_tensor_clear (NodeTensor *t);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NodeTensor, node_tensor_clear)
 
+/* Numbers of an input that the row leaves open: none is 0, as zeros hide much. */
+void node_fill (AxonTensor *tensor);
+
 /* "name=value" or "name:value", by the type that the operator's table says. */
 void node_set_attr (AxonNode *node, const gchar *text);
 

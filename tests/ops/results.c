@@ -128,18 +128,6 @@ what_is_less_known_contradicts_nothing (gconstpointer data)
   g_object_unref (model);
 }
 
-/* Numbers of an input that the row leaves open: none is 0, as zeros hide much. */
-static void
-fill (AxonTensor *tensor)
-{
-  AxonDType dtype = axon_tensor_get_dtype (tensor);
-  for (gsize i = 0; i < axon_tensor_get_numel (tensor); i++)
-    if (axon_dtype_is_float (dtype))
-      axon_dtype_store (dtype, axon_tensor_get_data (tensor), i, 0.5 + (gdouble)(i * 7 % 11) / 8);
-    else if (axon_dtype_get_size (dtype) == 1)
-      axon_dtype_store (dtype, axon_tensor_get_data (tensor), i, (gdouble)(i * 5 % 13 + 1));
-}
-
 static void
 fill_open_inputs (const NodeCase *c, const GPtrArray *inputs)
 {
@@ -151,7 +139,7 @@ fill_open_inputs (const NodeCase *c, const GPtrArray *inputs)
       continue;
     node_tensor_parse (texts[i], &t);
     if (!t.has_values)
-      fill (inputs->pdata[at]);
+      node_fill (inputs->pdata[at]);
     at += !t.is_constant;
   }
 }
