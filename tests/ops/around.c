@@ -351,23 +351,14 @@ describe_around (GString *text, const NodeCase *c)
 static void
 operators_say_what_somebody_has_looked_at (void)
 {
-  const gchar *approved = TEST_SOURCE_ROOT "/tests/ops/around.txt";
   g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree gchar *before = NULL, *now = NULL;
-  g_autoptr (GError) error = NULL;
   for (guint i = 0; i < n_result_cases; i++)
     describe_around (text, &result_cases[i]);
   for (guint i = 0; i < n_move_cases; i++)
     describe_around (text, &move_cases[i]);
   for (guint i = 0; i < n_number_cases; i++)
     describe_around (text, &number_cases[i]);
-  g_file_get_contents (approved, &before, NULL, NULL);
-  if (g_strcmp0 (before, text->str) == 0)
-    return;
-  now = g_build_filename (g_get_tmp_dir (), "around.txt", NULL);
-  g_file_set_contents (now, text->str, -1, &error);
-  g_assert_no_error (error);
-  g_test_fail_printf ("diff %s %s; what is meant replaces it", approved, now);
+  test_assert_approved ("ops/around.txt", text->str);
 }
 
 int

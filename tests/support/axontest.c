@@ -301,3 +301,18 @@ test_count_entries (const gchar *path)
     n++;
   return n;
 }
+
+void
+test_assert_approved (const gchar *path, const gchar *text)
+{
+  g_autofree gchar *approved = g_build_filename (TEST_SOURCE_ROOT, "tests", path, NULL);
+  g_autofree gchar *base = g_path_get_basename (path), *before = NULL, *now = NULL;
+  g_autoptr (GError) error = NULL;
+  g_file_get_contents (approved, &before, NULL, NULL);
+  if (g_strcmp0 (before, text) == 0)
+    return;
+  now = g_build_filename (g_get_tmp_dir (), base, NULL);
+  g_file_set_contents (now, text, -1, &error);
+  g_assert_no_error (error);
+  g_test_fail_printf ("diff %s %s; what is meant replaces it", approved, now);
+}

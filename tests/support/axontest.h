@@ -63,3 +63,6 @@ void test_bind_frame (AxonInferRequest *request, gint width, gint height, guint3
 /* Path of shared test data, or NULL: skips the test saying so. */
 gchar *test_data (const gchar *relative);
 gchar *test_ball_model (void);
+
+/* Fails where @text is not what that file of tests/ holds, which somebody has looked at. */
+void test_assert_approved (const gchar *path, const gchar *text);
