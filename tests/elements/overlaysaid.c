@@ -113,6 +113,14 @@ describe_tints (GString *text, GstVideoFrame *frame)
     gst_nn_canvas_tint (frame, &of, 60 * (i + 1) % 257, mask);
     append_sums (text, "tint", frame);
   }
+  for (guint i = 0; i < 2; i++) { /* one class, in runs that are long */
+    g_autoptr (GBytes) one = g_bytes_new (values, 1);
+    g_autoptr (GstNnMask) mask =
+        gst_nn_mask_new (GST_NN_MASK_CLASSES, 1, 1, one, 2.5 * i, 1, 99, 99);
+    of.of[0] = &paints[i];
+    gst_nn_canvas_tint (frame, &of, 100 + 156 * i, mask);
+    append_sums (text, "tint", frame);
+  }
 }
 
 static void
@@ -204,6 +212,44 @@ describe_element (GString *text, const gchar *setting)
   gst_harness_teardown (h);
 }
 
+/* What is attached for others to blend: where, and a number for its pixels. */
+static void
+append_rectangles (GString *text, GstBuffer *buffer)
+{
+  GstVideoOverlayComposition *all = gst_buffer_get_video_overlay_composition_meta (buffer)->overlay;
+  for (guint i = 0; i < gst_video_overlay_composition_n_rectangles (all); i++) {
+    GstVideoOverlayRectangle *r = gst_video_overlay_composition_get_rectangle (all, i);
+    GstBuffer *pixels =
+        gst_video_overlay_rectangle_get_pixels_unscaled_raw (r, GST_VIDEO_OVERLAY_FORMAT_FLAG_NONE);
+    guint64 sum = 0;
+    gint x, y;
+    guint width, height;
+    GstMapInfo map;
+    gst_video_overlay_rectangle_get_render_rectangle (r, &x, &y, &width, &height);
+    g_assert_true (gst_buffer_map (pixels, &map, GST_MAP_READ));
+    for (gsize k = 0; k < map.size; k++)
+      sum += map.data[k] * (guint64)(1 + k % 11);
+    gst_buffer_unmap (pixels, &map);
+    g_string_append_printf (text, " %d,%d %ux%u %" G_GUINT64_FORMAT, x, y, width, height, sum);
+  }
+}
+
+static void
+describe_composition (GString *text)
+{
+  GstHarness *h = gst_harness_new_parse ("nnoverlay labels=false scores=false tracks=false");
+  gst_harness_set_sink_caps_str (
+      h, "video/x-raw(memory:SystemMemory,meta:GstVideoOverlayComposition);video/x-raw");
+  gst_harness_set_src_caps_str (h, CAPS);
+  g_string_append (text, "attached");
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr (GstBuffer) buffer = gst_harness_push_and_pull (h, scene_at (i));
+    append_rectangles (text, buffer);
+  }
+  g_string_append_c (text, '\n');
+  gst_harness_teardown (h);
+}
+
 static void
 frames_are_drawn_as_somebody_has_looked_at (void)
 {
@@ -213,6 +259,7 @@ frames_are_drawn_as_somebody_has_looked_at (void)
       describe_canvas (text, formats[f], sizes[s][0], sizes[s][1]);
   for (guint i = 0; i < G_N_ELEMENTS (settings); i++)
     describe_element (text, settings[i]);
+  describe_composition (text);
   test_assert_approved ("elements/overlaysaid.txt", text->str);
 }
 
