@@ -9,6 +9,7 @@
 #define UNROLL 4    /* vectors of a plane at a time */
 #define SHORT 8     /* rows of fewer are turned into planes */
 #define TOGETHER 64 /* so many of them */
+#define FEW 4       /* vectors of rows that stay in registers */
 
 CPU_INLINE VF32
 least (void)
@@ -19,13 +20,17 @@ least (void)
 CPU_INLINE VF32
 largest_of_row (const gfloat *x, gint64 n)
 {
-  VF32 top = least ();
+  VF32 top = least (), other = top;
   gint64 i = 0;
+  for (; i + 2 * CPU_LANES <= n; i += 2 * CPU_LANES) {
+    top = vector_larger (top, vector_load (x + i));
+    other = vector_larger (other, vector_load (x + i + CPU_LANES));
+  }
   for (; i + CPU_LANES <= n; i += CPU_LANES)
     top = vector_larger (top, vector_load (x + i));
   if (i < n)
     top = vector_larger (top, vector_load_part_over (least (), x + i, n - i));
-  return vector_largest_of_all (top);
+  return vector_largest_of_all (vector_larger (top, other));
 }
 
 /* Of e^(x - top), which are left in @y if it is given. What fills the last vector adds nothing. */
@@ -49,35 +54,61 @@ sum_powers (gfloat *y, const gfloat *x, gint64 n, VF32 top)
   return vector_sum_of_all (sum);
 }
 
-/* Of at most as many elements as a vector has. */
+/* Rows that fit into @vectors vectors, which stay in registers. */
 CPU_INLINE void
-softmax_vector (gfloat *y, const gfloat *x, gint64 n)
+softmax_few (gfloat *y, const gfloat *x, gint64 n, gint vectors)
 {
-  VF32 v = vector_load_part_over (least (), x, n);
-  v = vector_exp (v - vector_largest_of_all (v));
-  vector_store_part (y, v / vector_sum_of_all (v), n);
+  const gint64 whole = (vectors - 1) * CPU_LANES;
+  VF32 v[FEW], top, sum, rate;
+  for (gint u = 0; u < vectors - 1; u++)
+    v[u] = vector_load (x + u * CPU_LANES);
+  top = v[vectors - 1] = vector_load_part_over (least (), x + whole, n - whole);
+  for (gint u = 0; u < vectors - 1; u++)
+    top = vector_larger (top, v[u]);
+  top = vector_largest_of_all (top);
+  sum = splat_float (0);
+  for (gint u = 0; u < vectors; u++)
+    sum += v[u] = vector_exp (v[u] - top);
+  rate = splat_float (1) / vector_sum_of_all (sum);
+  for (gint u = 0; u < vectors - 1; u++)
+    vector_store (y + u * CPU_LANES, v[u] * rate);
+  vector_store_part (y + whole, v[vectors - 1] * rate, n - whole);
 }
 
 CPU_INLINE void
 softmax_row (gfloat *y, const gfloat *x, gint64 n)
 {
-  gfloat rate;
-  if (n <= CPU_LANES) {
-    softmax_vector (y, x, n);
+  VF32 rate;
+  gint64 i = 0;
+  switch ((n + CPU_LANES - 1) / CPU_LANES) {
+#define CASE(vectors)                                                                              \
+  case vectors:                                                                                    \
+    softmax_few (y, x, n, vectors);                                                                \
     return;
+    CASE (1)
+    CASE (2)
+    CASE (3)
+    CASE (FEW)
+#undef CASE
+  default:
+    break;
   }
-  rate = 1 / sum_powers (y, x, n, largest_of_row (x, n))[0];
-  for (gint64 i = 0; i < n; i++)
-    y[i] *= rate;
+  rate = splat_float (1) / sum_powers (y, x, n, largest_of_row (x, n));
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    vector_store (y + i, vector_load (y + i) * rate);
+  if (i < n)
+    vector_store_part (y + i, vector_load_part (y + i, n - i) * rate, n - i);
 }
 
 CPU_INLINE void
 log_softmax_row (gfloat *y, const gfloat *x, gint64 n)
 {
-  VF32 top = largest_of_row (x, n);
-  gfloat more = vector_log (sum_powers (NULL, x, n, top))[0], most = top[0];
-  for (gint64 i = 0; i < n; i++)
-    y[i] = x[i] - most - more;
+  VF32 top = largest_of_row (x, n), more = vector_log (sum_powers (NULL, x, n, top));
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    vector_store (y + i, vector_load (x + i) - top - more);
+  if (i < n)
+    vector_store_part (y + i, vector_load_part (x + i, n - i) - top - more, n - i);
 }
 
 /* Of a logarithm: what is taken away; else what it is multiplied with. */
