@@ -228,6 +228,37 @@ append_sum (GString *text, AxonModel *model, const GPtrArray *inputs)
     g_string_append_printf (text, " ! %.50s\n", error->message);
 }
 
+static guint
+hash_and_free (gchar *text)
+{
+  guint hash = g_str_hash (text);
+  g_free (text);
+  return hash;
+}
+
+/* Numbers for what is said of it, and for what a file of it is read as. */
+static void
+append_model (GString *text, AxonModel *model)
+{
+  g_autoptr (GVariant) nodes = g_variant_ref_sink (axon_model_dup_nodes (model));
+  AxonCore *core = axon_core_get_default ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes =
+      axon_core_write_model_to_bytes (core, model, AXON_WRITE_DEFAULT, &error);
+  g_autoptr (AxonModel) back =
+      bytes ? axon_core_read_model_from_bytes (core, bytes, NULL, &error) : NULL;
+  g_string_append_printf (text, "  %08x, drawn %08x, nodes %08x, %g operations, %.0f bytes",
+                          hash_and_free (axon_model_to_text (model)),
+                          hash_and_free (axon_model_to_dot (model)),
+                          hash_and_free (g_variant_print (nodes, FALSE)),
+                          axon_model_get_flops (model), (gdouble)axon_model_get_memory (model));
+  if (back != NULL)
+    g_string_append_printf (text, ", file of %" G_GSIZE_FORMAT " is %08x\n",
+                            g_bytes_get_size (bytes), hash_and_free (axon_model_to_text (back)));
+  else
+    g_string_append_printf (text, " ! %.60s\n", error->message);
+}
+
 /* What each pass that changes something makes of it. */
 static void
 describe_passes (GString *text, AxonModel *model, const GPtrArray *inputs)
@@ -262,6 +293,7 @@ describe (GString *text, const gchar *chain, const gchar *label, Variant v, gint
     return;
   }
   append_sum (text, model, inputs);
+  append_model (text, model);
   describe_passes (text, model, inputs);
 }
 
@@ -280,9 +312,9 @@ describe_row (GString *text, const NodeCase *c)
     if (axon_tensor_get_numel (inputs->pdata[i]) > 0 &&
         axon_tensor_get_value (inputs->pdata[i], 0) == 0)
       node_fill (inputs->pdata[i]);
+  append_model (said, model);
   describe_passes (said, model, inputs);
-  if (said->len > 0)
-    g_string_append_printf (text, "%s %s\n%s", c->op, c->attrs, said->str);
+  g_string_append_printf (text, "%s %s\n%s", c->op, c->attrs, said->str);
 }
 
 static void
