@@ -210,6 +210,31 @@ slices_that_do_not_keep_their_dimension_are_joined_along_a_new_one (void)
   }
 }
 
+/* Only single slices may lose it. */
+static void
+parts_of_a_given_size_keep_their_dimension (void)
+{
+  static const gdouble expected[] = { 1, 2, 3, 4 };
+  TestModel t = test_model_new (13);
+  AxonNode *split =
+      test_model_node (&t, "SplitToSequence", 2, numbers (&t, "x", 4), scalar_i64 (&t, 2));
+  axon_node_set_int (split, "keepdims", 0);
+  expect (&t, joined (&t, split->outputs[0]), 4, NULL, expected, 4);
+}
+
+static void
+the_first_item_goes_to_the_place_where_a_sequence_begins (void)
+{
+  for (gint64 at = 0; at < 3; at++) {
+    TestModel t = test_model_new (13);
+    AxonValue *none = test_model_node (&t, "SequenceEmpty", 0)->outputs[0];
+    AxonNode *n = test_model_node (&t, "SequenceInsert", 3, none, numbers (&t, "x", 2),
+                                   scalar_i64 (&t, at == 2 ? -1 : at));
+    static const gdouble expected[] = { 1, 2 };
+    expect (&t, joined (&t, n->outputs[0]), 2, at == 0 ? NULL : "outside", expected, 2);
+  }
+}
+
 static void
 what_is_no_sequence_or_has_no_items_is_refused (void)
 {
@@ -423,6 +448,8 @@ main (int argc, char **argv)
   ADD (a_tensor_is_split_into_parts_of_the_sizes_that_are_given);
   ADD (items_are_joined_along_an_axis_that_is_there_or_new);
   ADD (slices_that_do_not_keep_their_dimension_are_joined_along_a_new_one);
+  ADD (parts_of_a_given_size_keep_their_dimension);
+  ADD (the_first_item_goes_to_the_place_where_a_sequence_begins);
   ADD (what_is_no_sequence_or_has_no_items_is_refused);
   ADD (an_optional_has_what_it_was_made_of);
   ADD (a_loop_ends_by_its_number_or_by_its_condition);

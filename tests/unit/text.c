@@ -138,6 +138,34 @@ a_stop_word_that_is_not_utf8_stops_nothing (void)
   }
 }
 
+/* What is inferred, then what a run gives. */
+static void
+words_of_a_row_stay_a_row (void)
+{
+  static const gchar *const words[] = { "a", "The", "b" };
+  static const gchar *const actions[] = { "NONE", "LOWER", "UPPER" };
+  static const gchar *const expected[][3] = { { "a", "The", "b" },
+                                              { "a", "the", "b" },
+                                              { "A", "THE", "B" } };
+  for (gint rank = 1; rank <= 2; rank++)
+    for (guint i = 0; i < G_N_ELEMENTS (actions); i++) {
+      AxonShape shape = rank == 1 ? AXON_SHAPE (3) : AXON_SHAPE (1, 3);
+      TestModel t = test_model_new (20);
+      AxonNode *n = test_model_node (&t, "StringNormalizer", 1,
+                                     test_model_input (&t, "x", AXON_DTYPE_STRING, &shape));
+      g_autoptr (AxonTensor) x = axon_tensor_new_strings (&shape, words, 3, NULL);
+      g_autoptr (AxonModel) model = NULL;
+      g_autoptr (AxonTensor) y = NULL;
+      axon_node_set_string (n, "case_change_action", actions[i]);
+      model = test_model_finish (&t, n->outputs[0]);
+      g_assert_true (axon_shape_accepts (axon_model_get_output_shape (model, 0), &shape));
+      y = test_run (model, "CPU", NULL, x);
+      g_assert_true (axon_shape_equal (axon_tensor_get_shape (y), &shape));
+      for (guint k = 0; k < 3; k++)
+        g_assert_cmpstr (axon_tensor_get_string (y, k), ==, expected[i][k]);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -147,5 +175,6 @@ main (int argc, char **argv)
   ADD (text_that_is_not_utf8_is_split_at_white_space_too);
   ADD (splitting_very_many_texts_can_be_cancelled);
   ADD (a_stop_word_that_is_not_utf8_stops_nothing);
+  ADD (words_of_a_row_stay_a_row);
   return g_test_run ();
 }
