@@ -47,7 +47,7 @@ run() {
     return
   fi
   # GLib keeps strings and types, which tests/support/lsan.supp knows by the whole stack.
-  [ "$target" != caps ] || ASAN_OPTIONS=$ASAN_OPTIONS:fast_unwind_on_malloc=0
+  [ "$target" != caps ] || ASAN_OPTIONS=$ASAN_OPTIONS:fast_unwind_on_malloc=0:malloc_context_size=100
   : > "$log"
   end=$((SECONDS + seconds))
   until [ $SECONDS -ge $end ]; do

@@ -104,21 +104,29 @@ check_operands (const AxonNode *node, const AxonTypeInfo *in, GError **error)
   return TRUE;
 }
 
-/* What no memory holds: inference adds pads to dimensions and strides to those, and must not look
- * each time. */
 #define MAX_DIMENSION (G_MAXINT64 >> 16)
+
+/* What no memory holds: inference adds pads to dimensions and strides to those, devices multiply
+ * dimensions, and they must not look each time. */
+static gboolean
+is_too_large (const AxonShape *shape)
+{
+  for (gint d = 0; d < shape->rank; d++)
+    if (shape->dims[d] > MAX_DIMENSION)
+      return TRUE;
+  return axon_shape_is_static (shape) && axon_shape_get_numel (shape) < 0;
+}
 
 static gboolean
 check_dimensions (const AxonNode *node, const AxonTypeInfo *in, GError **error)
 {
   for (guint i = 0; i < node->n_inputs; i++)
-    for (gint d = 0; d < in[i].shape.rank; d++)
-      if (in[i].shape.dims[d] > MAX_DIMENSION) {
-        g_autofree gchar *shape = axon_shape_to_string (&in[i].shape);
-        g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u of shape %s is too large"),
-                     i, shape);
-        return FALSE;
-      }
+    if (is_too_large (&in[i].shape)) {
+      g_autofree gchar *shape = axon_shape_to_string (&in[i].shape);
+      g_set_error (error, AXON_ERROR, AXON_ERROR_MODEL, _ ("input %u of shape %s is too large"), i,
+                   shape);
+      return FALSE;
+    }
   return TRUE;
 }
 

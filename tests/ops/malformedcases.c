@@ -82,6 +82,7 @@ const NodeCase malformed_cases[] = {
   { "Slice", "f32[6] i64[1]=0 i64[1]=3 i64[1]=0 i64[1]=0", "", "step is 0" },
   { "Pad", "f32[2] i64[3]=1,1,1", "", "expected 2 values" },
   { "Pad", "f32[9223372036854775807,0] i64[4]=0,0,3,0", "", "too large" },
+  { "GlobalAveragePool", "f32[64,64,8796093022208,67108872]", "", "too large" },
   { "CumSum", "f32[2,3] i64[2]=0,1", "", "expected one element" },
   { "CumSum", "f32[2,3] i64[2]", "", "expected one element" },
   { "BitCast", "f32[2,3]", "to=7", "differ in size" },
