@@ -147,11 +147,129 @@ tensors_are_read_as_somebody_has_looked_at (void)
   test_assert_approved ("unit/tensorsaid.txt", text->str);
 }
 
+/* A message as a field of another. */
+static void
+put_message (GByteArray *to, guint field, GByteArray *message)
+{
+  put_bytes (to, field, message->data, message->len);
+  g_byte_array_unref (message);
+}
+
+static void
+put_number (GByteArray *to, guint field, gint64 v)
+{
+  put_varint (to, field << 3);
+  put_varint (to, (guint64)v);
+}
+
+static GByteArray *
+new_tensor (const gchar *name, guint dtype, const gint64 *dims, guint rank, const gint64 *v,
+            guint n)
+{
+  GByteArray *t = g_byte_array_new ();
+  for (guint d = 0; d < rank; d++)
+    put_number (t, 1, dims[d]);
+  put_number (t, 2, dtype);
+  for (guint i = 0; i < n; i++)
+    put_number (t, dtype == AXON_DTYPE_I64 ? INT64S : INT32S, v[i]);
+  put_bytes (t, 8, name, strlen (name));
+  return t;
+}
+
+/* Values of i32, and where they lie: one place each, or a tuple of @width. */
+typedef struct {
+  gint64 dims[2];
+  guint rank, n, width; /* width 0: indices of rank 1 */
+  gint64 places[4];
+  guint n_places;
+} Sparse;
+
+static const Sparse sparses[] = {
+  { { 2, 3 }, 2, 2, 0, { 0, 5 }, 2 },
+  { { 2, 3 }, 2, 2, 0, { 4, 1 }, 2 },
+  { { 2, 3 }, 2, 2, 2, { 0, 1, 1, 2 }, 4 },
+  { { 2, 3 }, 2, 2, 0, { 0, 6 }, 2 },
+  { { 2, 3 }, 2, 2, 0, { -1, 1 }, 2 },
+  { { 2, 3 }, 2, 2, 2, { 0, 3, 1, 2 }, 4 },
+  { { 2, 3 }, 2, 2, 2, { 2, 0, 1, 2 }, 4 },
+  { { 2, 3 }, 2, 2, 2, { 0, -1, 1, 2 }, 4 },
+  { { 2, 3 }, 2, 2, 0, { 0 }, 1 },
+  { { 2, 3 }, 2, 1, 0, { 0, 1 }, 2 },
+  { { 6 }, 1, 2, 1, { 5, 0 }, 2 },
+  { { 6 }, 1, 0, 0, { 0 }, 0 },
+  { { -6 }, 1, 1, 0, { 0 }, 1 },
+  { { 70000, 70000 }, 2, 1, 0, { 0 }, 1 },
+};
+
+static GByteArray *
+new_sparse (const gchar *name, const Sparse *s, gint64 by)
+{
+  const gint64 values[] = { by, 10 * by }, n = s->n, shape[] = { s->n, s->width },
+               n_places = s->n_places;
+  GByteArray *t = g_byte_array_new ();
+  put_message (t, 1, new_tensor (name, AXON_DTYPE_I32, &n, 1, values, s->n));
+  put_message (t, 2,
+               new_tensor ("", AXON_DTYPE_I64, s->width ? shape : &n_places, s->width ? 2 : 1,
+                           s->places, s->n_places));
+  for (guint d = 0; d < s->rank; d++)
+    put_number (t, 3, s->dims[d]);
+  return t;
+}
+
+/* y = a + b, both sparse. */
+static AxonModel *
+read_sparse (const Sparse *a, const Sparse *b, GError **error)
+{
+  GByteArray *node = g_byte_array_new (), *graph = g_byte_array_new (), *y = g_byte_array_new ();
+  GByteArray *opset = g_byte_array_new ();
+  g_autoptr (GByteArray) model = g_byte_array_new ();
+  g_autoptr (GBytes) bytes = NULL;
+  put_bytes (node, 1, "a", 1);
+  put_bytes (node, 1, "b", 1);
+  put_bytes (node, 2, "y", 1);
+  put_bytes (node, 4, "Add", 3);
+  put_bytes (y, 1, "y", 1);
+  put_message (graph, 1, node);
+  put_bytes (graph, 2, "g", 1);
+  put_message (graph, 15, new_sparse ("a", a, 1));
+  put_message (graph, 15, new_sparse ("b", b, 100));
+  put_message (graph, 12, y);
+  put_number (opset, 2, 13);
+  put_number (model, 1, 8);
+  put_message (model, 7, graph);
+  put_message (model, 8, opset);
+  bytes = g_bytes_new (model->data, model->len);
+  return axon_core_read_model_from_bytes (axon_core_get_default (), bytes, NULL, error);
+}
+
+static void
+sparse_tensors_are_read_as_somebody_has_looked_at (void)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (sparses); i++) {
+    const Sparse *s = &sparses[i / 2];
+    g_autoptr (GError) error = NULL;
+    g_autoptr (AxonModel) model = read_sparse (i % 2 ? s : &sparses[s->rank == 1 ? 10 : 0],
+                                               i % 2 ? &sparses[s->rank == 1 ? 10 : 1] : s, &error);
+    g_autoptr (AxonTensor) y =
+        model ? test_try_run_all (model, "TEMPLATE", NULL, NULL, 0, &error) : NULL;
+    g_string_append_printf (text, "%u:", i);
+    if (y != NULL)
+      append_tensor (text, y);
+    else
+      g_string_append_printf (text, " ! %.110s", error->message);
+    g_string_append_c (text, '\n');
+  }
+  test_assert_approved ("unit/sparsesaid.txt", text->str);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tensorsaid/tensors_are_read_as_somebody_has_looked_at",
                    tensors_are_read_as_somebody_has_looked_at);
+  g_test_add_func ("/tensorsaid/sparse_tensors_are_read_as_somebody_has_looked_at",
+                   sparse_tensors_are_read_as_somebody_has_looked_at);
   return g_test_run ();
 }
