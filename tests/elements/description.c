@@ -280,6 +280,20 @@ lines_of_labels_lose_the_spaces_around_them (void)
   g_assert_null (gst_nn_description_get_label (d, 2));
 }
 
+/* Wherever the line stands that is too long. */
+static void
+a_text_of_long_lines_is_no_list_of_labels (void)
+{
+  static const guint lengths[][2] = { { 257, 3 }, { 3, 257 }, { 256, 3 }, { 3, 256 } };
+  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++) {
+    g_autofree gchar *first = g_strnfill (lengths[i][0], 'a');
+    g_autofree gchar *second = g_strnfill (lengths[i][1], 'b');
+    g_autofree gchar *text = g_strdup_printf ("%s\n%s\n", first, second);
+    g_autoptr (GstNnDescription) d = accepted (&(Sources){ .labels = text });
+    g_assert_cmpstr (gst_nn_description_get_label (d, 1), ==, i < 2 ? NULL : second);
+  }
+}
+
 static void
 a_task_of_ultralytics_names_the_decoder (void)
 {
@@ -402,6 +416,7 @@ main (int argc, char **argv)
   ADD (labels_stand_beside_a_model_without_an_ending);
   ADD (labels_beside_a_model_are_its_own_before_those_of_the_folder);
   ADD (lines_of_labels_lose_the_spaces_around_them);
+  ADD (a_text_of_long_lines_is_no_list_of_labels);
   ADD (a_task_of_ultralytics_names_the_decoder);
   ADD (metadata_of_openvino_is_read);
   ADD (a_preset_in_a_file_says_what_the_file_leaves_open);

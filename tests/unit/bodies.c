@@ -326,6 +326,33 @@ a_loop_ends_by_its_number_or_by_its_condition (void)
   }
 }
 
+static void
+states_of_several_types_keep_them (void)
+{
+  static const AxonDType types[] = { AXON_DTYPE_F32, AXON_DTYPE_I64, AXON_DTYPE_U8 };
+  TestModel t = test_model_new (13), b = test_model_new (13);
+  AxonValue *in[5] = { scalar_i64 (&t, 2), NULL }, *out[3], *go;
+  g_autoptr (AxonModel) model = NULL;
+  AxonNode *loop;
+  test_model_input (&b, "turn", AXON_DTYPE_I64, &(AxonShape){ 0 });
+  go = test_model_input (&b, "go", AXON_DTYPE_BOOL, &(AxonShape){ 0 });
+  axon_model_add_output (b.model, test_model_node (&b, "Identity", 1, go)->outputs[0]);
+  for (guint i = 0; i < 3; i++) {
+    g_autofree gchar *name = g_strdup_printf ("state%u", i);
+    AxonValue *state = test_model_input (&b, name, types[i], &AXON_SHAPE (1));
+    in[2 + i] = test_model_input (&t, name, types[i], &AXON_SHAPE (1));
+    out[i] = test_model_node (&b, "Identity", 1, state)->outputs[0];
+    axon_model_add_output (b.model, out[i]);
+  }
+  loop = test_model_node_of (&t, NULL, "Loop", in, 5, 3);
+  axon_node_add_attr (loop, "body", AXON_ATTR_GRAPH)->graph = b.model;
+  axon_model_add_output (t.model, loop->outputs[0]);
+  axon_model_add_output (t.model, loop->outputs[1]);
+  model = test_model_finish (&t, loop->outputs[2]);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpint (axon_model_get_output_dtype (model, i), ==, types[i]);
+}
+
 /* Two states that change places in each turn. */
 static void
 every_state_of_a_loop_goes_on (void)
@@ -453,6 +480,7 @@ main (int argc, char **argv)
   ADD (what_is_no_sequence_or_has_no_items_is_refused);
   ADD (an_optional_has_what_it_was_made_of);
   ADD (a_loop_ends_by_its_number_or_by_its_condition);
+  ADD (states_of_several_types_keep_them);
   ADD (every_state_of_a_loop_goes_on);
   ADD (slices_are_scanned_along_the_axis_and_in_the_direction_asked_for);
   ADD (scan_inputs_have_as_many_slices_as_each_other);

@@ -17,6 +17,7 @@ static const Network networks[] = {
   { { 4, { 1, 3, 4, 6 } }, "NCHW" },   { { 4, { 2, 4, 6, 3 } }, "NHWC" },
   { { 4, { 1, 1, 4, 4 } }, "NCHW" },   { { 3, { 3, 4, 6 } }, "CHW" },
   { { 4, { 1, 3, -1, 6 } }, "N...W" }, { { 2, { 2, 8 } }, NULL },
+  { { 4, { 1, 5, 7, 3 } }, "NHWC" },
 };
 
 /* What the caller has. */
@@ -267,13 +268,13 @@ describe_picture (GString *text, guint i)
   axon_preprocess_set_fit (p, (AxonImageFit)(i % 4), i % 5);
   if (layouts[i % 3] != NULL)
     axon_preprocess_set_layout (p, layouts[(i / 2) % 3]);
-  if (i % 2 == 0)
-    axon_preprocess_set_size (p, i % 4 ? 6 : 5, 4);
+  if (i % 4 == 0 || i % 8 == 7)
+    axon_preprocess_set_size (p, i % 8 ? 6 : 5, 4);
   axon_preprocess_set_crop_fraction (p, i % 7 == 0 ? 1 : 0.75);
   axon_preprocess_set_mean (p, numbers, i % 3 == 2 ? 1 : i % 4 == 2 ? 0 : 3);
   axon_preprocess_set_scale (p, numbers, i % 3 == 2 ? i % 2 : i % 4 == 1 ? 1 : 3);
   plan = axon_preprocess_to_string (p);
-  network = i % 8 < 6 ? model_of (&networks[i % 8].shape) : NULL;
+  network = i % 8 < G_N_ELEMENTS (networks) ? model_of (&networks[i % 8].shape) : NULL;
   model = axon_preprocess_build (p, network, i == 29, &error);
   g_string_append_printf (text, "picture %u: %s: %s\n", i, plan, error ? error->message : "");
   for (guint k = 0; model != NULL && k < axon_model_get_n_outputs (model); k++) {
