@@ -213,6 +213,8 @@ def test_outputs(folder):
          "s f32[1,9] 1 2 3 4 5 6 7 8 ...\nd f32[1,9] -1 0 1 2 3 4 5 6 ...\n")
     same("--print tells all, and inputs have names", told(RUN, "--print", "-i", f"b={files[0]}", *second, model),
          "s f32[1,9] 1 2 3 4 5 6 7 8 9\nd f32[1,9] 1 0 -1 -2 -3 -4 -5 -6 -7\n")
+    same("in whatever order", told(RUN, "--print", "-i", f"b={files[1]}", "-i", f"a={files[0]}", model),
+         "s f32[1,9] 1 2 3 4 5 6 7 8 9\nd f32[1,9] -1 0 1 2 3 4 5 6 7\n")
     same("so does JSON, and how many there are",
          [[(o["elements"], len(o["values"])) for o in parsed(RUN, *first, *second, *more, model)["outputs"]] for more in ([], ["--print"])],
          [[(9, 8)] * 2, [(9, 9)] * 2])
