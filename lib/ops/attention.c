@@ -57,8 +57,10 @@ check_past (const AxonTypeInfo *in, guint index, const Heads *h, gint64 past, GE
     return FALSE;
   for (gint d = 0; d < shape->rank; d++)
     if (differ (shape->dims[d], wanted[d]))
-      FAIL (MODEL, "the cache in input %u has %" G_GINT64_FORMAT ", expected %" G_GINT64_FORMAT,
-            index, shape->dims[d], wanted[d]);
+      FAIL (MODEL,
+            "the cache in input %u has %" G_GINT64_FORMAT ", expected %" G_GINT64_FORMAT
+            " in dimension %d",
+            index, shape->dims[d], wanted[d], d);
   return TRUE;
 }
 

@@ -138,7 +138,10 @@ infer_group_norm (const AxonNode *node, const AxonTypeInfo *in, AxonTypeInfo *ou
       FAIL (MODEL, "input %u: expected %" G_GINT64_FORMAT " elements", i, c);
   if (axon_shape_is_static (&in[1].shape) && axon_shape_is_static (&in[2].shape) &&
       axon_shape_get_numel (&in[1].shape) != axon_shape_get_numel (&in[2].shape))
-    FAIL (MODEL, "scale and bias differ in their number of elements");
+    FAIL (MODEL,
+          "scale and bias differ in their number of elements: %" G_GINT64_FORMAT
+          ", %" G_GINT64_FORMAT,
+          axon_shape_get_numel (&in[1].shape), axon_shape_get_numel (&in[2].shape));
   return TRUE;
 }
 

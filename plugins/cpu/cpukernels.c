@@ -17,12 +17,12 @@
 /* clang-format off */
 #define FAMILIES(F)                                                                                \
   F (int8_conv) F (int8_matmul) F (qlinear) F (qlinear_concat) F (qlinear_pool) F (quantize)       \
-  F (winograd) F (dots) F (columns) OPTIONAL_FAMILIES (F) F (float_conv) F (float_matmul)           \
-  F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (float_product) F (dnn_pool) F (pool)             \
-  F (byte_pool) F (index_pool) F (global_pool) F (dnn_batchnorm) F (channels) F (softmax)          \
-  F (scattered) F (dnn_concat) F (dnn_resize) F (dnn_transpose) F (dnn_slice) F (dnn_binary)      \
-  F (lrn)                                                                                          \
-  F (group_norm) F (normalize) F (concat) F (resize) F (chain) F (unary) F (binary) F (constant)   \
+  F (winograd) F (dots) F (columns) OPTIONAL_FAMILIES (F) F (float_conv) F (float_matmul)          \
+  F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (float_product) F (dnn_pool)           \
+  F (pool) F (byte_pool) F (index_pool) F (global_pool) F (dnn_batchnorm) F (channels)             \
+  F (softmax) F (scattered) F (dnn_concat) F (dnn_resize) F (dnn_transpose) F (dnn_slice)          \
+  F (dnn_binary) F (lrn) F (group_norm) F (normalize) F (concat) F (resize) F (chain) F (unary)    \
+  F (binary) F (constant)                                                                          \
   F (reshape) F (cast) F (gather) F (scatter) F (pad) F (image) F (recurrent) F (repeat)           \
   F (gridsample) F (deformconv) F (roi) F (cumulative) F (matrix) F (reference)
 /* clang-format on */

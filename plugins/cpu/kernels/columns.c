@@ -76,13 +76,9 @@ run_columns (const CpuStep *step, const CpuInstance *instance)
 {
   const Columns *p = step->data;
   Run run = { .plan = p,
-              .run = { .x = cpu_tensor_data (instance, step->in[0]),
-                       .residual = step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
-                       .y = cpu_tensor_data (instance, step->out[0]),
-                       .bias = p->bias,
-                       .before = p->posts.before,
-                       .after = p->posts.after },
+              .run = cpu_float_run_begin (&p->posts, step, instance),
               .scratch = cpu_tensor_data (instance, step->out[1]) };
+  run.run.bias = p->bias;
   cpu_parallel (p->n_parts, run_part, &run);
 }
 

@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-#define MOST 4 /* output channels */
-
 typedef struct {
   const CpuFloatConvKernels *kernels;
   CpuConv conv;
@@ -52,21 +50,18 @@ run_dots (const CpuStep *step, const CpuInstance *instance)
 {
   const Dots *p = step->data;
   Run run = { .plan = p,
-              .run = { .x = cpu_tensor_data (instance, step->in[0]),
-                       .residual = step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
-                       .y = cpu_tensor_data (instance, step->out[0]),
-                       .weights = p->weights,
-                       .bias = p->bias,
-                       .before = p->posts.before,
-                       .after = p->posts.after },
+              .run = cpu_float_run_begin (&p->posts, step, instance),
               .scratch = cpu_tensor_data (instance, step->out[1]) };
+  run.run.weights = p->weights;
+  run.run.bias = p->bias;
   cpu_parallel (cpu_conv_count_parts (&p->conv), run_part, &run);
 }
 
 static gboolean
 fits (const CpuConv *c, gint lanes)
 {
-  return c->groups == 1 && !c->depthwise && c->out_channels <= MOST && c->channels % lanes == 0;
+  return c->groups == 1 && !c->depthwise && c->out_channels <= CPU_FLOAT_DOTS &&
+         c->channels % lanes == 0;
 }
 
 /* Instructions a pixel of the result takes: products, of which those of other kernels have as many

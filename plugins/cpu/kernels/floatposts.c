@@ -31,6 +31,18 @@ cpu_float_posts_init (CpuFloatPosts *self, const AxonNode *node)
   return TRUE;
 }
 
+CpuFloatConvRun
+cpu_float_run_begin (const CpuFloatPosts *posts, const CpuStep *step, const CpuInstance *instance)
+{
+  return (CpuFloatConvRun){ .x = cpu_tensor_data (instance, step->in[0]),
+                            .y = cpu_tensor_data (instance, step->out[0]),
+                            .residual =
+                                step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
+                            .slopes_last = posts->slopes_last,
+                            .before = posts->before,
+                            .after = posts->after };
+}
+
 gboolean
 cpu_float_conv_has_constants (const AxonNode *node)
 {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "../cpuplan.h"
-#include "../vector/post.h"
+#include "../vector/floatconv.h"
 
 typedef struct {
   CpuPost before, after; /* of adding the residual */
@@ -14,6 +14,11 @@ typedef struct {
 
 /* FALSE: something else than activation, residual, activation. */
 gboolean cpu_float_posts_init (CpuFloatPosts *posts, const AxonNode *node);
+
+/* A run of @step, whose inputs are the source and, if there is one, the residual; without weights,
+ * bias and slopes. */
+CpuFloatConvRun cpu_float_run_begin (const CpuFloatPosts *posts, const CpuStep *step,
+                                     const CpuInstance *instance);
 
 /* TRUE if weights and bias are constants, and all are floats. */
 gboolean cpu_float_conv_has_constants (const AxonNode *node);

@@ -9,8 +9,6 @@
 
 /* Elements that are worth a thread. */
 #define PARALLEL 16384
-/* Elements of rows whose sums lose nothing by being one vector's. */
-#define MOST_OF_ROW 4096
 
 typedef struct {
   gint64 sets, n;      /* sets of n elements each */
@@ -22,6 +20,7 @@ typedef struct {
   const CpuNormalize *loops;
 } NormPlan;
 
+/* Of planes, which have a parameter each. */
 static void
 normalize_set (const NormPlan *p, gint64 set, const gfloat *x, gfloat *y, const gfloat *scale,
                const gfloat *bias)
@@ -31,10 +30,6 @@ normalize_set (const NormPlan *p, gint64 set, const gfloat *x, gfloat *y, const 
     p->sum (&mean, x, 1, p->n, p->n);
   mean /= (gfloat)p->n;
   rate = 1 / sqrtf (p->loops->square_sum (x, p->n, mean) / (gfloat)p->n + p->epsilon);
-  if (p->plane == 1) {
-    p->loops->scale_each (y, x, scale, bias, p->n, mean, rate);
-    return;
-  }
   for (gint64 i = 0; i < p->n; i += p->plane) {
     gint64 k = (set * p->n + i) / p->plane % p->cycle;
     gfloat factor = rate * scale[k];
@@ -55,7 +50,7 @@ normalize_sets (gpointer data, gint64 first, gint64 end)
   const NormRun *run = data;
   const NormPlan *p = run->plan;
   gint64 n = p->n;
-  if (p->plane == 1 && n <= MOST_OF_ROW) {
+  if (p->plane == 1) {
     p->loops->scale_rows (run->y + first * n, run->x + first * n, run->scale, run->bias,
                           end - first, n, p->epsilon, p->centred);
     return;

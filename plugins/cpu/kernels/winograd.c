@@ -50,17 +50,11 @@ run_winograd (const CpuStep *step, const CpuInstance *instance)
   const Winograd *p = step->data;
   CpuWinogradRun r = { .cut = &p->cut,
                        .kernels = p->kernels,
-                       .run = { .x = cpu_tensor_data (instance, step->in[0]),
-                                .y = cpu_tensor_data (instance, step->out[0]),
-                                .residual =
-                                    step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
-                                .weights = p->memory,
-                                .bias = p->bias,
-                                .slopes = p->slopes,
-                                .slopes_last = p->posts.slopes_last,
-                                .before = p->posts.before,
-                                .after = p->posts.after },
+                       .run = cpu_float_run_begin (&p->posts, step, instance),
                        .scratch = cpu_tensor_data (instance, step->out[1]) };
+  r.run.weights = p->memory;
+  r.run.bias = p->bias;
+  r.run.slopes = p->slopes;
   cpu_parallel (cpu_winograd_count_parts (&p->cut, 0), run_source, &r);
   if (p->cut.n_ranges > 0)
     cpu_parallel (cpu_winograd_count_parts (&p->cut, 1), run_result, &r);

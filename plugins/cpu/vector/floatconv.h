@@ -59,6 +59,8 @@ typedef void (*CpuFloatColumnsFunc) (const CpuFloatColumns *columns, const CpuFl
 typedef void (*CpuFloatConvFunc) (const CpuConv *conv, const CpuFloatConvRun *run,
                                   const CpuConvPart *part, guint8 *scratch);
 
+#define CPU_FLOAT_DOTS 4
+
 typedef struct {
   gint lanes;   /* of a vector */
   gint vectors; /* of output channels, of a tile */
@@ -66,6 +68,6 @@ typedef struct {
   gint strip;   /* vectors of channels of a depthwise tile */
   gboolean is_half;
   CpuFloatConvFunc dense, grouped, depthwise;
-  CpuFloatConvFunc dots; /* of at most 4 output channels of vectors of input channels */
+  CpuFloatConvFunc dots; /* to at most CPU_FLOAT_DOTS channels from whole vectors of them */
   CpuFloatColumnsFunc columns;
 } CpuFloatConvKernels;

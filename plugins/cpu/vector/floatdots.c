@@ -7,8 +7,6 @@
  * neighbours in the destination, are turned into the vector of their totals. */
 #include "floatfinish.h"
 
-enum { MOST = 4 /* output channels */ };
-
 /* Lane i of @a where bit @by of i is 0, of @b where it is 1; and lane i ^ @by of them. */
 #define KEPT(by, i) ((i) & (by) ? CPU_LANES + (i) : (i))
 #define MOVED(by, i) ((i) & (by) ? CPU_LANES + ((i) ^ (by)) : (i) ^ (by))
@@ -111,7 +109,7 @@ ROW (1)
 ROW (2)
 ROW (3)
 ROW (4)
-static const RowFunc rows[MOST] = { row_1, row_2, row_3, row_4 };
+static const RowFunc rows[CPU_FLOAT_DOTS] = { row_1, row_2, row_3, row_4 };
 
 void
 CPU_NAME (cpu_float_dots) (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part,

@@ -21,18 +21,6 @@ square_sum (const gfloat *restrict x, gint64 n, gfloat mean)
   return sum;
 }
 
-static void
-scale_each (gfloat *restrict y, const gfloat *restrict x, const gfloat *restrict scale,
-            const gfloat *restrict bias, gint64 n, gfloat mean, gfloat rate)
-{
-  if (bias != NULL)
-    for (gint64 i = 0; i < n; i++)
-      y[i] = (x[i] - mean) * rate * scale[i] + bias[i];
-  else
-    for (gint64 i = 0; i < n; i++)
-      y[i] = (x[i] - mean) * rate * scale[i];
-}
-
 #define UNROLL 4 /* vectors of sums */
 
 /* Of x - mean, or its squares, in all lanes. */
@@ -105,6 +93,7 @@ scale_plane (gfloat *restrict y, const gfloat *restrict x, gint64 n, gfloat fact
     }                                                                                              \
     STORE (sum + i, all);                                                                          \
   }
+
 static void
 square_planes (gfloat *restrict sum, const gfloat *restrict x, const gfloat *restrict mean,
                gint64 n, gint64 count)
@@ -116,5 +105,5 @@ square_planes (gfloat *restrict sum, const gfloat *restrict x, const gfloat *res
     SQUARES (LOAD_PART, STORE_PART)
 }
 
-const CpuNormalize CPU_NAME (cpu_normalize) = { square_sum, scale_each, scale_rows, scale_plane,
+const CpuNormalize CPU_NAME (cpu_normalize) = { square_sum, scale_rows, scale_plane,
                                                 square_planes };

@@ -7,12 +7,9 @@
 typedef struct {
   /* Of (x - mean)^2 */
   gfloat (*square_sum) (const gfloat *restrict x, gint64 n, gfloat mean);
-  /* y = (x - mean) * rate * scale + bias, with a parameter for each element; @bias may be NULL */
-  void (*scale_each) (gfloat *restrict y, const gfloat *restrict x, const gfloat *restrict scale,
-                      const gfloat *restrict bias, gint64 n, gfloat mean, gfloat rate);
-  /* The same of @rows rows of @n, each with a mean (0, where they are not @centred) and a rate of
-   * its own: the root of the mean square, plus @epsilon, of what is apart from the mean, inverted.
-   */
+  /* y = (x - mean) * rate * scale + bias of @rows rows of @n, with a parameter for each element of
+   * a row; @bias may be NULL. A row's mean is 0 where they are not @centred; its rate is the root
+   * of the mean square, plus @epsilon, of what is apart from the mean, inverted. */
   void (*scale_rows) (gfloat *restrict y, const gfloat *restrict x, const gfloat *restrict scale,
                       const gfloat *restrict bias, gint64 rows, gint64 n, gfloat epsilon,
                       gboolean centred);

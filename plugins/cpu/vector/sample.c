@@ -133,7 +133,8 @@ typedef struct {
   gdouble weight[2][BLOCK];
 } LinearTaps;
 
-/* @grid: of every place, @rank apart. */
+/* @grid: of every place, @rank apart. The loops are apart so that but for reflection they are of
+ * vectors. */
 CPU_INLINE void
 coordinates (const CpuSampler *s, gint d, const gfloat *grid, gint n, gdouble *restrict c)
 {
