@@ -20,6 +20,19 @@ window_values (const AxonNode *node, const gchar *name, guint n, gint64 min, gin
   return TRUE;
 }
 
+/* Nothing said: NOTSET. */
+static gboolean
+read_auto_pad (const AxonNode *node, const gchar **auto_pad, GError **error)
+{
+  static const gchar *const known[] = { "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL };
+  const gchar *said = axon_node_get_string (node, "auto_pad");
+  *auto_pad = said ? said : "NOTSET";
+  if (!g_strv_contains (known, *auto_pad))
+    FAIL (MODEL, "attribute \"auto_pad\": expected NOTSET, SAME_UPPER, SAME_LOWER or VALID, got %s",
+          *auto_pad);
+  return TRUE;
+}
+
 /* pads = { begin..., end... } */
 static void
 window_size (AxonWindow *w, gint d, const gchar *auto_pad, gboolean ceil_mode)
@@ -54,7 +67,7 @@ axon_window_read (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
 {
   gint n = x->rank - 2, lead = 3 - n;
   gint64 pads[6] = { 0 };
-  const gchar *auto_pad = axon_node_get_string (node, "auto_pad");
+  const gchar *auto_pad;
   if (n < 1 || n > 3)
     FAIL_FOR (SHAPE, UNSUPPORTED, "expected input 0 of rank 3 to 5, got %d", x->rank);
   *w = (AxonWindow){ .rank = n };
@@ -68,12 +81,15 @@ axon_window_read (AxonWindow *w, const AxonNode *node, const AxonShape *x, const
   }
   if (!window_values (node, "strides", (guint)n, 1, w->stride + lead, error) ||
       !window_values (node, "dilations", (guint)n, 1, w->dilation + lead, error) ||
-      !window_values (node, "pads", (guint)(2 * n), 0, pads, error))
+      !window_values (node, "pads", (guint)(2 * n), 0, pads, error) ||
+      !read_auto_pad (node, &auto_pad, error))
     return FALSE;
+  if (g_str_equal (auto_pad, "VALID"))
+    memset (pads, 0, sizeof pads);
   for (gint i = 0; i < n; i++) {
     w->pad[lead + i] = pads[i];
     w->pad_end[lead + i] = pads[n + i];
-    window_size (w, lead + i, auto_pad ? auto_pad : "NOTSET", ceil_mode);
+    window_size (w, lead + i, auto_pad, ceil_mode);
   }
   return TRUE;
 }

@@ -12,7 +12,7 @@ typedef struct {
   gint64 size[AXON_MAX_RANK];
   gint axes[AXON_MAX_RANK]; /* that scales, sizes and roi speak of */
   gint n_axes;
-  gboolean known;
+  gboolean known; /* scales or sizes are; a size of what is free is -1 */
 } ResizePlan;
 
 static gboolean
@@ -72,8 +72,8 @@ scales_from_attributes (const AxonNode *node, gint rank, ResizePlan *plan, GErro
 static gboolean
 scales_from_input (const AxonTypeInfo *info, ResizePlan *plan, GError **error)
 {
-  plan->known = plan->known && info->value != NULL;
-  if (info->value == NULL)
+  plan->known = info->value != NULL;
+  if (!plan->known)
     return TRUE;
   if ((gint)axon_tensor_get_numel (info->value) != plan->n_axes)
     FAIL (MODEL, "scales: expected %d values, got %" G_GSIZE_FORMAT, plan->n_axes,
@@ -84,12 +84,13 @@ scales_from_input (const AxonTypeInfo *info, ResizePlan *plan, GError **error)
   return TRUE;
 }
 
-/* One scale for all axes, so that nothing (or everything) exceeds the wanted sizes. */
+/* One scale for all axes, so that nothing (or everything) exceeds the wanted sizes; where one of
+ * them is free nobody knows it. */
 static gboolean
 keep_aspect_ratio (const AxonNode *node, const AxonShape *x, ResizePlan *plan, GError **error)
 {
   const gchar *policy = axon_node_get_string (node, "keep_aspect_ratio_policy");
-  gboolean smaller, larger;
+  gboolean smaller, larger, free_size = FALSE;
   gdouble scale = plan->n_axes > 0 ? plan->scale[plan->axes[0]] : 1;
   if (policy == NULL || g_str_equal (policy, "stretch"))
     return TRUE;
@@ -98,14 +99,15 @@ keep_aspect_ratio (const AxonNode *node, const AxonShape *x, ResizePlan *plan, G
   if (!smaller && !larger)
     FAIL (MODEL, "keep_aspect_ratio_policy \"%s\": expected stretch, not_larger or not_smaller",
           policy);
-  for (gint i = 1; i < plan->n_axes; i++) {
+  for (gint i = 0; i < plan->n_axes; i++) {
     gdouble other = plan->scale[plan->axes[i]];
     scale = smaller ? fmin (scale, other) : fmax (scale, other);
+    free_size |= x->dims[plan->axes[i]] < 0;
   }
   for (gint i = 0; i < plan->n_axes; i++) {
     gint axis = plan->axes[i];
     plan->scale[axis] = scale;
-    plan->size[axis] = (gint64)(scale * (gdouble)x->dims[axis] + 0.5);
+    plan->size[axis] = free_size ? -1 : (gint64)(scale * (gdouble)x->dims[axis] + 0.5);
   }
   return TRUE;
 }
@@ -132,7 +134,7 @@ sizes_from_input (const AxonNode *node, const AxonTypeInfo *info, const AxonShap
     if (x->dims[axis] >= 0)
       plan->scale[axis] = (gdouble)sizes[i] / (gdouble)MAX (x->dims[axis], 1);
   }
-  return !plan->known || keep_aspect_ratio (node, x, plan, error);
+  return keep_aspect_ratio (node, x, plan, error);
 }
 
 /* Inputs 1 to 3 are roi, scales and sizes; in other forms scales are attributes or input 1. */
@@ -143,7 +145,7 @@ make_plan (const AxonNode *node, const AxonTypeInfo *in, ResizePlan *plan, GErro
   gboolean attributes = axon_node_has_form (node, AXON_FORM_ATTRIBUTES);
   gboolean scales_only = axon_node_has_form (node, AXON_FORM_SCALES_ONLY);
   guint i_scales = scales_only ? 1 : 2;
-  *plan = (ResizePlan){ .known = axon_shape_is_static (x) };
+  *plan = (ResizePlan){ .known = TRUE };
   if (!read_axes (node, x->rank, plan, error))
     return FALSE;
   if (!attributes && !scales_only && !given (node, in, i_scales)) {

@@ -17,6 +17,7 @@ const NodeCase result_cases[] = {
   { "Conv", "f32[1,1,4]:1,2,3,4 f32[1,1,1]=1", "auto_pad:SAME_LOWER strides=2", "f32[1,1,2]=1,3" },
   { "Conv", "f32[1,1,5]:1,2,3,4,5 f32[1,1,2]=1,10", "auto_pad:SAME_LOWER strides=3",
     "f32[1,1,2]=21,54" },
+  { "Conv", "f32[1,1,3]:1,2,3 f32[1,1,2]=1,10", "auto_pad:VALID pads=1,1", "f32[1,1,2]=21,32" },
   { "MaxPool", "f32[1,1,4]:-1,-2,-3,-4", "kernel_shape=1 auto_pad:SAME_LOWER strides=2",
     "f32[1,1,2]=-1,-3" },
   { "AveragePool", "f32[1,1,3]:1,2,4", "kernel_shape=2 auto_pad:SAME_UPPER", "f32[1,1,3]=1.5,3,4" },

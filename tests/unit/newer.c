@@ -215,6 +215,42 @@ a_picture_of_unknown_rank_is_resized_to_one (void)
   g_assert_cmpint (axon_model_get_output_shape (model, 0)->rank, ==, -1);
 }
 
+/* Symptom was: a free batch hid height and width, too. */
+static void
+a_free_size_hides_no_other_size_of_a_resized_picture (void)
+{
+  static const gfloat scales[] = { 1, 1, 2, 2 };
+  static const struct {
+    AxonShape in;
+    gboolean by_sizes;
+    const gchar *policy;
+    gint64 out[4];
+  } rows[] = {
+    { AXON_SHAPE (-1, 3, 5, 6), FALSE, NULL, { -1, 3, 10, 12 } },
+    { AXON_SHAPE (1, 3, -1, 6), FALSE, NULL, { 1, 3, -1, 12 } },
+    { AXON_SHAPE (1, 3, -1, -1), TRUE, NULL, { 1, 3, 10, 24 } },
+    { AXON_SHAPE (-1, 3, 5, 6), TRUE, "not_larger", { -1, 3, 10, 12 } },
+    { AXON_SHAPE (1, 3, 5, -1), TRUE, "not_larger", { 1, 3, -1, -1 } },
+  };
+  gint64 sizes[] = { 10, 24 }, axes[] = { 2, 3 };
+  AxonShape four = AXON_SHAPE (4);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    TestModel t = test_model_new (18);
+    AxonNode *n =
+        test_model_node (&t, "Resize", 4, test_model_input (&t, "x", AXON_DTYPE_F32, &rows[i].in),
+                         NULL, rows[i].by_sizes ? NULL : test_model_constant (&t, &four, scales),
+                         rows[i].by_sizes ? test_model_ints (&t, sizes, 2) : NULL);
+    g_autoptr (AxonModel) model = NULL;
+    if (rows[i].by_sizes)
+      axon_node_set_ints (n, "axes", axes, 2);
+    if (rows[i].policy != NULL)
+      axon_node_set_string (n, "keep_aspect_ratio_policy", rows[i].policy);
+    model = test_model_finish (&t, n->outputs[0]);
+    for (gint d = 0; d < 4; d++)
+      g_assert_cmpint (axon_model_get_output_shape (model, 0)->dims[d], ==, rows[i].out[d]);
+  }
+}
+
 /* SiLU of A where alpha is 1: 2 / (1 + exp (-2)) is 1.7616. */
 static void
 swiglu_gates_b_by_a_and_alpha (void)
@@ -298,6 +334,7 @@ main (int argc, char **argv)
   ADD (bits_are_taken_for_another_type_of_their_size);
   ADD (the_centre_stays_the_centre);
   ADD (a_picture_of_unknown_rank_is_resized_to_one);
+  ADD (a_free_size_hides_no_other_size_of_a_resized_picture);
   ADD (a_mel_matrix_of_sizes_that_come_later_is_a_matrix);
   ADD (swiglu_gates_b_by_a_and_alpha);
   ADD (a_scale_is_rounded_to_the_power_of_two_that_round_mode_says);
