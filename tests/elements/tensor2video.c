@@ -271,6 +271,30 @@ a_frame_without_outputs_repeats_the_last_picture (void)
 }
 
 static void
+frames_without_outputs_are_told_once_in_each_run (void)
+{
+  GstHarness *h = gst_harness_new_parse ("nntensor2video");
+  GstBus *bus = gst_bus_new ();
+  gst_element_set_bus (h->element, bus);
+  for (guint run = 0; run < 2; run++) {
+    guint told = 0;
+    GstMessage *message;
+    for (guint i = 0; i < 2; i++)
+      gst_harness_push (h, frame_with (h, "RGB", 4, 4, NULL));
+    while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING)) != NULL) {
+      gst_message_unref (message);
+      told++;
+    }
+    g_assert_cmpuint (told, ==, 1);
+    gst_element_set_state (h->element, GST_STATE_READY);
+    gst_element_set_state (h->element, GST_STATE_PLAYING);
+  }
+  gst_element_set_bus (h->element, NULL);
+  gst_object_unref (bus);
+  gst_harness_teardown (h);
+}
+
+static void
 the_size_changes_with_the_tensor (void)
 {
   GstHarness *h = gst_harness_new_parse ("nntensor2video keep-chroma=false");
@@ -379,6 +403,7 @@ main (int argc, char **argv)
   ADD (bars_of_a_letterbox_are_left_out_and_results_are_scaled);
   ADD (bytes_of_a_tensor_stream_are_a_picture);
   ADD (a_frame_without_outputs_repeats_the_last_picture);
+  ADD (frames_without_outputs_are_told_once_in_each_run);
   ADD (the_size_changes_with_the_tensor);
   ADD (events_keep_their_order_through_flushes);
   ADD (outputs_that_are_no_picture_are_an_error);

@@ -103,7 +103,13 @@ def test_inspect(folder, model):
     told = parsed(COMPILE, "-o", file, model)
     check("axon-compile tells file, size and time", told["file"] == file and told["bytes"] == os.path.getsize(file) and
           told["compile_ms"] > 0 and told["device"] == "CPU", told)
-    check("and axon-inspect what is in the file", json.loads(call(INSPECT, "--json", file))["inputs"], told)
+    stored = json.loads(call(INSPECT, "--json", file))
+    check("and axon-inspect what is in the file", stored["inputs"], told)
+    lines = call(INSPECT, file).split("\n")
+    check("a line each: first inputs and outputs, then what else is said of it", lines[0].split() == ["input", "x", "f32[1,3]"] and
+          [line.split()[0] for line in lines[:-1]].count("output") == len(stored["outputs"]) and
+          [line.split()[0] for line in lines[1 + len(stored["outputs"]):-1]] == [k for k in stored if k not in ("inputs", "outputs")],
+          lines)
 
 
 def save_model(path, nodes, inputs, outputs, constants=(), metadata=()):
