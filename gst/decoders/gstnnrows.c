@@ -274,6 +274,13 @@ cover_line (const GstNnRows *r, const gfloat *maps, const gint64 dims[3], const 
   }
 }
 
+/* The edge between cells, of @n, that is nearest to @at; the first where that is no number. */
+static gint64
+nearest_edge (gdouble at, gint64 n)
+{
+  return at > 0 ? (gint64)round (MIN (at, (gdouble)n)) : 0;
+}
+
 /* Bolya et al., arXiv:1904.02689: cells of the maps count whose centre is in the box. */
 void
 gst_nn_rows_say_mask (const GstNnDecodeInput *in, GstNnRowsFind find, const GstNnDetection *found,
@@ -288,10 +295,10 @@ gst_nn_rows_say_mask (const GstNnDecodeInput *in, GstNnRowsFind find, const GstN
   gst_nn_is_map (gst_nn_shape_at (in, r.maps), &dims[0], &dims[1], &dims[2]);
   sx = (gdouble)in->width / (gdouble)dims[2];
   sy = (gdouble)in->height / (gdouble)dims[1];
-  x0 = (gint64)round (CLAMP (found->x / sx, 0, (gdouble)dims[2]));
-  x1 = (gint64)round (CLAMP ((found->x + found->width) / sx, 0, (gdouble)dims[2]));
-  y0 = (gint64)round (CLAMP (found->y / sy, 0, (gdouble)dims[1]));
-  y1 = (gint64)round (CLAMP ((found->y + found->height) / sy, 0, (gdouble)dims[1]));
+  x0 = nearest_edge (found->x / sx, dims[2]);
+  x1 = nearest_edge ((found->x + found->width) / sx, dims[2]);
+  y0 = nearest_edge (found->y / sy, dims[1]);
+  y1 = nearest_edge ((found->y + found->height) / sy, dims[1]);
   if (x1 <= x0 || y1 <= y0)
     return;
   values = g_malloc ((gsize)(x1 - x0) * (gsize)(y1 - y0));
