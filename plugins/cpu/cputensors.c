@@ -2,7 +2,7 @@
 /* A plan's tensors: representations of values, their buffers, inputs and outputs. */
 #include "cputensors.h"
 
-#include "onednn/cpudnn.h"
+#include "kernels/kernels.h"
 
 void
 cpu_tensor_free (gpointer data)
@@ -151,7 +151,8 @@ convert (CpuPlan *plan, CpuTensor *tensor, AxonDType dtype, const CpuMd *md)
   if (tensor->dtype == dtype && same_layout (tensor, md))
     return tensor;
   converted = cpu_plan_scratch (plan, dtype, &tensor->shape, md);
-  cpu_dnn_add_reorder (plan, tensor, converted);
+  if (!cpu_add_spaced_copy (plan, tensor, converted))
+    cpu_dnn_add_reorder (plan, tensor, converted);
   return converted;
 }
 

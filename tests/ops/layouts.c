@@ -8,7 +8,7 @@
 
 #define TOLERANCE 2e-5
 
-typedef enum { ROW_MAJOR, CHANNELS_LAST, WITH_GAPS, OF_CONV, N_ORDERS } Order;
+typedef enum { ROW_MAJOR, CHANNELS_LAST, WITH_GAPS, APART, OF_CONV, N_ORDERS } Order;
 
 /* Input @shape of the network with the shape's second dimension last in memory, which a Transpose
  * gives for nothing; or some of more channels. Without special values unless asked. */
@@ -38,6 +38,31 @@ convolve (TestModel *t, AxonValue *x, gint64 channels)
   return test_model_node (t, "Conv", 2, x, test_model_constant (t, &w, unit))->outputs[0];
 }
 
+/* Every second channel of some that lie last, or third to fifth, as after a shuffle; @x gets the
+ * memory's shape. */
+static AxonValue *
+take_channels_apart (TestModel *t, const AxonShape *shape, gint64 apart, AxonTensor **x)
+{
+  static const gint64 axis = 0, first = 1, end = 2;
+  AxonShape in = *shape;
+  gint64 perm[AXON_MAX_RANK] = { shape->rank, 0, shape->rank - 1 };
+  AxonNode *turned, *taken;
+  for (gint d = 2; d < shape->rank; d++) {
+    in.dims[d - 1] = shape->dims[d];
+    perm[d + 1] = d - 1;
+  }
+  in.dims[shape->rank - 1] = shape->dims[1];
+  in.dims[in.rank++] = apart;
+  *x = test_random (&in, (guint)apart);
+  turned = test_model_node (t, "Transpose", 1, test_model_input (t, "x", AXON_DTYPE_F32, &in));
+  axon_node_set_ints (turned, "perm", perm, (guint)in.rank);
+  taken = test_model_node (t, "Slice", 4, turned->outputs[0], test_model_ints (t, &first, 1),
+                           test_model_ints (t, &end, 1), test_model_ints (t, &axis, 1));
+  return test_model_node (t, "Reshape", 2, taken->outputs[0],
+                          test_model_ints (t, shape->dims, shape->rank))
+      ->outputs[0];
+}
+
 static Subject
 subject_new (gint opset, const AxonShape *shape, Order order, gboolean special, guint seed)
 {
@@ -51,6 +76,12 @@ subject_new (gint opset, const AxonShape *shape, Order order, gboolean special, 
     in.dims[in.rank - 1] += 3;
   for (gint d = 2; d < shape->rank; d++)
     perm[d] = d - 1;
+  if (order == APART) {
+    s.x = take_channels_apart (&s.t, shape, 2 + seed % 4, &s.data);
+    if (special)
+      make_special (s.data);
+    return s;
+  }
   s.data = test_random (&in, seed);
   if (special && order != OF_CONV) /* which adds 0 times all to all */
     make_special (s.data);

@@ -2,6 +2,7 @@
 /* Concat of data of any type that lies row-major, or channels last: runs are copied. Channels-last
  * parts of channels may be views, whose pixels are further apart. */
 #include "kernels.h"
+#include "rows.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
@@ -70,7 +71,7 @@ has_pixels (const CpuTensor *t, gint64 *pixel)
          (dims[0] == 1 || strides[0] == dims[2] * dims[3] * *pixel);
 }
 
-/* The first input says how the result lies. */
+/* The first input says how the result lies; its channels may be some apart. */
 static gboolean
 is_channels_last (CpuPlan *plan, const AxonNode *node)
 {
@@ -78,7 +79,8 @@ is_channels_last (CpuPlan *plan, const AxonNode *node)
   const CpuTensor *t = cpu_plan_input (plan, node, 0);
   return t->md != NULL && t->shape.rank == 4 &&
          axon_shape_get_numel (&node->outputs[0]->type.shape) > 0 &&
-         cpu_md_get_strides (t->md, &t->shape, strides) && strides[1] == 1;
+         cpu_md_get_strides (t->md, &t->shape, strides) &&
+         cpu_channels_are_inner (&t->shape, strides);
 }
 
 /* Input @index in the result's order; what is empty has no layout. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* QLinearConcat: each part is copied, or brought to the result's scale by a table. */
+/* QLinearConcat: each part is copied, or brought to the result's scale by a factor or a table. */
 #include "kernels.h"
 #include "qlinear.h"
 #include "rows.h"
@@ -17,7 +17,7 @@ run_concat (const CpuStep *step, const CpuInstance *instance)
   for (guint i = 0; i < step->n_in; i++) {
     CpuByteRun run = { &parts[i].table, cpu_tensor_data (instance, step->out[0]),
                        cpu_tensor_data (instance, step->in[i]) };
-    cpu_rows_run (&parts[i].rows, cpu_byte_table_row, &run);
+    cpu_rows_run_blocks (&parts[i].rows, cpu_byte_table_rows, &run);
   }
 }
 
@@ -26,10 +26,18 @@ static gboolean
 set_table (Part *part, const AxonNode *node, guint i, gint axis)
 {
   AxonTensor *in[5];
-  for (guint k = 0; k < G_N_ELEMENTS (in); k++)
+  gfloat value[5] = { 0 }, factor;
+  for (guint k = 0; k < G_N_ELEMENTS (in); k++) {
     in[k] = (AxonTensor *)cpu_node_constant (node, k < 2 ? k : 3 * i + k);
-  return cpu_byte_table_init (&part->table, node, in, G_N_ELEMENTS (in), 2,
-                              node->outputs[0]->type.shape.rank, axis);
+    value[k] = k == 2 ? 0 : (gfloat)axon_tensor_get_value (in[k], 0);
+  }
+  if (!cpu_byte_table_init (&part->table, node, in, G_N_ELEMENTS (in), 2,
+                            node->outputs[0]->type.shape.rank, axis))
+    return FALSE;
+  factor = value[3] / value[0];
+  cpu_byte_table_rescale (&part->table, node->outputs[0]->type.dtype == AXON_DTYPE_I8, factor,
+                          value[1] - value[4] * factor);
+  return TRUE;
 }
 
 static void

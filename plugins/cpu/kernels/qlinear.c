@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define TOGETHER 2048 /* bytes */
+
 /* Which inputs are data: from @first, every @every, before @end; the others are scalars. */
 static const struct {
   const gchar *name;
@@ -77,16 +79,55 @@ cpu_byte_table_init (CpuByteTable *table, const AxonNode *node, AxonTensor **in,
 }
 
 void
-cpu_byte_table_row (gpointer user, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gint64 n)
+cpu_byte_table_rescale (CpuByteTable *table, gboolean is_signed, gfloat factor, gfloat offset)
+{
+  CpuRescale by = { factor, offset, is_signed ? -128 : 0, is_signed ? 127 : 255 };
+  CpuRescaleFunc rescale = cpu_isa_get ()->vector->quantize->rescale[is_signed];
+  guint8 bytes[256], to[256];
+  for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
+    bytes[i] = (guint8)i;
+  rescale (to, bytes, G_N_ELEMENTS (bytes), &by);
+  if (memcmp (to, table->to, sizeof to) != 0)
+    return;
+  table->by = by;
+  table->rescale = rescale;
+}
+
+/* Rows of a few bytes side by side, which vectors are longer than. */
+static void
+rescale_rows (const CpuByteTable *table, guint8 *y, gint64 y_step, const guint8 *x, gint64 x_step,
+              gint64 n, gint64 count)
+{
+  CpuCopyRunsFunc copy = cpu_isa_get ()->vector->move->copy_runs;
+  guint8 from[TOGETHER], to[TOGETHER];
+  gint64 most = TOGETHER / n;
+  for (gint64 rows; count > 0; count -= rows, y += rows * y_step, x += rows * x_step) {
+    rows = MIN (count, most);
+    copy (from, (gsize)n, x, (gsize)x_step, (gsize)n, rows);
+    table->rescale (to, from, rows * n, &table->by);
+    copy (y, (gsize)y_step, to, (gsize)n, (gsize)n, rows);
+  }
+}
+
+void
+cpu_byte_table_rows (gpointer user, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gint64 n,
+                     const gint64 *next, gint64 count)
 {
   const CpuByteRun *r = user;
+  const CpuByteTable *table = r->table;
   guint8 *restrict y = r->y + at[0];
-  const guint8 *restrict x = r->x + at[1], *restrict to = r->table->to;
-  if (r->table->same)
-    memcpy (y, x, (gsize)n);
+  const guint8 *restrict x = r->x + at[1], *restrict to = table->to;
+  if (table->same)
+    cpu_isa_get ()->vector->move->copy_runs (y, (gsize)next[0], x, (gsize)next[1], (gsize)n, count);
+  else if (table->rescale != NULL && n * 2 <= TOGETHER)
+    rescale_rows (table, y, next[0], x, next[1], n, count);
+  else if (table->rescale != NULL)
+    for (; count > 0; count--, y += next[0], x += next[1])
+      table->rescale (y, x, n, &table->by);
   else
-    for (gint64 i = 0; i < n; i++)
-      y[i] = to[x[i]];
+    for (; count > 0; count--, y += next[0], x += next[1])
+      for (gint64 i = 0; i < n; i++)
+        y[i] = to[x[i]];
 }
 
 typedef struct {
@@ -100,7 +141,7 @@ run_unary (const CpuStep *step, const CpuInstance *instance)
   const UnaryPlan *p = step->data;
   CpuByteRun run = { &p->table, cpu_tensor_data (instance, step->out[0]),
                      cpu_tensor_data (instance, step->in[0]) };
-  cpu_rows_run (&p->rows, cpu_byte_table_row, &run);
+  cpu_rows_run_blocks (&p->rows, cpu_byte_table_rows, &run);
 }
 
 static gboolean

@@ -66,12 +66,11 @@ cpu_rows_are_short (const CpuRows *r)
   return r->n < SHORT && r->rows > SHORT;
 }
 
-gboolean
-cpu_rows_init (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_MAX_RANK],
-               guint n_operands)
+static void
+set_dims (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_MAX_RANK],
+          guint n_operands)
 {
   gint order[AXON_MAX_RANK], n = cpu_sort_dims (shape, strides[0], order);
-  gboolean walks;
   *r = (CpuRows){ .n_operands = n_operands };
   for (gint i = 0; i < n; i++) {
     r->dims[r->rank] = shape->dims[order[i]];
@@ -82,11 +81,27 @@ cpu_rows_init (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_
   }
   if (r->rank == 0)
     r->dims[r->rank++] = 1;
+}
+
+gboolean
+cpu_rows_init (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_MAX_RANK],
+               guint n_operands)
+{
+  gboolean walks;
+  set_dims (r, shape, strides, n_operands);
   walks = can_walk (r);
   if (!walks)
     r->dims[r->rank++] = 1;
   set_units (r);
   return walks;
+}
+
+void
+cpu_rows_init_any (CpuRows *r, const AxonShape *shape, const gint64 (*strides)[AXON_MAX_RANK],
+                   guint n_operands)
+{
+  set_dims (r, shape, strides, n_operands);
+  set_units (r);
 }
 
 void
@@ -115,41 +130,69 @@ find_row (const CpuRows *r, gint64 row, gint64 first, gint64 *at)
 
 /* Rows of the last dimension but one follow by its strides. */
 static void
-run_rows (const CpuRows *r, gint64 row, gint64 end, const gint64 *step, CpuRowFunc func,
+run_rows (const CpuRows *r, gint64 row, gint64 end, const gint64 *step, CpuBlockFunc func,
           gpointer user)
 {
   gint d = MAX (r->rank - 2, 0);
-  gint64 at[CPU_ROWS_OPERANDS], dim = d < r->rank - 1 ? r->dims[d] : 1;
+  gint64 at[CPU_ROWS_OPERANDS], next[CPU_ROWS_OPERANDS], dim = d < r->rank - 1 ? r->dims[d] : 1;
+  for (guint k = 0; k < r->n_operands; k++)
+    next[k] = r->strides[k][d];
   while (row < end) {
     gint64 stop = MIN (end, row + dim - row % dim);
     find_row (r, row, 0, at);
-    for (; row < stop; row++) {
-      func (user, at, step, r->n);
-      for (guint k = 0; k < r->n_operands; k++)
-        at[k] += r->strides[k][d];
-    }
+    func (user, at, step, r->n, next, stop - row);
+    row = stop;
+  }
+}
+
+static void
+run_block (const CpuRows *r, gint64 unit, CpuBlockFunc func, gpointer user)
+{
+  gint64 at[CPU_ROWS_OPERANDS] = { 0 }, step[CPU_ROWS_OPERANDS] = { 0 };
+  for (guint k = 0; k < r->n_operands; k++)
+    step[k] = r->strides[k][r->rank - 1];
+  if (r->n > PARALLEL) {
+    gint64 parts = (r->n + PARALLEL - 1) / PARALLEL, first = unit % parts * PARALLEL;
+    find_row (r, unit / parts, first, at);
+    func (user, at, step, MIN (PARALLEL, r->n - first), at, 1);
+    return;
+  }
+  run_rows (r, unit * r->part, MIN ((unit + 1) * r->part, r->rows), step, func, user);
+}
+
+/* Row by row. */
+typedef struct {
+  guint n_operands;
+  CpuRowFunc func;
+  gpointer user;
+} EachRow;
+
+static void
+each_row (gpointer user, const gint64 *first, const gint64 *step, gint64 n, const gint64 *next,
+          gint64 count)
+{
+  const EachRow *each = user;
+  gint64 at[CPU_ROWS_OPERANDS] = { 0 };
+  for (guint k = 0; k < each->n_operands; k++)
+    at[k] = first[k];
+  for (gint64 i = 0; i < count; i++) {
+    each->func (each->user, at, step, n);
+    for (guint k = 0; k < each->n_operands; k++)
+      at[k] += next[k];
   }
 }
 
 void
 cpu_rows_run_unit (const CpuRows *r, gint64 unit, CpuRowFunc func, gpointer user)
 {
-  gint64 at[CPU_ROWS_OPERANDS], step[CPU_ROWS_OPERANDS];
-  for (guint k = 0; k < r->n_operands; k++)
-    step[k] = r->strides[k][r->rank - 1];
-  if (r->n > PARALLEL) {
-    gint64 parts = (r->n + PARALLEL - 1) / PARALLEL, first = unit % parts * PARALLEL;
-    find_row (r, unit / parts, first, at);
-    func (user, at, step, MIN (PARALLEL, r->n - first));
-    return;
-  }
-  run_rows (r, unit * r->part, MIN ((unit + 1) * r->part, r->rows), step, func, user);
+  EachRow each = { r->n_operands, func, user };
+  run_block (r, unit, each_row, &each);
 }
 
 /* Of one run. */
 typedef struct {
   const CpuRows *rows;
-  CpuRowFunc func;
+  CpuBlockFunc func;
   gpointer user;
 } RowsRun;
 
@@ -157,14 +200,32 @@ static void
 run_unit (gpointer data, gint64 unit)
 {
   const RowsRun *run = data;
-  cpu_rows_run_unit (run->rows, unit, run->func, run->user);
+  run_block (run->rows, unit, run->func, run->user);
+}
+
+void
+cpu_rows_run_blocks (const CpuRows *r, CpuBlockFunc func, gpointer user)
+{
+  RowsRun run = { r, func, user };
+  cpu_parallel (r->units, run_unit, &run);
 }
 
 void
 cpu_rows_run (const CpuRows *r, CpuRowFunc func, gpointer user)
 {
-  RowsRun run = { r, func, user };
-  cpu_parallel (r->units, run_unit, &run);
+  EachRow each = { r->n_operands, func, user };
+  cpu_rows_run_blocks (r, each_row, &each);
+}
+
+gboolean
+cpu_channels_are_inner (const AxonShape *shape, const gint64 *strides)
+{
+  if (strides[1] == 1 || shape->rank < 4)
+    return strides[1] == 1;
+  for (gint d = 2; d < shape->rank; d++)
+    if (strides[d] <= strides[1])
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean
@@ -207,7 +268,9 @@ cpu_rows_result (const CpuTensor *t, AxonDType dtype, const AxonShape *shape)
   cpu_md_get_strides (t->md, &t->shape, strides);
   if (is_dense (t) && axon_shape_equal (&t->shape, shape))
     return cpu_md_strided (dtype, shape, strides);
-  return shape->rank >= 3 && strides[1] == 1 ? channels_last (dtype, shape) : NULL;
+  return shape->rank >= 3 && cpu_channels_are_inner (&t->shape, strides)
+             ? channels_last (dtype, shape)
+             : NULL;
 }
 
 CpuTensor *

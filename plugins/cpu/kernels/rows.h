@@ -20,12 +20,20 @@ typedef struct {
 /* @n elements, the first of operand k at at[k]; they are step[k] apart. */
 typedef void (*CpuRowFunc) (gpointer user, const gint64 *at, const gint64 *step, gint64 n);
 
+/* @count such rows, operand k of the next one @next[k] elements further. */
+typedef void (*CpuBlockFunc) (gpointer user, const gint64 *at, const gint64 *step, gint64 n,
+                              const gint64 *next, gint64 count);
+
 /* TRUE for many rows of a few elements each: what is laid out anew is read faster. */
 gboolean cpu_rows_are_short (const CpuRows *rows);
 
 /* FALSE: some operand's steps would be neither 0 nor 1, or the result's not 1, so that rows are of
  * one element: right, but slow. */
 gboolean cpu_rows_init (CpuRows *rows, const AxonShape *shape,
+                        const gint64 (*strides)[AXON_MAX_RANK], guint n_operands);
+
+/* The same with rows of any steps. */
+void cpu_rows_init_any (CpuRows *rows, const AxonShape *shape,
                         const gint64 (*strides)[AXON_MAX_RANK], guint n_operands);
 
 /* Dimensions of more than one place in @order, the largest stride first; their number. */
@@ -40,8 +48,14 @@ void cpu_rows_run_unit (const CpuRows *rows, gint64 unit, CpuRowFunc func, gpoin
 /* All of them, on all threads; @user is shared. */
 void cpu_rows_run (const CpuRows *rows, CpuRowFunc func, gpointer user);
 
+/* The same with as many rows in a call as follow each other. */
+void cpu_rows_run_blocks (const CpuRows *rows, CpuBlockFunc func, gpointer user);
+
 /* An input with strides, as it lies; blocked layouts are converted to channels last. */
 CpuTensor *cpu_rows_input (CpuPlan *plan, const AxonNode *node, guint index);
+
+/* TRUE if the channels of four or more dimensions lie innermost, side by side or some apart. */
+gboolean cpu_channels_are_inner (const AxonShape *shape, const gint64 *strides);
 
 /* Memory for type @dtype and @shape without gaps, ordered as @t is: as it is, channels last or
  * row-major (free it; NULL: row-major). */

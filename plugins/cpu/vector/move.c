@@ -76,13 +76,27 @@ interleave_words (gpointer y, gconstpointer x, gint64 streams, gint64 step, gint
       to[i * streams + s] = from[s * step + i];
 }
 
-/* Every second word. */
-static void
-copy_second_words (guint32 *restrict y, const guint32 *restrict x, gint64 n)
-{
-  for (gint64 i = 0; i < n; i++)
-    y[i] = x[2 * i];
-}
+#define TAKE(type)                                                                                 \
+  CPU_INLINE void each_##type (type *restrict y, const type *restrict x, gint64 step, gint64 n)    \
+  {                                                                                                \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      y[i] = x[i * step];                                                                          \
+  }                                                                                                \
+  static void take_##type (gpointer y, gconstpointer x, gint64 step, gint64 n)                     \
+  {                                                                                                \
+    if (step == 2)                                                                                 \
+      each_##type (y, x, 2, n);                                                                    \
+    else if (step == 3)                                                                            \
+      each_##type (y, x, 3, n);                                                                    \
+    else if (step == 4)                                                                            \
+      each_##type (y, x, 4, n);                                                                    \
+    else                                                                                           \
+      each_##type (y, x, step, n);                                                                 \
+  }
+TAKE (guint8)
+TAKE (guint16)
+TAKE (guint32)
+#undef TAKE
 
 /* Runs of @some bytes and more: the end is copied again with what is before it, so that nobody asks
  * how long it is. */
@@ -106,7 +120,7 @@ copy_runs (guint8 *y, gsize y_step, const guint8 *x, gsize x_step, gsize bytes, 
     return;                                                                                        \
   }
   if (bytes == 4 && y_step == 4 && x_step == 8) {
-    copy_second_words ((guint32 *)(gpointer)y, (const guint32 *)(gconstpointer)x, n);
+    take_guint32 (y, x, 2, n);
     return;
   }
   if (bytes >= LONG_RUN) {
@@ -131,4 +145,5 @@ copy_runs (guint8 *y, gsize y_step, const guint8 *x, gsize x_step, gsize bytes, 
 const CpuMove CPU_NAME (cpu_move) = {
   .copy_runs = copy_runs,
   .interleave = { [1] = interleave_guint8, [2] = interleave_guint16, [4] = interleave_words },
+  .take = { [1] = take_guint8, [2] = take_guint16, [4] = take_guint32 },
 };

@@ -12,7 +12,11 @@ typedef void (*CpuInterleaveFunc) (gpointer y, gconstpointer x, gint64 streams, 
 typedef void (*CpuCopyRunsFunc) (guint8 *y, gsize y_step, const guint8 *x, gsize x_step,
                                  gsize bytes, gint64 n);
 
+/* y[i] = x[i * step], for @n elements */
+typedef void (*CpuTakeFunc) (gpointer y, gconstpointer x, gint64 step, gint64 n);
+
 typedef struct {
   CpuCopyRunsFunc copy_runs;
   CpuInterleaveFunc interleave[5]; /* by bytes of an element: 1, 2 or 4 */
+  CpuTakeFunc take[5];
 } CpuMove;

@@ -110,6 +110,18 @@ PAIR (mul_u8, guint8, a *b)
 PAIR (mul_i8, gint8, a *b)
 #undef PAIR
 
+#define RESCALE(name, type)                                                                        \
+  static void name (guint8 *restrict y, gconstpointer x_, gint64 n, const CpuRescale *r)           \
+  {                                                                                                \
+    const type *restrict x = x_;                                                                   \
+    const gfloat factor = r->factor, offset = r->offset, lo = r->lo, hi = r->hi;                   \
+    for (gint64 i = 0; i < n; i++)                                                                 \
+      y[i] = to_byte ((gfloat)x[i] * factor + offset, 0, lo, hi);                                  \
+  }
+RESCALE (rescale_u8, guint8)
+RESCALE (rescale_i8, gint8)
+#undef RESCALE
+
 #define SUM(name, type)                                                                            \
   static void name (gint32 *restrict sum, gconstpointer x_, gint64 n)                              \
   {                                                                                                \
@@ -154,6 +166,7 @@ const CpuQuantize CPU_NAME (cpu_quantize) = {
   .range = range,
   .add = { add_u8, add_i8 },
   .mul = { mul_u8, mul_i8 },
+  .rescale = { rescale_u8, rescale_i8 },
   .sum = { sum_u8, sum_i8 },
   .mean = mean,
 };

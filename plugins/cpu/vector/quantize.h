@@ -23,6 +23,14 @@ typedef struct {
 typedef void (*CpuQuantPairFunc) (guint8 *y, gconstpointer a, gconstpointer b, gint64 n, gint64 sa,
                                   gint64 sb, const CpuQuantPair *pair);
 
+/* y = round (x * factor + offset), within @lo and @hi. */
+typedef struct {
+  gfloat factor, offset, lo, hi;
+} CpuRescale;
+
+typedef void (*CpuRescaleFunc) (guint8 *restrict y, gconstpointer x, gint64 n,
+                                const CpuRescale *rescale);
+
 /* Of a mean: sums are of bytes as they are, @count of them. */
 typedef struct {
   gdouble divisor;
@@ -39,6 +47,7 @@ typedef struct {
   /* Widens @low to @high; passes over what is no number. */
   void (*range) (const gfloat *x, gint64 n, gfloat *low, gfloat *high);
   CpuQuantPairFunc add[CPU_QUANT_I32], mul[CPU_QUANT_I32];
+  CpuRescaleFunc rescale[CPU_QUANT_I32];
   void (*sum[CPU_QUANT_I32]) (gint32 *restrict sum, gconstpointer x, gint64 n);
   void (*mean) (guint8 *restrict y, const gint32 *restrict sum, gint64 n, const CpuQuantMean *mean);
 } CpuQuantize;
