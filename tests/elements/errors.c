@@ -176,6 +176,46 @@ a_model_of_pictures_without_rows_is_refused_before_there_are_caps (void)
   g_unlink (path);
 }
 
+/* Whose fault it is, in GStreamer's words: a file that is not there, bytes that are no
+ * model. */
+static void
+a_model_that_does_not_open_fails_the_state_change_with_its_reason (void)
+{
+  g_autofree gchar *none = g_build_filename (g_get_tmp_dir (), "there", "is", "none.onnx", NULL);
+  g_autofree gchar *junk = g_build_filename (g_get_tmp_dir (), "axon-errors-junk.onnx", NULL);
+  const struct {
+    const gchar *element, *model, *device;
+    GQuark domain;
+    gint code;
+  } rows[] = {
+    { "nnpreproc", none, NULL, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS },
+    { "nninfer", none, "TEMPLATE", GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS },
+    { "nnpreproc", junk, NULL, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT },
+    { "nninfer", junk, "TEMPLATE", GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT },
+  };
+  g_assert_true (g_file_set_contents (junk, "junk", -1, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstElement *element = gst_element_factory_make (rows[i].element, NULL);
+    g_autoptr (GstBus) bus = gst_bus_new ();
+    g_autoptr (GstMessage) message = NULL;
+    g_autoptr (GError) error = NULL;
+    g_object_set (element, "model", rows[i].model, NULL);
+    if (rows[i].device != NULL)
+      g_object_set (element, "device", rows[i].device, NULL);
+    gst_element_set_bus (element, bus);
+    g_assert_cmpint (gst_element_set_state (element, GST_STATE_PAUSED), ==,
+                     GST_STATE_CHANGE_FAILURE);
+    message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    g_assert_nonnull (message);
+    gst_message_parse_error (message, &error, NULL);
+    g_assert_error (error, rows[i].domain, rows[i].code);
+    gst_element_set_bus (element, NULL);
+    gst_element_set_state (element, GST_STATE_NULL);
+    gst_object_unref (element);
+  }
+  g_unlink (junk);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -188,5 +228,6 @@ main (int argc, char **argv)
   ADD (a_late_error_is_forgiven_like_another);
   ADD (a_region_that_cannot_be_inferred_has_no_result_and_the_others_have);
   ADD (a_model_of_pictures_without_rows_is_refused_before_there_are_caps);
+  ADD (a_model_that_does_not_open_fails_the_state_change_with_its_reason);
   return g_test_run ();
 }
