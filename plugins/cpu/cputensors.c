@@ -151,8 +151,7 @@ convert (CpuPlan *plan, CpuTensor *tensor, AxonDType dtype, const CpuMd *md)
   if (tensor->dtype == dtype && same_layout (tensor, md))
     return tensor;
   converted = cpu_plan_scratch (plan, dtype, &tensor->shape, md);
-  if (!cpu_add_spaced_copy (plan, tensor, converted))
-    cpu_dnn_add_reorder (plan, tensor, converted);
+  cpu_add_reorder (plan, tensor, converted);
   return converted;
 }
 
@@ -272,7 +271,7 @@ cpu_plan_add_outputs (CpuPlan *plan)
     out = tensor_new (plan, t->dtype, &t->shape, NULL, buffer_new (plan, CPU_OUTPUT, 0));
     out->buffer->index = i;
     if (t->md != NULL)
-      cpu_dnn_add_reorder (plan, t, out);
+      cpu_add_reorder (plan, t, out);
     else
       cpu_plan_add_copy (plan, t, out);
   }

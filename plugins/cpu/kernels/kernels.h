@@ -14,9 +14,9 @@ gboolean cpu_resize_is_narrow (const AxonShape *x);
 CpuTensor *cpu_dense_input (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dtype,
                             CpuMd **md);
 
-/* Adds a copy of @from, whose elements are a few apart, to where they follow each other. FALSE:
- * they are not, and nothing was added. */
-gboolean cpu_add_spaced_copy (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
+/* Adds a copy of @from in the layout of @to, which has its shape, and its type or one that oneDNN
+ * converts it to. */
+void cpu_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
 
 /* Limits of a result of bytes: of its type, or attribute axon.clip within these. */
 void cpu_byte_range (const AxonNode *node, gfloat *lo, gfloat *hi);

@@ -3,6 +3,8 @@
  * an nhwc tensor to N,H,W,C order costs nothing: its bytes lie that way already. */
 #include "dnn-private.h"
 
+#include "../kernels/kernels.h"
+
 static gboolean
 build_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -28,9 +30,9 @@ add_gather (CpuPlan *plan, const AxonNode *node, CpuTensor *src, const AxonShape
             const gint64 *strides)
 {
   CpuTensor *dst = cpu_plan_output (plan, node, 0, NULL);
-  cpu_dnn_add_reorder (plan,
-                       dnn_view (plan, src, shape, cpu_md_strided (src->dtype, shape, strides), 0),
-                       dnn_view (plan, dst, shape, NULL, 0));
+  cpu_add_reorder (plan,
+                   dnn_view (plan, src, shape, cpu_md_strided (src->dtype, shape, strides), 0),
+                   dnn_view (plan, dst, shape, NULL, 0));
 }
 
 static gboolean
