@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Copies from one layout to another. Ours are those of a few channels: pixels whose channels come
- * side by side (a picture that becomes channels last), and elements a few apart that follow each
- * other then (the other way round, or every second channel after a shuffle). oneDNN has the others.
- */
+/* Copies from one layout to another. Ours are those in which elements that follow each other do not
+ * stay side by side: pixels whose few channels are put together (a picture that becomes channels
+ * last), elements a few apart that follow each other then (the other way round, or every second
+ * channel after a shuffle), and words of many channels, either way. oneDNN has the others. */
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
@@ -12,14 +12,18 @@
 #define FARTHEST 8     /* elements from one to the next */
 #define MOST_STREAMS 4 /* channels that come side by side */
 #define PART 16384     /* elements that are worth a thread */
+#define BLOCK 64       /* parts of a dimension have so many elements, or a multiple */
 
+typedef enum { NONE, SPACED, INTERLEAVED, TURNED } Kind;
+
+/* Dimensions as they lie in the result, whose last has no gaps. */
 typedef struct {
   CpuRows rows;
-  CpuTakeFunc take;
-  CpuInterleaveFunc interleave;
-  gsize size;           /* bytes of an element */
-  gint64 outer, pixels; /* interleaved: @outer times so many, of so many streams, @step apart */
-  gint64 streams, step;
+  gint other; /* the dimension that has no gaps in the source */
+  gint split; /* of both the one that is cut into parts */
+  gint64 part;
+  CpuMove move;
+  gsize size; /* bytes of an element */
 } Reorder;
 
 /* Of one run. */
@@ -27,112 +31,141 @@ typedef struct {
   const Reorder *plan;
   guint8 *y;
   const guint8 *x;
-  gint64 parts; /* of a plane of pixels */
 } Run;
 
 static void
 take_row (gpointer data, const gint64 *at, const gint64 *step, gint64 n)
 {
   const Run *run = data;
-  gsize size = run->plan->size;
-  run->plan->take (run->y + (gsize)at[0] * size, run->x + (gsize)at[1] * size, step[1], n);
+  const Reorder *r = run->plan;
+  r->move.take[r->size](run->y + (gsize)at[0] * r->size, run->x + (gsize)at[1] * r->size, step[1],
+                        n);
 }
 
 static void
 run_spaced (const CpuStep *step, const CpuInstance *instance)
 {
   const Reorder *r = step->data;
-  Run run = { r, cpu_tensor_data (instance, step->out[0]), cpu_tensor_data (instance, step->in[0]),
-              0 };
+  Run run = { r, cpu_tensor_data (instance, step->out[0]),
+              cpu_tensor_data (instance, step->in[0]) };
   cpu_rows_run (&r->rows, take_row, &run);
 }
 
-/* Where set @index of the outer dimensions begins. */
+/* Where set @index of both dimensions begins. */
 static void
-find_set (const CpuRows *rows, gint64 index, gint64 *at)
+find_set (const Reorder *r, gint64 index, gint64 *at)
 {
   at[0] = at[1] = 0;
-  for (gint d = rows->rank - 3; d >= 0; d--) {
-    gint64 i = index % rows->dims[d];
-    index /= rows->dims[d];
+  for (gint d = r->rows.rank - 2; d >= 0; d--) {
+    if (d == r->other)
+      continue;
     for (guint k = 0; k < 2; k++)
-      at[k] += i * rows->strides[k][d];
+      at[k] += index % r->rows.dims[d] * r->rows.strides[k][d];
+    index /= r->rows.dims[d];
   }
 }
 
+static gint64
+count_parts (const Reorder *r)
+{
+  return (r->rows.dims[r->split] + r->part - 1) / r->part;
+}
+
 static void
-interleave_parts (gpointer data, gint64 first, gint64 end)
+run_parts (gpointer data, gint64 first, gint64 end)
 {
   const Run *run = data;
   const Reorder *r = run->plan;
+  gint last = r->rows.rank - 1;
+  gint64 parts = count_parts (r), step = r->rows.strides[1][last];
   for (gint64 i = first; i < end; i++) {
-    gint64 at[2], part = (r->pixels + run->parts - 1) / run->parts;
-    gint64 from = i % run->parts * part, n = MIN (part, r->pixels - from);
-    find_set (&r->rows, i / run->parts, at);
-    if (n > 0)
-      r->interleave (run->y + (gsize)(at[0] + from * r->streams) * r->size,
-                     run->x + (gsize)(at[1] + from) * r->size, r->streams, r->step, n);
+    gint64 at[2], from = i % parts * r->part, n = MIN (r->part, r->rows.dims[r->split] - from);
+    guint8 *y;
+    const guint8 *x;
+    find_set (r, i / parts, at);
+    y = run->y + (gsize)(at[0] + from * r->rows.strides[0][r->split]) * r->size;
+    x = run->x + (gsize)(at[1] + from * r->rows.strides[1][r->split]) * r->size;
+    if (r->split == last)
+      r->move.turn[r->size](y, r->rows.strides[0][r->other], x, step, n, r->rows.dims[r->other]);
+    else
+      r->move.interleave[r->size](y, x, r->rows.dims[last], step, n);
   }
 }
 
 static void
-run_interleaved (const CpuStep *step, const CpuInstance *instance)
+run_split (const CpuStep *step, const CpuInstance *instance)
 {
   const Reorder *r = step->data;
-  gint64 elements = r->pixels * r->streams;
-  Run run = { r, cpu_tensor_data (instance, step->out[0]), cpu_tensor_data (instance, step->in[0]),
-              (elements + PART - 1) / PART };
-  cpu_parallel_ranges (r->outer * run.parts, PART / elements + 1, interleave_parts, &run);
+  gint64 both = r->rows.dims[r->other] * r->rows.dims[r->rows.rank - 1];
+  gint64 sets = r->rows.rows * r->rows.n / both, parts = count_parts (r);
+  Run run = { r, cpu_tensor_data (instance, step->out[0]),
+              cpu_tensor_data (instance, step->in[0]) };
+  cpu_parallel_ranges (sets * parts, PART / (both / parts + 1) + 1, run_parts, &run);
 }
 
-/* Dimensions as they lie in the result; FALSE where bytes or layouts are not ours. */
-static gboolean
-reorder_init (Reorder *r, const CpuTensor *from, const CpuTensor *to)
+static gint
+find_other (const CpuRows *rows)
 {
-  const CpuMove *loops = cpu_isa_get ()->vector->move;
-  gint64 strides[2][AXON_MAX_RANK];
-  *r = (Reorder){ .size = axon_dtype_get_size (from->dtype) };
-  if (from->dtype != to->dtype || r->size >= G_N_ELEMENTS (loops->take) ||
-      loops->take[r->size] == NULL || !cpu_md_get_strides (to->md, &to->shape, strides[0]) ||
-      !cpu_md_get_strides (from->md, &from->shape, strides[1]))
-    return FALSE;
-  r->take = loops->take[r->size];
-  r->interleave = loops->interleave[r->size];
-  cpu_rows_init_any (&r->rows, &to->shape, (const gint64 (*)[AXON_MAX_RANK])strides, 2);
-  return r->rows.strides[0][r->rows.rank - 1] == 1;
+  gint d = rows->rank - 2;
+  while (d >= 0 && rows->strides[1][d] != 1)
+    d--;
+  return d;
 }
 
-static gboolean
-is_spaced (const Reorder *r)
+static void
+split (Reorder *r, gint d)
 {
-  gint64 step = r->rows.strides[1][r->rows.rank - 1];
-  return r->rows.n >= SHORT && step > 1 && step <= FARTHEST;
+  gint64 each = r->rows.dims[d == r->other ? r->rows.rank - 1 : r->other];
+  r->split = d;
+  r->part = (PART / each / BLOCK + 1) * BLOCK;
 }
 
-static gboolean
-is_interleaved (Reorder *r)
+static Kind
+find_kind (Reorder *r)
 {
   gint last = r->rows.rank - 1;
-  if (last < 1 || r->rows.n < 2 || r->rows.n > MOST_STREAMS ||
-      r->rows.strides[0][last - 1] != r->rows.n || r->rows.strides[1][last - 1] != 1 ||
-      r->rows.dims[last - 1] < SHORT)
-    return FALSE;
-  r->streams = r->rows.n;
-  r->step = r->rows.strides[1][last];
-  r->pixels = r->rows.dims[last - 1];
-  r->outer = r->rows.rows / r->pixels;
-  return TRUE;
+  gint64 n = r->rows.dims[last], step = r->rows.strides[1][last];
+  if (r->rows.strides[0][last] != 1 || step < 2)
+    return NONE;
+  if (n >= SHORT && step <= FARTHEST)
+    return SPACED;
+  r->other = find_other (&r->rows);
+  if (r->other < 0 || r->rows.dims[r->other] < MOST_STREAMS || n < 2)
+    return NONE;
+  if (n <= MOST_STREAMS && r->other == last - 1 && r->rows.strides[0][r->other] == n) {
+    split (r, r->other);
+    return INTERLEAVED;
+  }
+  if (n < MOST_STREAMS || r->move.turn[r->size] == NULL)
+    return NONE;
+  split (r, last);
+  return TURNED;
+}
+
+/* NONE where bytes or layouts are not ours. */
+static Kind
+reorder_init (Reorder *r, const CpuTensor *from, const CpuTensor *to)
+{
+  gint64 strides[2][AXON_MAX_RANK];
+  *r =
+      (Reorder){ .size = axon_dtype_get_size (from->dtype), .move = *cpu_isa_get ()->vector->move };
+  if (from->dtype != to->dtype || r->size >= G_N_ELEMENTS (r->move.take) ||
+      r->move.take[r->size] == NULL || axon_shape_get_numel (&to->shape) < 1 ||
+      !cpu_md_get_strides (to->md, &to->shape, strides[0]) ||
+      !cpu_md_get_strides (from->md, &from->shape, strides[1]))
+    return NONE;
+  cpu_rows_init_any (&r->rows, &to->shape, (const gint64 (*)[AXON_MAX_RANK])strides, 2);
+  return find_kind (r);
 }
 
 void
 cpu_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to)
 {
   Reorder r;
-  CpuStepFunc run = NULL;
-  if (reorder_init (&r, from, to))
-    run = is_spaced (&r) ? run_spaced : is_interleaved (&r) ? run_interleaved : NULL;
-  if (run != NULL)
-    cpu_plan_add_step (plan, run, g_memdup2 (&r, sizeof r), g_free, "own", &from, 1, &to, 1);
-  else
+  Kind kind = reorder_init (&r, from, to);
+  if (kind == NONE)
     cpu_dnn_add_reorder (plan, from, to);
+  else
+    cpu_plan_add_step (plan, kind == SPACED ? run_spaced : run_split, g_memdup2 (&r, sizeof r),
+                       g_free, "own", &from, 1, &to, 1);
 }

@@ -5,30 +5,64 @@
 
 #include <string.h>
 
-#define LONG_RUN 1024 /* bytes that are worth a call of memcpy () */
+#define LONG_RUN 1024     /* bytes that are worth a call of memcpy () */
+#define SHARED_PITCH 1024 /* words of a row */
+#define TURNED_ROWS 64
 
 typedef guint32 Four __attribute__ ((vector_size (16), aligned (4)));
 
-/* Streams @s to @s + 3 of some: squares of four elements are turned. */
+/* Four elements of each of four streams. */
+CPU_INLINE void
+turn_square (guint32 *restrict y, gint64 pitch, const guint32 *restrict x, gint64 step)
+{
+  const Four a = *(const Four *)x, b = *(const Four *)(x + step);
+  const Four c = *(const Four *)(x + 2 * step), d = *(const Four *)(x + 3 * step);
+  const Four ab = __builtin_shufflevector (a, b, 0, 4, 1, 5);
+  const Four cd = __builtin_shufflevector (c, d, 0, 4, 1, 5);
+  const Four ab_end = __builtin_shufflevector (a, b, 2, 6, 3, 7);
+  const Four cd_end = __builtin_shufflevector (c, d, 2, 6, 3, 7);
+  *(Four *)y = __builtin_shufflevector (ab, cd, 0, 1, 4, 5);
+  *(Four *)(y + pitch) = __builtin_shufflevector (ab, cd, 2, 3, 6, 7);
+  *(Four *)(y + 2 * pitch) = __builtin_shufflevector (ab_end, cd_end, 0, 1, 4, 5);
+  *(Four *)(y + 3 * pitch) = __builtin_shufflevector (ab_end, cd_end, 2, 3, 6, 7);
+}
+
+/* Streams @s to @s + 3 of some. */
 static void
 four_streams (guint32 *restrict y, const guint32 *restrict x, gint64 streams, gint64 step, gint64 n)
 {
   gint64 i = 0;
-  for (; i + 4 <= n; i += 4) {
-    const Four a = *(const Four *)(x + i), b = *(const Four *)(x + step + i);
-    const Four c = *(const Four *)(x + 2 * step + i), d = *(const Four *)(x + 3 * step + i);
-    const Four ab = __builtin_shufflevector (a, b, 0, 4, 1, 5);
-    const Four cd = __builtin_shufflevector (c, d, 0, 4, 1, 5);
-    const Four ab_end = __builtin_shufflevector (a, b, 2, 6, 3, 7);
-    const Four cd_end = __builtin_shufflevector (c, d, 2, 6, 3, 7);
-    *(Four *)(y + i * streams) = __builtin_shufflevector (ab, cd, 0, 1, 4, 5);
-    *(Four *)(y + (i + 1) * streams) = __builtin_shufflevector (ab, cd, 2, 3, 6, 7);
-    *(Four *)(y + (i + 2) * streams) = __builtin_shufflevector (ab_end, cd_end, 0, 1, 4, 5);
-    *(Four *)(y + (i + 3) * streams) = __builtin_shufflevector (ab_end, cd_end, 2, 3, 6, 7);
-  }
+  for (; i + 4 <= n; i += 4)
+    turn_square (y + i * streams, streams, x + i, step);
   for (; i < n; i++)
     for (gint64 s = 0; s < 4; s++)
       y[i * streams + s] = x[s * step + i];
+}
+
+/* Streams @first to @end, all of so many elements. */
+static void
+turn_block (guint32 *restrict y, gint64 pitch, const guint32 *restrict x, gint64 step, gint64 first,
+            gint64 end, gint64 n)
+{
+  gint64 whole = end - (end - first) % 4, i = 0;
+  for (; i + 4 <= n; i += 4)
+    for (gint64 s = first; s < whole; s += 4)
+      turn_square (y + i * pitch + s, pitch, x + s * step + i, step);
+  for (gint64 s = first; s < end; s++)
+    for (gint64 k = s < whole ? i : 0; k < n; k++)
+      y[k * pitch + s] = x[s * step + k];
+}
+
+/* Rows of the result that the first cache holds, and of them a line of the cache at a time, or some
+ * where all rows share the few places that the cache has for them. */
+static void
+turn_words (gpointer y, gint64 pitch, gconstpointer x, gint64 step, gint64 streams, gint64 n)
+{
+  gint64 block = pitch % SHARED_PITCH ? 16 : 64;
+  for (gint64 i = 0; i < n; i += TURNED_ROWS)
+    for (gint64 first = 0; first < streams; first += block)
+      turn_block ((guint32 *)y + i * pitch, pitch, (const guint32 *)x + i, step, first,
+                  MIN (first + block, streams), MIN (TURNED_ROWS, n - i));
 }
 
 #define INTERLEAVE(type)                                                                           \
@@ -145,5 +179,6 @@ copy_runs (guint8 *y, gsize y_step, const guint8 *x, gsize x_step, gsize bytes, 
 const CpuMove CPU_NAME (cpu_move) = {
   .copy_runs = copy_runs,
   .interleave = { [1] = interleave_guint8, [2] = interleave_guint16, [4] = interleave_words },
+  .turn = { [4] = turn_words },
   .take = { [1] = take_guint8, [2] = take_guint16, [4] = take_guint32 },
 };

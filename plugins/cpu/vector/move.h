@@ -12,11 +12,16 @@ typedef void (*CpuInterleaveFunc) (gpointer y, gconstpointer x, gint64 streams, 
 typedef void (*CpuCopyRunsFunc) (guint8 *y, gsize y_step, const guint8 *x, gsize x_step,
                                  gsize bytes, gint64 n);
 
+/* y[i * pitch + s] = x[s * step + i], for @n elements of each of @streams streams */
+typedef void (*CpuTurnFunc) (gpointer y, gint64 pitch, gconstpointer x, gint64 step, gint64 streams,
+                             gint64 n);
+
 /* y[i] = x[i * step], for @n elements */
 typedef void (*CpuTakeFunc) (gpointer y, gconstpointer x, gint64 step, gint64 n);
 
 typedef struct {
   CpuCopyRunsFunc copy_runs;
   CpuInterleaveFunc interleave[5]; /* by bytes of an element: 1, 2 or 4 */
+  CpuTurnFunc turn[5];             /* of bytes 4 */
   CpuTakeFunc take[5];
 } CpuMove;
