@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Copies from one layout to another. Ours are those in which elements that follow each other do not
- * stay side by side: pixels whose few channels are put together (a picture that becomes channels
- * last), elements a few apart that follow each other then (the other way round, or every second
- * channel after a shuffle), and words of many channels, either way. oneDNN has the others. */
+/* Copies from one layout to another: runs that stay together (heads of an attention, anchors of a
+ * detector), pixels whose few channels are put side by side (a picture that becomes channels last),
+ * elements a few apart that follow each other then (the other way round, or every second channel
+ * after a shuffle), and words of many channels, either way. oneDNN has the others. */
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
 
-#define SHORT 16       /* elements of a row */
+#define SHORT 16       /* elements of a row, bytes of a run */
 #define FARTHEST 8     /* elements from one to the next */
 #define MOST_STREAMS 4 /* channels that come side by side */
 #define PART 16384     /* elements that are worth a thread */
 #define BLOCK 64       /* parts of a dimension have so many elements, or a multiple */
 
-typedef enum { NONE, SPACED, INTERLEAVED, TURNED } Kind;
+typedef enum { NONE, RUNS, SPACED, INTERLEAVED, TURNED } Kind;
 
 /* Dimensions as they lie in the result, whose last has no gaps. */
 typedef struct {
@@ -32,6 +32,26 @@ typedef struct {
   guint8 *y;
   const guint8 *x;
 } Run;
+
+static void
+copy_runs (gpointer data, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gint64 n,
+           const gint64 *next, gint64 count)
+{
+  const Run *run = data;
+  const Reorder *r = run->plan;
+  gsize size = r->size;
+  r->move.copy_runs (run->y + (gsize)at[0] * size, (gsize)next[0] * size,
+                     run->x + (gsize)at[1] * size, (gsize)next[1] * size, (gsize)n * size, count);
+}
+
+static void
+run_runs (const CpuStep *step, const CpuInstance *instance)
+{
+  const Reorder *r = step->data;
+  Run run = { r, cpu_tensor_data (instance, step->out[0]),
+              cpu_tensor_data (instance, step->in[0]) };
+  cpu_rows_run_blocks (&r->rows, copy_runs, &run);
+}
 
 static void
 take_row (gpointer data, const gint64 *at, const gint64 *step, gint64 n)
@@ -125,8 +145,10 @@ find_kind (Reorder *r)
 {
   gint last = r->rows.rank - 1;
   gint64 n = r->rows.dims[last], step = r->rows.strides[1][last];
-  if (r->rows.strides[0][last] != 1 || step < 2)
+  if (r->rows.strides[0][last] != 1 || step < 1)
     return NONE;
+  if (step == 1)
+    return (gsize)n * r->size >= SHORT ? RUNS : NONE;
   if (n >= SHORT && step <= FARTHEST)
     return SPACED;
   r->other = find_other (&r->rows);
@@ -162,10 +184,13 @@ void
 cpu_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to)
 {
   Reorder r;
+  static const CpuStepFunc funcs[] = {
+    [RUNS] = run_runs, [SPACED] = run_spaced, [INTERLEAVED] = run_split, [TURNED] = run_split
+  };
   Kind kind = reorder_init (&r, from, to);
   if (kind == NONE)
     cpu_dnn_add_reorder (plan, from, to);
   else
-    cpu_plan_add_step (plan, kind == SPACED ? run_spaced : run_split, g_memdup2 (&r, sizeof r),
-                       g_free, "own", &from, 1, &to, 1);
+    cpu_plan_add_step (plan, funcs[kind], g_memdup2 (&r, sizeof r), g_free, "own", &from, 1, &to,
+                       1);
 }
