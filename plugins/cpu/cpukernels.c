@@ -22,7 +22,7 @@
   F (pool) F (byte_pool) F (index_pool) F (global_pool) F (dnn_batchnorm) F (channels)             \
   F (softmax) F (scattered) F (dnn_concat) F (dnn_resize) F (dnn_transpose) F (dnn_slice)          \
   F (dnn_binary) F (lrn) F (group_norm) F (normalize) F (concat) F (resize) F (chain) F (unary)    \
-  F (binary) F (constant)                                                                          \
+  F (binary) F (constant) F (reorder)                                                              \
   F (reshape) F (cast) F (gather) F (scatter) F (pad) F (image) F (recurrent) F (repeat)           \
   F (gridsample) F (deformconv) F (roi) F (cumulative) F (matrix) F (reference)
 /* clang-format on */
