@@ -34,6 +34,28 @@ LLVMFuzzerInitialize (G_GNUC_UNUSED int *argc, G_GNUC_UNUSED char ***argv)
   return 0;
 }
 
+static guint
+count_threads (void)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc/self/task", 0, NULL);
+  guint n = 0;
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+void
+fuzz_await_threads (void)
+{
+  static guint before = G_MAXUINT;
+  guint n = count_threads ();
+  for (guint tries = 0; n > before && tries < 100; tries++) {
+    g_usleep (100);
+    n = count_threads ();
+  }
+  before = n;
+}
+
 void
 fuzz_check (gboolean ok, const GError *error)
 {

@@ -11,6 +11,10 @@ int LLVMFuzzerTestOneInput (const guint8 *data, gsize n);
 
 /* Calls that fail say why, in UTF-8; others say nothing. */
 void fuzz_check (gboolean ok, const GError *error);
+/* Threads that are about to end hold what LeakSanitizer takes for lost: until there are as few as
+ * before, or it takes too long. */
+void fuzz_await_threads (void);
+
 /* Path of a file in memory with such bytes, until fuzz_close (). */
 gchar *fuzz_open (gconstpointer data, gsize n, const gchar *ending);
 void fuzz_close (gchar *path);

@@ -112,8 +112,8 @@ compare (const AxonTensor *reference, const AxonTensor *nearby, const AxonTensor
                                     may_round + TOLERANCE * largest + allowed / CHANGE * TOLERANCE);
 }
 
-int
-LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
+static void
+try_model (const guint8 *data, gsize n)
 {
   g_autoptr (GBytes) bytes = g_bytes_new (data, n);
   g_autoptr (GError) error = NULL;
@@ -125,7 +125,7 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
   model = axon_core_read_model_from_bytes (axon_core_get_default (), bytes, NULL, &error);
   fuzz_check (model != NULL, error);
   if (model == NULL)
-    return 0;
+    return;
   got = run_once (model, g_getenv ("FUZZ_DEVICE") ? g_getenv ("FUZZ_DEVICE") : "CPU");
   plain = compile (model, "TEMPLATE");
   reference = run (plain, model, 1);
@@ -134,5 +134,12 @@ LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
   for (guint i = 0; nearby != NULL && i < reference->len; i++)
     compare (g_ptr_array_index (reference, i), g_ptr_array_index (nearby, i),
              g_ptr_array_index (got, i));
+}
+
+int
+LLVMFuzzerTestOneInput (const guint8 *data, gsize n)
+{
+  try_model (data, n);
+  fuzz_await_threads ();
   return 0;
 }
