@@ -1,37 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which processors inference may use: affinity, control groups, kinds of core. */
 #include "../../plugins/cpu/cpulimits.h"
-
-#include <glib/gstdio.h>
-
-static gchar *
-make_root (const gchar *const files[][2], guint n)
-{
-  gchar *root = g_dir_make_tmp ("axon-limits-XXXXXX", NULL);
-  for (guint i = 0; i < n; i++) {
-    g_autofree gchar *path = g_strconcat (root, files[i][0], NULL);
-    g_autofree gchar *folder = g_path_get_dirname (path);
-    g_mkdir_with_parents (folder, 0700);
-    g_file_set_contents (path, files[i][1], -1, NULL);
-  }
-  return root;
-}
-
-static void
-remove_root (gchar *root)
-{
-  g_autofree gchar *command = g_strdup_printf ("rm -r '%s'", root);
-  g_spawn_command_line_sync (command, NULL, NULL, NULL, NULL);
-  g_free (root);
-}
+#include "../support/testroot.h"
 
 static guint
 limit (const gchar *const files[][2], guint n, const gchar *core_type, gboolean hyper_threading)
 {
-  gchar *root = make_root (files, n);
+  gchar *root = test_root_new (files, n);
   CpuLimits limits;
   cpu_limits_init (&limits, root, core_type, hyper_threading);
-  remove_root (root);
+  test_root_remove (root);
   return limits.n;
 }
 
@@ -101,7 +79,7 @@ memory_nodes_count_where_they_have_allowed_processors (void)
                                          { "/sys/devices/system/node/node1/cpulist", "0\n" },
                                          { "/sys/devices/system/node/node2/cpulist", "1023\n" },
                                          { "/sys/devices/system/node/possible", "0-2\n" } };
-  gchar *root = make_root (two, 4);
+  gchar *root = test_root_new (two, 4);
   cpu_set_t before, first;
   CpuLimits limits;
   sched_getaffinity (0, sizeof before, &before);
@@ -112,7 +90,7 @@ memory_nodes_count_where_they_have_allowed_processors (void)
     g_assert_cmpuint (limits.n_nodes, ==, 2);
     sched_setaffinity (0, sizeof before, &before);
   }
-  remove_root (root);
+  test_root_remove (root);
   cpu_limits_init (&limits, "/no/such/root", "ANY_CORE", TRUE);
   g_assert_cmpuint (limits.n_nodes, ==, 1);
 }

@@ -1,72 +1,48 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* How much memory is taken at most where nobody says it: machine, control groups, process. */
 #include "../../lib/base/axonwork-private.h"
+#include "../support/testroot.h"
 
-#include <glib/gstdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #define MIB ((gsize)1 << 20)
 
+/* What /proc/self/cgroup says, files of control groups, and the least of their limits. */
 typedef struct {
-  const gchar *group;       /* what /proc/self/cgroup says */
-  const gchar *files[3][2]; /* of control groups */
-  gsize mib;                /* the least of them */
+  const gchar *files[3][2];
+  gsize mib;
 } Row;
-
-static gchar *
-make_root (const Row *row)
-{
-  gchar *root = g_dir_make_tmp ("axon-memory-XXXXXX", NULL);
-  const gchar *const group[] = { "/proc/self/cgroup", row->group };
-  for (guint i = 0; i <= G_N_ELEMENTS (row->files); i++) {
-    const gchar *const *file = i == 0 ? group : row->files[i - 1];
-    g_autofree gchar *path = file[0] ? g_strconcat (root, file[0], NULL) : NULL;
-    g_autofree gchar *folder = file[0] ? g_path_get_dirname (path) : NULL;
-    if (file[0] == NULL)
-      continue;
-    g_mkdir_with_parents (folder, 0700);
-    g_assert_true (g_file_set_contents (path, file[1], -1, NULL));
-  }
-  return root;
-}
-
-static void
-remove_root (gchar *root)
-{
-  g_autofree gchar *command = g_strdup_printf ("rm -r '%s'", root);
-  g_spawn_command_line_sync (command, NULL, NULL, NULL, NULL);
-  g_free (root);
-}
 
 static void
 the_least_of_the_groups_above_a_process_is_its_limit (void)
 {
   static const Row rows[] = {
-    { "0::/a/b\n", { { "/sys/fs/cgroup/a/b/memory.max", "67108864\n" } }, 64 },
-    { "0::/a/b\n",
-      { { "/sys/fs/cgroup/a/b/memory.max", "max\n" },
+    { { { "/proc/self/cgroup", "0::/a/b\n" }, { "/sys/fs/cgroup/a/b/memory.max", "67108864\n" } },
+      64 },
+    { { { "/proc/self/cgroup", "0::/a/b\n" },
+        { "/sys/fs/cgroup/a/b/memory.max", "max\n" },
         { "/sys/fs/cgroup/a/memory.max", "33554432\n" } },
       32 },
-    { "0::/a/b\n",
-      { { "/sys/fs/cgroup/a/b/memory.max", "33554432\n" },
+    { { { "/proc/self/cgroup", "0::/a/b\n" },
+        { "/sys/fs/cgroup/a/b/memory.max", "33554432\n" },
         { "/sys/fs/cgroup/a/memory.max", "67108864\n" } },
       32 },
-    { "0::/\n", { { "/sys/fs/cgroup/memory.max", "50331648\n" } }, 48 },
-    { "7:cpu:/x\n4:memory:/c\n",
-      { { "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "16777216\n" },
+    { { { "/proc/self/cgroup", "0::/\n" }, { "/sys/fs/cgroup/memory.max", "50331648\n" } }, 48 },
+    { { { "/proc/self/cgroup", "7:cpu:/x\n4:memory:/c\n" },
+        { "/sys/fs/cgroup/memory/c/memory.limit_in_bytes", "16777216\n" },
         { "/sys/fs/cgroup/memory/x/memory.limit_in_bytes", "8388608\n" } },
       16 },
-    { "4:memory:/c\n",
-      { { "/sys/fs/cgroup/memory/memory.limit_in_bytes", "16777216\n" },
+    { { { "/proc/self/cgroup", "4:memory:/c\n" },
+        { "/sys/fs/cgroup/memory/memory.limit_in_bytes", "16777216\n" },
         { "/sys/fs/cgroup/c/memory.max", "8388608\n" } },
       16 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *root = make_root (&rows[i]);
+    gchar *root = test_root_new (rows[i].files, G_N_ELEMENTS (rows[i].files));
     g_test_message ("row %u", i);
     g_assert_cmpuint (axon_memory_limit (root), ==, rows[i].mib * MIB / 4 * 3);
-    remove_root (root);
+    test_root_remove (root);
   }
 }
 
@@ -89,14 +65,14 @@ static void
 without_groups_the_machine_is_the_limit (void)
 {
   static const Row rows[] = {
-    { "0::/a\n", { { "/sys/fs/cgroup/a/memory.max", "max\n" } }, 0 },
-    { "nonsense\n", { { "/sys/fs/cgroup/memory.max", "1024\n" } }, 0 },
+    { { { "/proc/self/cgroup", "0::/a\n" }, { "/sys/fs/cgroup/a/memory.max", "max\n" } }, 0 },
+    { { { "/proc/self/cgroup", "nonsense\n" }, { "/sys/fs/cgroup/memory.max", "1024\n" } }, 0 },
   };
   g_assert_cmpuint (axon_memory_limit ("/no/such/root"), ==, get_machine () / 4 * 3);
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
-    gchar *root = make_root (&rows[i]);
+    gchar *root = test_root_new (rows[i].files, G_N_ELEMENTS (rows[i].files));
     g_assert_cmpuint (axon_memory_limit (root), ==, get_machine () / 4 * 3);
-    remove_root (root);
+    test_root_remove (root);
   }
 }
 
