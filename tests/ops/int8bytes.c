@@ -169,16 +169,34 @@ activations_of_every_byte_agree (void)
   }
 }
 
-/* The first part has the result's scale, often its zero point, too. */
+/* Of channels that lie last. */
+static AxonValue *
+every_second_channel (TestModel *t, AxonValue *x)
+{
+  static const gint64 perm[] = { 0, 3, 1, 2 }, channels = 1, first = 0, step = 2;
+  AxonNode *turned = test_model_node (t, "Transpose", 1, x);
+  axon_node_set_ints (turned, "perm", perm, 4);
+  return test_model_node (t, "Slice", 5, turned->outputs[0], test_model_ints (t, &first, 1),
+                          test_model_ints (t, &x->type.shape.dims[3], 1),
+                          test_model_ints (t, &channels, 1), test_model_ints (t, &step, 1))
+      ->outputs[0];
+}
+
+/* The first part has the result's scale, often its zero point, too; in one case it is a view. */
 static void
 parts_of_other_scales_are_concatenated_rightly (void)
 {
   static const struct {
     gint axis;
     AxonShape part[3];
-  } cases[] = { { 1, { { 4, { 1, 8, 8, 8 } }, { 4, { 1, 17, 8, 8 } }, { 4, { 1, 3, 8, 8 } } } },
-                { 0, { { 2, { 3, 64 } }, { 2, { 1, 64 } }, { 2, { 4, 64 } } } },
-                { -1, { { 3, { 2, 5, 33 } }, { 3, { 2, 5, 64 } }, { 3, { 2, 5, 1 } } } } };
+    gboolean apart;
+  } cases[] = {
+    { 1, { { 4, { 1, 8, 8, 8 } }, { 4, { 1, 17, 8, 8 } }, { 4, { 1, 3, 8, 8 } } } },
+    { 1, { { 4, { 1, 8, 8, 48 } }, { 4, { 1, 17, 8, 8 } }, { 4, { 1, 3, 8, 8 } } }, TRUE },
+    { 0, { { 2, { 1, 1500 } }, { 2, { 2, 1500 } }, { 2, { 1, 1500 } } } },
+    { 0, { { 2, { 3, 64 } }, { 2, { 1, 64 } }, { 2, { 4, 64 } } } },
+    { -1, { { 3, { 2, 5, 33 } }, { 3, { 2, 5, 64 } }, { 3, { 2, 5, 1 } } } }
+  };
   g_autoptr (GRand) rand = quantised_rand (NULL, 11);
   for (guint i = 0; i < G_N_ELEMENTS (cases) * 2 * 2 * 4; i++) {
     guint c = i % G_N_ELEMENTS (cases), k = i / G_N_ELEMENTS (cases);
@@ -193,6 +211,8 @@ parts_of_other_scales_are_concatenated_rightly (void)
       x[p] = operand (&b, rand, data->pdata[p], scales[k >> 2][p]);
       if (p == 0 && g_rand_boolean (rand))
         x[p].zero = y.zero;
+      if (p == 0 && cases[c].apart)
+        x[p].data = every_second_channel (&b.t, x[p].data);
       in[2 + 3 * p] = x[p].data;
       in[3 + 3 * p] = x[p].scale;
       in[4 + 3 * p] = x[p].zero;

@@ -12,6 +12,7 @@
 #define SHORT 16       /* elements of a row, bytes of a run */
 #define FARTHEST 8     /* elements from one to the next */
 #define MOST_STREAMS 4 /* channels that come side by side */
+#define SQUARE 4       /* words by as many that are turned together */
 #define PART 16384     /* elements that are worth a thread */
 #define BLOCK 64       /* parts of a dimension have so many elements, or a multiple */
 
@@ -23,7 +24,7 @@ typedef struct {
   gint other; /* the dimension that has no gaps in the source */
   gint split; /* of both the one that is cut into parts */
   gint64 part;
-  CpuMove move;
+  const CpuMove *move;
   gsize size; /* bytes of an element */
 } Reorder;
 
@@ -34,6 +35,13 @@ typedef struct {
   const guint8 *x;
 } Run;
 
+static Run
+begin (const CpuStep *step, const CpuInstance *instance)
+{
+  return (Run){ step->data, cpu_tensor_data (instance, step->out[0]),
+                cpu_tensor_data (instance, step->in[0]) };
+}
+
 static void
 copy_runs (gpointer data, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gint64 n,
            const gint64 *next, gint64 count)
@@ -41,17 +49,15 @@ copy_runs (gpointer data, const gint64 *at, G_GNUC_UNUSED const gint64 *step, gi
   const Run *run = data;
   const Reorder *r = run->plan;
   gsize size = r->size;
-  r->move.copy_runs (run->y + (gsize)at[0] * size, (gsize)next[0] * size,
-                     run->x + (gsize)at[1] * size, (gsize)next[1] * size, (gsize)n * size, count);
+  r->move->copy_runs (run->y + (gsize)at[0] * size, (gsize)next[0] * size,
+                      run->x + (gsize)at[1] * size, (gsize)next[1] * size, (gsize)n * size, count);
 }
 
 static void
 run_runs (const CpuStep *step, const CpuInstance *instance)
 {
-  const Reorder *r = step->data;
-  Run run = { r, cpu_tensor_data (instance, step->out[0]),
-              cpu_tensor_data (instance, step->in[0]) };
-  cpu_rows_run_blocks (&r->rows, copy_runs, &run);
+  Run run = begin (step, instance);
+  cpu_rows_run_blocks (&run.plan->rows, copy_runs, &run);
 }
 
 static void
@@ -59,17 +65,15 @@ take_row (gpointer data, const gint64 *at, const gint64 *step, gint64 n)
 {
   const Run *run = data;
   const Reorder *r = run->plan;
-  r->move.take[r->size](run->y + (gsize)at[0] * r->size, run->x + (gsize)at[1] * r->size, step[1],
-                        n);
+  r->move->take[r->size](run->y + (gsize)at[0] * r->size, run->x + (gsize)at[1] * r->size, step[1],
+                         n);
 }
 
 static void
 run_spaced (const CpuStep *step, const CpuInstance *instance)
 {
-  const Reorder *r = step->data;
-  Run run = { r, cpu_tensor_data (instance, step->out[0]),
-              cpu_tensor_data (instance, step->in[0]) };
-  cpu_rows_run (&r->rows, take_row, &run);
+  Run run = begin (step, instance);
+  cpu_rows_run (&run.plan->rows, take_row, &run);
 }
 
 /* Where set @index of both dimensions begins. */
@@ -107,9 +111,9 @@ run_parts (gpointer data, gint64 first, gint64 end)
     y = run->y + (gsize)(at[0] + from * r->rows.strides[0][r->split]) * r->size;
     x = run->x + (gsize)(at[1] + from * r->rows.strides[1][r->split]) * r->size;
     if (r->split == last)
-      r->move.turn[r->size](y, r->rows.strides[0][r->other], x, step, n, r->rows.dims[r->other]);
+      r->move->turn[r->size](y, r->rows.strides[0][r->other], x, step, n, r->rows.dims[r->other]);
     else
-      r->move.interleave[r->size](y, x, r->rows.dims[last], step, n);
+      r->move->interleave[r->size](y, x, r->rows.dims[last], step, n);
   }
 }
 
@@ -119,8 +123,7 @@ run_split (const CpuStep *step, const CpuInstance *instance)
   const Reorder *r = step->data;
   gint64 both = r->rows.dims[r->other] * r->rows.dims[r->rows.rank - 1];
   gint64 sets = r->rows.rows * r->rows.n / both, parts = count_parts (r);
-  Run run = { r, cpu_tensor_data (instance, step->out[0]),
-              cpu_tensor_data (instance, step->in[0]) };
+  Run run = begin (step, instance);
   cpu_parallel_ranges (sets * parts, PART / (both / parts + 1) + 1, run_parts, &run);
 }
 
@@ -153,13 +156,13 @@ find_kind (Reorder *r)
   if (n >= SHORT && step <= FARTHEST)
     return SPACED;
   r->other = find_other (&r->rows);
-  if (r->other < 0 || r->rows.dims[r->other] < MOST_STREAMS || n < 2)
+  if (r->other < 0 || r->rows.dims[r->other] < SQUARE || n < 2)
     return NONE;
   if (n <= MOST_STREAMS && r->other == last - 1 && r->rows.strides[0][r->other] == n) {
     split (r, r->other);
     return INTERLEAVED;
   }
-  if (n < MOST_STREAMS || r->move.turn[r->size] == NULL)
+  if (n < SQUARE || r->move->turn[r->size] == NULL)
     return NONE;
   split (r, last);
   return TURNED;
@@ -170,10 +173,9 @@ static Kind
 reorder_init (Reorder *r, const CpuTensor *from, const CpuTensor *to)
 {
   gint64 strides[2][AXON_MAX_RANK];
-  *r =
-      (Reorder){ .size = axon_dtype_get_size (from->dtype), .move = *cpu_isa_get ()->vector->move };
-  if (from->dtype != to->dtype || r->size >= G_N_ELEMENTS (r->move.take) ||
-      r->move.take[r->size] == NULL || axon_shape_get_numel (&to->shape) < 1 ||
+  *r = (Reorder){ .size = axon_dtype_get_size (from->dtype), .move = cpu_isa_get ()->vector->move };
+  if (from->dtype != to->dtype || r->size >= G_N_ELEMENTS (r->move->take) ||
+      r->move->take[r->size] == NULL || axon_shape_get_numel (&to->shape) < 1 ||
       !cpu_md_get_strides (to->md, &to->shape, strides[0]) ||
       !cpu_md_get_strides (from->md, &from->shape, strides[1]))
     return NONE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "fuzz.h"
+#include "axontest.h"
 
 #include <glib/gstdio.h>
 #include <stdlib.h>
@@ -34,24 +35,14 @@ LLVMFuzzerInitialize (G_GNUC_UNUSED int *argc, G_GNUC_UNUSED char ***argv)
   return 0;
 }
 
-static guint
-count_threads (void)
-{
-  g_autoptr (GDir) dir = g_dir_open ("/proc/self/task", 0, NULL);
-  guint n = 0;
-  while (dir != NULL && g_dir_read_name (dir) != NULL)
-    n++;
-  return n;
-}
-
 void
 fuzz_await_threads (void)
 {
   static guint before = G_MAXUINT;
-  guint n = count_threads ();
+  guint n = test_count_entries ("/proc/self/task");
   for (guint tries = 0; n > before && tries < 100; tries++) {
     g_usleep (100);
-    n = count_threads ();
+    n = test_count_entries ("/proc/self/task");
   }
   before = n;
 }
