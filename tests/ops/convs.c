@@ -245,9 +245,9 @@ static const Shape shapes[] = {
     1 },
 };
 
-/* "slope": PRelu with one for all; "slopes": one for each channel. */
+/* "swish", "mish": written out; "slope": PRelu with one for all; "slopes": one for each channel. */
 static const gchar *const activations[] = { NULL,        "Relu",  "LeakyRelu", "Sigmoid", "Tanh",
-                                            "HardSwish", "swish", "slope",     "slopes" };
+                                            "HardSwish", "swish", "slope",     "slopes",  "mish" };
 
 static AxonNode *
 conv_node (TestModel *t, const Shape *s, gboolean bias)
@@ -280,6 +280,8 @@ activate (TestModel *t, AxonValue *y, const Shape *s, const gchar *name)
     return y;
   if (each || g_str_equal (name, "slope"))
     return test_model_node (t, "PRelu", 2, y, test_model_random (t, &slopes, 5))->outputs[0];
+  if (g_str_equal (name, "mish"))
+    return test_model_mish (t, y, 1)->outputs[0];
   if (g_str_equal (name, "swish"))
     return test_model_node (t, "Mul", 2, y, test_model_node (t, "Sigmoid", 1, y)->outputs[0])
         ->outputs[0];

@@ -236,6 +236,8 @@ static const struct {
   { "AveragePool", { 4, { 2, 17, 7, 5 } }, 3, 1, 1, 1 },
   { "AveragePool", { 4, { 1, 3, 13, 7 } }, 2, 2, 0, 0 },
   { "AveragePool", { 4, { 1, 64, 5, 5 } }, 5, 1, 2, 0 },
+  { "AveragePool", { 4, { 2, 49, 12, 12 } }, 3, 2, 1, 1 },
+  { "AveragePool", { 4, { 1, 300, 4, 9 } }, 2, 1, 0, 0 },
   { "GlobalAveragePool", { 4, { 1, 64, 7, 7 } }, 0, 0, 0, 0 },
   { "GlobalAveragePool", { 4, { 2, 17, 13, 5 } }, 0, 0, 0, 0 },
   { "GlobalAveragePool", { 4, { 1, 1280, 1, 1 } }, 0, 0, 0, 0 },

@@ -44,6 +44,10 @@ static const struct {
   { AXON_DTYPE_F32, { 4, { 1, 70, 68, 130 } }, { 0, 2, 3, 1 } },
   { AXON_DTYPE_F32, { 4, { 3, 64, 64, 17 } }, { 0, 3, 1, 2 } },
   { AXON_DTYPE_F32, { 4, { 3, 64, 64, 17 } }, { 0, 2, 3, 1 } },
+  { AXON_DTYPE_U8, { 4, { 2, 9, 8, 40 } }, { 0, 3, 1, 2 } },
+  { AXON_DTYPE_U8, { 4, { 2, 33, 31, 19 } }, { 0, 3, 1, 2 } },
+  { AXON_DTYPE_U8, { 4, { 1, 70, 68, 130 } }, { 0, 2, 3, 1 } },
+  { AXON_DTYPE_U8, { 4, { 2, 16, 4, 90 } }, { 0, 2, 3, 1 } },
 };
 
 /* No two that are near each other alike. */

@@ -97,6 +97,16 @@ test_model_node (TestModel *t, const gchar *op, guint n_in, ...)
   return test_model_node_of (t, NULL, op, in, n_in, 1);
 }
 
+AxonNode *
+test_model_mish (TestModel *t, AxonValue *x, guint first)
+{
+  AxonNode *softplus = test_model_node (t, "Softplus", 1, x);
+  AxonValue *in[2];
+  in[first] = x;
+  in[1 - first] = test_model_node (t, "Tanh", 1, softplus->outputs[0])->outputs[0];
+  return test_model_node (t, "Mul", 2, in[0], in[1]);
+}
+
 AxonModel *
 test_model_finish (TestModel *t, AxonValue *output)
 {

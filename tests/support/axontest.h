@@ -18,6 +18,8 @@ AxonValue *test_model_constant (TestModel *t, const AxonShape *shape, const gflo
 AxonValue *test_model_ints (TestModel *t, const gint64 *values, guint n);
 AxonValue *test_model_random (TestModel *t, const AxonShape *shape, guint32 seed);
 AxonNode *test_model_node (TestModel *t, const gchar *op, guint n_in, ...);
+/* x * tanh (softplus (x)), @x as input @first of the product */
+AxonNode *test_model_mish (TestModel *t, AxonValue *x, guint first);
 /* Of any domain, with any number of inputs and outputs. */
 AxonNode *test_model_node_of (TestModel *t, const gchar *domain, const gchar *op,
                               AxonValue *const *in, guint n_in, guint n_out);

@@ -7,67 +7,59 @@
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
-#include <string.h>
-
-/* Bytes to be added that are worth a thread, and channels that are summed at a time. */
+/* Bytes to be added that are worth a thread, channels that are summed at a time, and sums that
+ * wait. */
 #define PARALLEL 16384
 #define BLOCK 256
+#define MOST 1024
+
+/* Which of a window's places count where it lies in one dimension. */
+typedef struct {
+  gint64 first, n; /* elements of the source, @first within it */
+  gint64 padded;   /* with those of the padding */
+} Taps;
 
 typedef struct {
   AxonWindow window;
   gint64 batch, channels;
   gint64 x_frame, x_step[3]; /* in elements, along the window's dimensions; channels follow */
+  Taps *taps[3];             /* of each output */
   gint32 x_zero;
   gboolean include_pad;
-  CpuQuantMean mean; /* but for what depends on the place */
-  void (*sum) (gint32 *restrict sum, gconstpointer x, gint64 n);
+  CpuByteWindow elements; /* but for how many */
+  CpuQuantMean mean;      /* but for what depends on the place */
+  void (*sum) (gint32 *sum, gconstpointer x, gint64 n, const CpuByteWindow *window);
   void (*finish) (guint8 *restrict y, const gint32 *restrict sum, gint64 n,
                   const CpuQuantMean *mean);
 } Plan;
 
-/* Adds the window's bytes; gives their number and what the mean divides by. */
-static gint64
-sum_window (const Plan *p, const guint8 *x, const gint64 *o, gint32 *sum, gint64 n,
-            gdouble *divisor)
+static void
+plan_free (gpointer data)
 {
-  const AxonWindow *w = &p->window;
-  gint64 at[3], first[3], end[3], begin, count = 1;
-  gdouble padded = 1;
-  for (gint d = 0; d < 3; d++) {
-    at[d] = o[d] * w->stride[d] - w->pad[d];
-    end[d] = axon_window_taps (w, d, o[d], -w->pad[d], w->in[d] + w->pad_end[d], &begin);
-    padded *= (gdouble)(end[d] - begin);
-    end[d] = axon_window_taps (w, d, o[d], 0, w->in[d], &first[d]);
-    count *= end[d] - first[d];
-  }
-  for (gint64 z = first[0]; z < end[0]; z++)
-    for (gint64 r = first[1]; r < end[1]; r++)
-      for (gint64 c = first[2]; c < end[2]; c++)
-        p->sum (sum,
-                x + (at[0] + z * w->dilation[0]) * p->x_step[0] +
-                    (at[1] + r * w->dilation[1]) * p->x_step[1] +
-                    (at[2] + c * w->dilation[2]) * p->x_step[2],
-                n);
-  *divisor = MAX (p->include_pad ? padded : (gdouble)count, 1);
-  return count;
+  Plan *p = data;
+  for (gint d = 0; d < 3; d++)
+    g_free (p->taps[d]);
+  g_free (p);
 }
 
-/* Channels from @first on of output place @pixel of all frames. */
-static void
-pool_block (const Plan *p, guint8 *y, const guint8 *x, gint64 pixel, gint64 first)
+/* Where the window's first element is; which others there are, and what the mean makes of them. */
+static gint64
+place_window (const Plan *p, const gint64 *o, CpuByteWindow *elements, CpuQuantMean *mean)
 {
-  const AxonWindow *w = &p->window;
-  gint64 plane = w->out[0] * w->out[1] * w->out[2], place = pixel % plane, count;
-  gdouble divisor;
-  gint64 o[] = { place / w->out[2] / w->out[1], place / w->out[2] % w->out[1], place % w->out[2] };
-  gint64 n = MIN (BLOCK, p->channels - first);
-  gint32 sum[BLOCK];
-  CpuQuantMean mean = p->mean;
-  memset (sum, 0, (gsize)n * sizeof *sum);
-  count = sum_window (p, x + pixel / plane * p->x_frame + first, o, sum, n, &divisor);
-  mean.divisor = divisor;
-  mean.offset = -(gint32)count * p->x_zero;
-  p->finish (y + pixel * p->channels + first, sum, n, &mean);
+  gint64 count = 1, at = 0;
+  gdouble padded = 1;
+  *elements = p->elements;
+  *mean = p->mean;
+  for (gint d = 0; d < 3; d++) {
+    const Taps *taps = &p->taps[d][o[d]];
+    at += taps->first * p->x_step[d];
+    elements->count[d] = taps->n;
+    count *= taps->n;
+    padded *= (gdouble)taps->padded;
+  }
+  mean->divisor = MAX (p->include_pad ? padded : (gdouble)count, 1);
+  mean->offset = -(gint32)count * p->x_zero;
+  return at;
 }
 
 /* Of one run. */
@@ -78,12 +70,47 @@ typedef struct {
   gint64 blocks; /* of channels */
 } PoolRun;
 
+/* Sums of neighbours that are divided by the same number. */
+typedef struct {
+  gint32 sum[MOST];
+  gint64 n;
+  CpuQuantMean mean;
+} Sums;
+
+/* Gives where the next ones go. */
+static guint8 *
+finish (const Plan *p, guint8 *y, Sums *s)
+{
+  p->finish (y, s->sum, s->n, &s->mean);
+  y += s->n;
+  s->n = 0;
+  return y;
+}
+
+/* Blocks of channels of all output places, which lie one behind the other. */
 static void
 pool_blocks (gpointer data, gint64 first, gint64 end)
 {
   const PoolRun *run = data;
-  for (gint64 i = first; i < end; i++)
-    pool_block (run->plan, run->y, run->x, i / run->blocks, i % run->blocks * BLOCK);
+  const Plan *p = run->plan;
+  const gint64 *out = p->window.out;
+  guint8 *y = run->y + first / run->blocks * p->channels + first % run->blocks * BLOCK;
+  Sums s = { .n = 0 };
+  for (gint64 i = first; i < end; i++) {
+    gint64 pixel = i / run->blocks, channel = i % run->blocks * BLOCK, row = pixel / out[2];
+    gint64 o[] = { row / out[1] % out[0], row % out[1], pixel % out[2] };
+    gint64 n = MIN (BLOCK, p->channels - channel);
+    CpuByteWindow elements;
+    CpuQuantMean mean;
+    const guint8 *x = run->x + row / out[1] / out[0] * p->x_frame + channel +
+                      place_window (p, o, &elements, &mean);
+    if (s.n + n > MOST || mean.divisor != s.mean.divisor || mean.offset != s.mean.offset)
+      y = finish (p, y, &s);
+    s.mean = mean;
+    p->sum (s.sum + s.n, x, n, &elements);
+    s.n += n;
+  }
+  finish (p, y, &s);
 }
 
 static void
@@ -118,6 +145,24 @@ set_window (AxonWindow *w, const AxonNode *node, gint kind)
 }
 
 static void
+set_taps (Plan *p)
+{
+  const AxonWindow *w = &p->window;
+  for (gint d = 0; d < 3; d++) {
+    p->elements.step[d] = w->dilation[d] * p->x_step[d];
+    p->taps[d] = g_new (Taps, w->out[d]);
+    for (gint64 o = 0; o < w->out[d]; o++) {
+      Taps *taps = &p->taps[d][o];
+      gint64 begin, end = axon_window_taps (w, d, o, -w->pad[d], w->in[d] + w->pad_end[d], &begin);
+      taps->padded = end - begin;
+      end = axon_window_taps (w, d, o, 0, w->in[d], &begin);
+      taps->n = end - begin;
+      taps->first = taps->n > 0 ? o * w->stride[d] - w->pad[d] + begin * w->dilation[d] : 0;
+    }
+  }
+}
+
+static void
 set_mean (Plan *p, const AxonNode *node)
 {
   const CpuQuantize *kernels = cpu_isa_get ()->vector->quantize;
@@ -141,14 +186,17 @@ build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *shape = &node->inputs[0]->type.shape;
   AxonDType dtype = node->outputs[0]->type.dtype;
-  g_autofree Plan *p = g_new0 (Plan, 1);
+  Plan *p;
   g_autoptr (CpuMd) in = NULL;
   g_autoptr (CpuMd) out = NULL;
   gint64 strides[AXON_MAX_RANK];
   CpuTensor *x, *y;
+  AxonWindow window;
   if (axon_shape_get_numel (shape) == 0 || !cpu_has_qlinear (node) ||
-      !set_window (&p->window, node, plan->row->kind))
+      !set_window (&window, node, plan->row->kind))
     return FALSE;
+  p = g_new (Plan, 1);
+  *p = (Plan){ .window = window };
   set_mean (p, node);
   x = cpu_rows_input (plan, node, 0);
   cpu_md_get_strides (x->md, shape, strides);
@@ -162,9 +210,10 @@ build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   p->x_frame = strides[0];
   for (gint d = 5 - shape->rank; d < 3; d++)
     p->x_step[d] = strides[shape->rank - 3 + d];
+  set_taps (p);
   out = cpu_md_channels_last (dtype, &node->outputs[0]->type.shape);
   y = cpu_plan_output (plan, node, 0, out);
-  cpu_plan_add_step (plan, run_pool, g_steal_pointer (&p), g_free, "own", &x, 1, &y, 1);
+  cpu_plan_add_step (plan, run_pool, p, plan_free, "own", &x, 1, &y, 1);
   return TRUE;
 }
 

@@ -12,7 +12,7 @@
 #define SHORT 16       /* elements of a row, bytes of a run */
 #define FARTHEST 8     /* elements from one to the next */
 #define MOST_STREAMS 4 /* channels that come side by side */
-#define SQUARE 4       /* words by as many that are turned together */
+#define SQUARE 4       /* words by as many that are turned together; of bytes 4 times as many */
 #define PART 16384     /* elements that are worth a thread */
 #define BLOCK 64       /* parts of a dimension have so many elements, or a multiple */
 
@@ -148,7 +148,7 @@ static Kind
 find_kind (Reorder *r)
 {
   gint last = r->rows.rank - 1;
-  gint64 n = r->rows.dims[last], step = r->rows.strides[1][last];
+  gint64 n = r->rows.dims[last], step = r->rows.strides[1][last], square;
   if (r->rows.strides[0][last] != 1 || step < 1)
     return NONE;
   if (step == 1)
@@ -162,7 +162,8 @@ find_kind (Reorder *r)
     split (r, r->other);
     return INTERLEAVED;
   }
-  if (n < SQUARE || r->move->turn[r->size] == NULL)
+  square = r->size == 1 ? 4 * SQUARE : SQUARE;
+  if (r->move->turn[r->size] == NULL || n < square || r->rows.dims[r->other] < square)
     return NONE;
   split (r, last);
   return TURNED;

@@ -35,6 +35,7 @@ static const AxonPass passes[] = {
   { "fuse-dynamic-quantization", axon_pass_fuse_dynamic_quantization },
   { "expand-einsum", cpu_pass_expand_einsum },
   { "split-repeated", cpu_pass_split_repeated },
+  { "fuse-mish", cpu_pass_fuse_mish },
   { "fuse-activation", cpu_pass_fuse_activation },
   { "split-batch-norm", cpu_pass_split_batch_norm },
   { "fuse-elementwise", cpu_pass_fuse_elementwise },

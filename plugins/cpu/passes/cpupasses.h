@@ -12,5 +12,6 @@ gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_elementwise (AxonModel *model, GError **error);
+gboolean cpu_pass_fuse_mish (AxonModel *model, GError **error);
 gboolean cpu_pass_split_batch_norm (AxonModel *model, GError **error);
 gboolean cpu_pass_split_repeated (AxonModel *model, GError **error);

@@ -57,6 +57,16 @@ store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
 
 #endif
 
+/* A vector of bytes. */
+CPU_INLINE VI32
+widen_bytes (const guint8 *x, gboolean is_signed)
+{
+  VI32 v;
+  for (gint i = 0; i < CPU_LANES; i++)
+    v[i] = is_signed ? (gint8)x[i] : x[i];
+  return v;
+}
+
 /* @v, at most @hi, rounded half to even. What is too low or no number becomes very low. */
 CPU_INLINE VI32
 round_below (VF32 v, VF32 hi)
@@ -108,6 +118,14 @@ interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed
 }
 
 /* gcc 12 warns of what AVX-512's plain forms leave undefined: here and below they are masked. */
+/* A vector of bytes. */
+CPU_INLINE VI32
+widen_bytes (const guint8 *x, gboolean is_signed)
+{
+  __m128i v = _mm_loadu_si32 (x);
+  return (VI32)(is_signed ? _mm_cvtepi8_epi32 (v) : _mm_cvtepu8_epi32 (v));
+}
+
 #define MIN_PS(a, b) _mm_min_ps ((__m128)(a), (__m128)(b))
 #define TO_INT _mm_cvtps_epi32
 CPU_INLINE void
@@ -130,6 +148,13 @@ interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed
   __m128i vb = _mm_loadu_si128 ((const __m128i *)(gconstpointer)b);
   to[0] = (VI32)widen (_mm_unpacklo_epi8 (va, vb), is_signed);
   to[1] = (VI32)widen (_mm_unpackhi_epi8 (va, vb), is_signed);
+}
+
+CPU_INLINE VI32
+widen_bytes (const guint8 *x, gboolean is_signed)
+{
+  __m128i v = _mm_loadu_si64 (x);
+  return (VI32)(is_signed ? _mm256_cvtepi8_epi32 (v) : _mm256_cvtepu8_epi32 (v));
 }
 
 #define MIN_PS(a, b) _mm256_min_ps ((__m256)(a), (__m256)(b))
@@ -157,6 +182,14 @@ interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed
   __m256i lo = _mm256_unpacklo_epi8 (va, vb), hi = _mm256_unpackhi_epi8 (va, vb);
   to[0] = (VI32)widen (_mm256_permute2x128_si256 (lo, hi, 0x20), is_signed);
   to[1] = (VI32)widen (_mm256_permute2x128_si256 (lo, hi, 0x31), is_signed);
+}
+
+CPU_INLINE VI32
+widen_bytes (const guint8 *x, gboolean is_signed)
+{
+  __m128i v = _mm_loadu_si128 ((const __m128i_u *)(gconstpointer)x);
+  return (VI32)(is_signed ? _mm512_maskz_cvtepi8_epi32 (0xffff, v)
+                          : _mm512_maskz_cvtepu8_epi32 (0xffff, v));
 }
 
 #define MIN_PS(a, b) _mm512_maskz_min_ps (0xffff, (__m512)(a), (__m512)(b))

@@ -65,6 +65,51 @@ turn_words (gpointer y, gint64 pitch, gconstpointer x, gint64 step, gint64 strea
                   MIN (first + block, streams), MIN (TURNED_ROWS, n - i));
 }
 
+#define SQUARE 16
+
+typedef guint8 Sixteen __attribute__ ((vector_size (SQUARE), aligned (1), may_alias));
+
+/* As many bytes of each of as many streams. What all vectors hold one behind the other is shuffled
+ * perfectly, by which its first bit of place becomes the last, until streams and bytes have changed
+ * places. */
+CPU_INLINE void
+turn_byte_square (guint8 *y, gint64 pitch, const guint8 *x, gint64 step)
+{
+  Sixteen v[SQUARE], shuffled[SQUARE];
+#pragma GCC unroll 16
+  for (gint i = 0; i < SQUARE; i++)
+    v[i] = *(const Sixteen *)(x + i * step);
+#pragma GCC unroll 4
+  for (gint bit = 1; bit < SQUARE; bit *= 2) {
+#pragma GCC unroll 8
+    for (gint i = 0; i < SQUARE / 2; i++) {
+      const Sixteen a = v[i], b = v[i + SQUARE / 2];
+      shuffled[2 * i] =
+          __builtin_shufflevector (a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+      shuffled[2 * i + 1] = __builtin_shufflevector (a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
+                                                     29, 14, 30, 15, 31);
+    }
+    memcpy (v, shuffled, sizeof v);
+  }
+#pragma GCC unroll 16
+  for (gint i = 0; i < SQUARE; i++)
+    *(Sixteen *)(y + i * pitch) = v[i];
+}
+
+static void
+turn_bytes (gpointer y_, gint64 pitch, gconstpointer x_, gint64 step, gint64 streams, gint64 n)
+{
+  guint8 *restrict y = y_;
+  const guint8 *restrict x = x_;
+  gint64 whole = streams - streams % SQUARE, i = 0;
+  for (; i + SQUARE <= n; i += SQUARE)
+    for (gint64 s = 0; s < whole; s += SQUARE)
+      turn_byte_square (y + i * pitch + s, pitch, x + s * step + i, step);
+  for (gint64 s = 0; s < streams; s++)
+    for (gint64 k = s < whole ? i : 0; k < n; k++)
+      y[k * pitch + s] = x[s * step + k];
+}
+
 #define INTERLEAVE(type)                                                                           \
   CPU_INLINE void streams_of_##type (type *restrict y, const type *restrict x, gint64 streams,     \
                                      gint64 step, gint64 n)                                        \
@@ -179,6 +224,6 @@ copy_runs (guint8 *y, gsize y_step, const guint8 *x, gsize x_step, gsize bytes, 
 const CpuMove CPU_NAME (cpu_move) = {
   .copy_runs = copy_runs,
   .interleave = { [1] = interleave_guint8, [2] = interleave_guint16, [4] = interleave_words },
-  .turn = { [4] = turn_words },
+  .turn = { [1] = turn_bytes, [4] = turn_words },
   .take = { [1] = take_guint8, [2] = take_guint16, [4] = take_guint32 },
 };

@@ -22,6 +22,6 @@ typedef void (*CpuTakeFunc) (gpointer y, gconstpointer x, gint64 step, gint64 n)
 typedef struct {
   CpuCopyRunsFunc copy_runs;
   CpuInterleaveFunc interleave[5]; /* by bytes of an element: 1, 2 or 4 */
-  CpuTurnFunc turn[5];             /* of 4 bytes alone */
+  CpuTurnFunc turn[5];             /* of 1 or 4 bytes */
   CpuTakeFunc take[5];
 } CpuMove;

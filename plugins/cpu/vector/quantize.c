@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loops that the compiler vectorises; compiled so that it does not fuse a product with a sum. */
+/* Loops that the compiler vectorises, mostly; compiled so that it does not fuse a product with a
+ * sum. */
+#include "bytes.h"
 #include "level.h"
 
 #include <math.h>
@@ -122,16 +124,68 @@ RESCALE (rescale_u8, guint8)
 RESCALE (rescale_i8, gint8)
 #undef RESCALE
 
-#define SUM(name, type)                                                                            \
-  static void name (gint32 *restrict sum, gconstpointer x_, gint64 n)                              \
-  {                                                                                                \
-    const type *restrict x = x_;                                                                   \
-    for (gint64 i = 0; i < n; i++)                                                                 \
-      sum[i] += x[i];                                                                              \
-  }
-SUM (sum_u8, guint8)
-SUM (sum_i8, gint8)
-#undef SUM
+#define SUMS 4 /* vectors of sums that stay in registers */
+
+CPU_INLINE void
+sum_vectors (gint32 *sum, const guint8 *x, const CpuByteWindow *w, gboolean is_signed, gint vectors)
+{
+  VI32 part[SUMS] = { 0 };
+  for (gint64 z = 0; z < w->count[0]; z++)
+    for (gint64 r = 0; r < w->count[1]; r++) {
+      const guint8 *from = x + z * w->step[0] + r * w->step[1];
+      for (gint64 c = 0; c < w->count[2]; c++, from += w->step[2])
+#pragma GCC unroll 4
+        for (gint v = 0; v < vectors; v++)
+          part[v] += widen_bytes (from + v * CPU_LANES, is_signed);
+    }
+#pragma GCC unroll 4
+  for (gint v = 0; v < vectors; v++)
+    *(VI32 *)(sum + v * CPU_LANES) = part[v];
+}
+
+/* Of fewer than a vector has. */
+CPU_INLINE void
+sum_some (gint32 *sum, const guint8 *x, gint64 n, const CpuByteWindow *w, gboolean is_signed)
+{
+  for (gint64 i = 0; i < n; i++)
+    sum[i] = 0;
+  for (gint64 z = 0; z < w->count[0]; z++)
+    for (gint64 r = 0; r < w->count[1]; r++)
+      for (gint64 c = 0; c < w->count[2]; c++) {
+        const guint8 *from = x + z * w->step[0] + r * w->step[1] + c * w->step[2];
+        for (gint64 i = 0; i < n; i++)
+          sum[i] += is_signed ? (gint8)from[i] : from[i];
+      }
+}
+
+CPU_INLINE void
+sum_windows (gint32 *sum, const guint8 *x, gint64 n, const CpuByteWindow *w, gboolean is_signed)
+{
+  gint64 vectors = n / CPU_LANES, i = vectors * CPU_LANES, k = 0;
+  for (; k + SUMS <= vectors; k += SUMS)
+    sum_vectors (sum + k * CPU_LANES, x + k * CPU_LANES, w, is_signed, SUMS);
+  sum += k * CPU_LANES;
+  x += k * CPU_LANES;
+  if (vectors - k == 3)
+    sum_vectors (sum, x, w, is_signed, 3);
+  else if (vectors - k == 2)
+    sum_vectors (sum, x, w, is_signed, 2);
+  else if (vectors - k == 1)
+    sum_vectors (sum, x, w, is_signed, 1);
+  sum_some (sum + i - k * CPU_LANES, x + i - k * CPU_LANES, n - i, w, is_signed);
+}
+
+static void
+sum_u8 (gint32 *sum, gconstpointer x, gint64 n, const CpuByteWindow *w)
+{
+  sum_windows (sum, x, n, w, FALSE);
+}
+
+static void
+sum_i8 (gint32 *sum, gconstpointer x, gint64 n, const CpuByteWindow *w)
+{
+  sum_windows (sum, x, n, w, TRUE);
+}
 
 #define MEAN(name, real)                                                                           \
   static void name (guint8 *restrict y, const gint32 *restrict sum, gint64 n,                      \

@@ -31,7 +31,12 @@ typedef struct {
 typedef void (*CpuRescaleFunc) (guint8 *restrict y, gconstpointer x, gint64 n,
                                 const CpuRescale *rescale);
 
-/* Of a mean: sums are of bytes as they are, @count of them. */
+/* Where the bytes of a sum lie: so many in each dimension, so many elements apart. */
+typedef struct {
+  gint64 count[3], step[3];
+} CpuByteWindow;
+
+/* Of a mean: sums are of bytes as they are. */
 typedef struct {
   gdouble divisor;
   gint32 offset; /* what the zero points add to a sum */
@@ -48,6 +53,7 @@ typedef struct {
   void (*range) (const gfloat *x, gint64 n, gfloat *low, gfloat *high);
   CpuQuantPairFunc add[CPU_QUANT_I32], mul[CPU_QUANT_I32];
   CpuRescaleFunc rescale[CPU_QUANT_I32];
-  void (*sum[CPU_QUANT_I32]) (gint32 *restrict sum, gconstpointer x, gint64 n);
+  /* Of @n windows whose elements lie side by side. */
+  void (*sum[CPU_QUANT_I32]) (gint32 *sum, gconstpointer x, gint64 n, const CpuByteWindow *window);
   void (*mean) (guint8 *restrict y, const gint32 *restrict sum, gint64 n, const CpuQuantMean *mean);
 } CpuQuantize;

@@ -186,19 +186,19 @@ short_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n,
 CPU_INLINE void
 log_softmax_vectors (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n)
 {
-  gfloat sums[TOGETHER + CPU_LANES] = { 0 };
+  gfloat kept[TOGETHER * CPU_LANES], sums[TOGETHER + CPU_LANES] = { 0 };
   for (gint64 first = 0; first < rows; first += TOGETHER, x += TOGETHER * n, y += TOGETHER * n) {
     gint64 some = MIN (rows - first, TOGETHER);
     for (gint64 r = 0; r < some; r++) {
       VF32 v = vector_load_part_over (least (), x + r * n, n);
       v -= vector_largest_of_all (v);
-      vector_store_part (y + r * n, v, n);
+      vector_store (kept + r * CPU_LANES, v);
       sums[r] = vector_sum_of_all (vector_exp (v))[0];
     }
     for (gint64 r = 0; r < some; r += CPU_LANES)
       vector_store (sums + r, vector_log (vector_load (sums + r)));
     for (gint64 r = 0; r < some; r++)
-      vector_store_part (y + r * n, vector_load_part (y + r * n, n) - sums[r], n);
+      vector_store_part (y + r * n, vector_load (kept + r * CPU_LANES) - sums[r], n);
   }
 }
 
