@@ -12,6 +12,7 @@ static const struct {
   [CPU_OWN] = { "own", { "float_conv", "float_matmul" } },
   [CPU_COLUMNS] = { "columns", { "columns", NULL } },
   [CPU_DOTS] = { "dots", { "dots", NULL } },
+  [CPU_PLANES] = { "planes", { "planes", NULL } },
   [CPU_WINOGRAD_2x2] = { "winograd-2x2", { "winograd", NULL } },
   [CPU_WINOGRAD_4x4] = { "winograd-4x4", { "winograd", NULL } },
   [CPU_ONEDNN] = { "onednn", { "dnn_conv", "dnn_matmul" } },

@@ -17,7 +17,8 @@
 /* clang-format off */
 #define FAMILIES(F)                                                                                \
   F (int8_conv) F (int8_matmul) F (qlinear) F (qlinear_concat) F (qlinear_pool) F (quantize)       \
-  F (winograd) F (dots) F (columns) OPTIONAL_FAMILIES (F) F (float_conv) F (float_matmul)          \
+  F (winograd) F (planes) F (dots) F (columns) OPTIONAL_FAMILIES (F) F (float_conv)                \
+  F (float_matmul)                                                                                 \
   F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (float_product) F (dnn_pool)           \
   F (pool) F (byte_pool) F (index_pool) F (global_pool) F (dnn_batchnorm) F (channels)             \
   F (softmax) F (scattered) F (dnn_concat) F (dnn_resize) F (dnn_transpose) F (dnn_slice)          \

@@ -88,6 +88,7 @@ typedef enum {
   CPU_OWN,
   CPU_COLUMNS,
   CPU_DOTS,
+  CPU_PLANES,
   CPU_WINOGRAD_2x2,
   CPU_WINOGRAD_4x4,
   CPU_ONEDNN,

@@ -209,14 +209,8 @@ a_chain_gives_what_its_parts_give (void)
 static guint
 count_nodes (AxonModel *model, const gchar *domain, const gchar *name)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonModel) runtime = NULL;
+  g_autoptr (AxonModel) runtime = test_runtime_model (model, test_device ());
   guint n = 0;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, test_device (), NULL, NULL, NULL, NULL, &error);
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
   for (guint i = 0; i < runtime->nodes->len; i++)
     n += axon_node_is_in (runtime->nodes->pdata[i], domain, name);
   return n;

@@ -343,14 +343,8 @@ few_channels_have_kernels_of_their_own (void)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     TestModel t = test_model_new (14);
     AxonNode *conv = conv_node (&t, shape_named (rows[i].shape), TRUE);
-    g_autoptr (AxonModel) model = test_model_finish (&t, conv->outputs[0]), runtime = NULL;
-    g_autoptr (AxonCompiledModel) compiled = NULL;
-    g_autoptr (GError) error = NULL;
-    compiled = axon_core_compile_model (axon_core_get_default (), model, "CPU", NULL, NULL, NULL,
-                                        NULL, &error);
-    g_assert_no_error (error);
-    runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-    g_assert_no_error (error);
+    g_autoptr (AxonModel) model = test_model_finish (&t, conv->outputs[0]);
+    g_autoptr (AxonModel) runtime = test_runtime_model (model, "CPU");
     conv = g_ptr_array_index (runtime->nodes, 0);
     g_assert_nonnull (strstr (conv->exec_type, rows[i].expected));
   }

@@ -6,14 +6,8 @@
 static gboolean
 is_reordered_by_own_loops (AxonModel *model)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
-  g_autoptr (AxonModel) runtime = NULL;
+  g_autoptr (AxonModel) runtime = test_runtime_model (model, "CPU");
   gboolean is_own = FALSE;
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
   for (guint i = 0; i < runtime->nodes->len; i++) {
     const AxonNode *n = g_ptr_array_index (runtime->nodes, i);
     is_own |= g_str_equal (n->op->name, "Reshape") && g_strcmp0 (n->exec_type, "own") == 0;

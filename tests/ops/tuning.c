@@ -33,8 +33,9 @@ static const Shape shapes[] = {
   { "a product", "Gemm", { 2, { 3, 17 } }, { 2, { 17, 33 } }, 0, 0 },
 };
 
-static const gchar *const kernels[] = { "own",          "columns", "dots",          "winograd-2x2",
-                                        "winograd-4x4", "onednn",  "no such kernel" };
+static const gchar *const kernels[] = {
+  "own", "columns", "dots", "planes", "winograd-2x2", "winograd-4x4", "onednn", "no such kernel"
+};
 
 static AxonValue *
 add (TestModel *t, const Shape *s, AxonValue *x, guint32 seed)
@@ -191,6 +192,7 @@ a_kernel_that_does_not_take_the_node_is_as_none (void)
     { 4, "winograd-4x4", NULL },
     { 5, "columns", NULL },
     { 4, "dots", NULL },
+    { 3, "planes", NULL },
     { 10, "winograd-2x2", NULL },
     { 0, "no such kernel", NULL },
     { 0, "", NULL },

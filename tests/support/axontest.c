@@ -259,6 +259,19 @@ test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance)
   g_assert_cmpstr (difference, ==, NULL);
 }
 
+AxonModel *
+test_runtime_model (AxonModel *model, const gchar *device)
+{
+  g_autoptr (GError) error = NULL;
+  AxonModel *runtime;
+  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
+      axon_core_get_default (), model, device, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
+  g_assert_no_error (error);
+  return runtime;
+}
+
 gchar *
 test_data (const gchar *relative)
 {

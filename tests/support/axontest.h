@@ -54,6 +54,8 @@ const gchar *test_device (void);
  * difference relative to the largest magnitude, at least 1. NaN agrees with NaN. */
 gchar *test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance); /* NULL: none */
 void test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance);
+/* What runs @model on @device, compiled without properties. */
+AxonModel *test_runtime_model (AxonModel *model, const gchar *device);
 gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);
 
 /* Of a folder: of "/proc/self/fd", descriptors and the one that reads it. */

@@ -142,9 +142,9 @@
  *
  * A note on a node, a convolution or product of floats with constant weights
  * (axon_model_set_node_info()): which kernel shall compute it. `own`, `columns` (few output
- * channels), `dots` (at most four, from many), `winograd-2x2`, `winograd-4x4`, `onednn`; one that
- * cannot compute it, or another text, is as none. %AXON_CPU_TUNE_KERNELS writes such notes, and
- * leaves nodes alone that have one.
+ * channels), `dots` (at most four, from many), `planes` (at most four, from at most four),
+ * `winograd-2x2`, `winograd-4x4`, `onednn`; one that cannot compute it, or another text, is as
+ * none. %AXON_CPU_TUNE_KERNELS writes such notes, and leaves nodes alone that have one.
  *
  * Since: 1.0
  */

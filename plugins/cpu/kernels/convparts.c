@@ -119,6 +119,19 @@ cpu_conv_cut (CpuConv *c, const CpuConvCut *cut)
   cut_panels (c, cut, wanted);
 }
 
+void
+cpu_conv_cut_pixels (CpuConv *c, gint lanes, guint threads)
+{
+  CpuConvCut cut = { .pixel = (gsize)c->channels * sizeof (gfloat),
+                     .patch = cpu_second_cache () / 8,
+                     .step = 1,
+                     .tile = lanes,
+                     .panels = 1,
+                     .threads = threads };
+  c->n_panels = 1;
+  cpu_conv_cut (c, &cut);
+}
+
 /* All groups of a band follow each other: their channels are side by side. */
 CpuConvPart
 cpu_conv_get_part (const CpuConv *c, gint index)

@@ -27,6 +27,8 @@ gboolean cpu_conv_reads_inside (const CpuConv *conv);
 
 /* Fills the bands and panels of a part. */
 void cpu_conv_cut (CpuConv *conv, const CpuConvCut *cut);
+/* For kernels that compute all output channels of some pixels. */
+void cpu_conv_cut_pixels (CpuConv *conv, gint lanes, guint threads);
 gint cpu_conv_count_parts (const CpuConv *conv);
 CpuConvPart cpu_conv_get_part (const CpuConv *conv, gint index);
 

@@ -110,14 +110,7 @@ pack (Dots *self, const AxonNode *node)
 static void
 cut (CpuConv *c, gint lanes, guint threads)
 {
-  CpuConvCut cut = { .pixel = (gsize)c->channels * sizeof (gfloat),
-                     .patch = cpu_second_cache () / 8,
-                     .step = 1,
-                     .tile = lanes,
-                     .panels = 1,
-                     .threads = threads };
-  c->n_panels = 1;
-  cpu_conv_cut (c, &cut);
+  cpu_conv_cut_pixels (c, lanes, threads);
   c->scratch = (gsize)(c->band_w * c->out_channels + 2 * lanes) * sizeof (gfloat);
   c->scratch = (c->scratch + 63) / 64 * 64;
 }

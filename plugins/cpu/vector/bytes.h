@@ -61,7 +61,7 @@ store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
 CPU_INLINE VI32
 widen_bytes (const guint8 *x, gboolean is_signed)
 {
-  VI32 v;
+  VI32 v = { 0 };
   for (gint i = 0; i < CPU_LANES; i++)
     v[i] = is_signed ? (gint8)x[i] : x[i];
   return v;

@@ -52,6 +52,25 @@ typedef struct {
   gsize heads[2];     /* where products, and a row of sums, begin in a thread's scratch */
 } CpuFloatColumns;
 
+#define CPU_FLOAT_PLANES 4          /* channels, at most */
+#define CPU_FLOAT_PLANES_TOGETHER 8 /* vectors of pixels, at most */
+
+/* A convolution of few channels to few. Rows of the source are copied into a thread's scratch:
+ * [row][channel][first of every stride-th column][column]. */
+typedef struct {
+  CpuConv conv;
+  gsize y_plane;       /* channels of the destination are planes, so far apart; 0: side by side */
+  gint n_taps;         /* that meet one row: [channel][column] */
+  const gint *offsets; /* of them from what the first pixel's first tap meets */
+  gint width;          /* elements of a copied row of one channel */
+  gsize row;           /* of all of them */
+  gsize pitch;         /* elements from one channel's sums to the next one's */
+  gsize heads[2];      /* where sums, and a row of them joined, begin in the scratch */
+} CpuFloatPlanes;
+
+typedef void (*CpuFloatPlanesFunc) (const CpuFloatPlanes *planes, const CpuFloatConvRun *run,
+                                    const CpuConvPart *part, guint8 *scratch);
+
 /* @run: weights of the products; a vector of @conv's bias, then zeros, the products' own (where
  * they are copied, the bias as they lie). */
 typedef void (*CpuFloatColumnsFunc) (const CpuFloatColumns *columns, const CpuFloatConvRun *run,
@@ -70,4 +89,5 @@ typedef struct {
   CpuFloatConvFunc dense, grouped, depthwise;
   CpuFloatConvFunc dots; /* to at most CPU_FLOAT_DOTS channels from whole vectors of them */
   CpuFloatColumnsFunc columns;
+  CpuFloatPlanesFunc planes;
 } CpuFloatConvKernels;

@@ -26,7 +26,8 @@ const CpuVector CPU_NAME (cpu_vector) = {
               .grouped = CPU_NAME (cpu_float_grouped),
               .depthwise = CPU_NAME (cpu_float_depthwise),
               .dots = CPU_NAME (cpu_float_dots),
-              .columns = CPU_NAME (cpu_float_columns) },
+              .columns = CPU_NAME (cpu_float_columns),
+              .planes = CPU_NAME (cpu_float_planes) },
 #ifdef CPU_HAS_HALVES
   .halves = &halves,
 #endif

@@ -34,6 +34,8 @@ void CPU_NAME (cpu_float_columns) (const CpuFloatColumns *columns, const CpuFloa
                                    const CpuConvPart *part, guint8 *scratch);
 void CPU_NAME (cpu_float_dots) (const CpuConv *conv, const CpuFloatConvRun *run,
                                 const CpuConvPart *part, guint8 *scratch);
+void CPU_NAME (cpu_float_planes) (const CpuFloatPlanes *planes, const CpuFloatConvRun *run,
+                                  const CpuConvPart *part, guint8 *scratch);
 void CPU_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun *run,
                                      const CpuConvPart *part, guint8 *scratch);
 
