@@ -270,6 +270,24 @@ what_is_no_number_or_infinite_agrees (void)
   test_compare_devices (model, x, TOLERANCE);
 }
 
+/* Of as many and of one; oneDNN gives the number that there is. */
+static void
+of_a_number_and_none_neither_is_the_larger (void)
+{
+  static const gfloat a[] = { NAN, 1, NAN, -3, 2, NAN, 5 }, b[] = { 2, NAN, NAN, 4, -2, 0, 5 };
+  AxonShape s = AXON_SHAPE (G_N_ELEMENTS (a)), one = AXON_SHAPE (1);
+  g_autoptr (AxonTensor) input = test_tensor (&s, a);
+  for (guint i = 0; i < 2 * 2 * 2; i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_F32, &s),
+                        test_model_constant (&t, i & 1 ? &one : &s, b) };
+    AxonNode *n =
+        test_model_node (&t, i & 2 ? "Max" : "Min", 2, in[(i >> 2) & 1], in[1 - ((i >> 2) & 1)]);
+    g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
 /* A value that something else needs, or that the caller gets, is made. */
 static void
 a_value_with_other_users_stays (void)
@@ -362,6 +380,7 @@ main (int argc, char **argv)
   ADD (a_chain_is_one_node);
   ADD (a_pass_can_be_disabled);
   ADD (what_is_no_number_or_infinite_agrees);
+  ADD (of_a_number_and_none_neither_is_the_larger);
   ADD (a_batch_normalisation_joins_a_chain);
   ADD (a_value_with_other_users_stays);
   ADD (mish_that_is_written_out_is_one_node);

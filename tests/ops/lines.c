@@ -107,6 +107,30 @@ triangles_are_cut_by_every_diagonal (void)
   }
 }
 
+/* Along every axis; a line of nothing but 0, and such as nobody can divide. */
+static void
+lines_of_a_norm_of_one_agree (void)
+{
+  AxonShape shape = AXON_SHAPE (3, 17, 40);
+  for (guint i = 0; i < 4 * 2; i++) {
+    TestModel t = test_model_new (13);
+    AxonNode *n = test_model_node (&t, "LpNormalization", 1,
+                                   test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    gfloat *v = axon_tensor_get_data (input);
+    for (gint k = 0; k < 40; k++)
+      v[k] = 0;
+    v[100] = NAN;
+    v[900] = INFINITY;
+    if (i < 6)
+      axon_node_set_int (n, "axis", (gint64)(i % 3) - (i & 1 ? 3 : 0));
+    axon_node_set_int (n, "p", 1 + i / 4);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 #define ADD(name) g_test_add_func ("/lines/" #name, name)
 
 int
@@ -117,5 +141,6 @@ main (int argc, char **argv)
   ADD (sums_grow_along_every_axis);
   ADD (a_product_stays_in_range_whatever_its_parts_are);
   ADD (triangles_are_cut_by_every_diagonal);
+  ADD (lines_of_a_norm_of_one_agree);
   return g_test_run ();
 }

@@ -104,7 +104,7 @@ cut (CpuFloatPlanes *p, gint lanes, guint threads)
   cpu_conv_cut_pixels (c, lanes, threads);
   p->pitch = (gsize)(cpu_ceil_div (c->band_w, together) * together + lanes);
   p->width = (gint)p->pitch + (c->kernel_w - 1) * c->dilation_w / c->stride_w;
-  p->row = (gsize)(c->channels * c->stride_w * p->width);
+  p->row = (gsize)(c->channels * c->stride_w) * (gsize)p->width;
   p->n_taps = c->channels * c->kernel_w;
   p->heads[0] = (gsize)cpu_conv_patch_rows (c) * p->row * sizeof (gfloat);
   p->heads[1] = p->heads[0] + (gsize)c->out_channels * p->pitch * sizeof (gfloat);
@@ -133,18 +133,20 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   g_autoptr (CpuMd) md = NULL;
   CpuTensor *in[2], *out[2];
   CpuFloatPosts posts;
-  CpuConv c;
+  CpuFloatPlanes p = { 0 };
   Planes *self;
   if (!cpu_float_conv_has_constants (node) ||
-      !cpu_conv_init (&c, node, axon_tensor_get_shape (cpu_node_constant (node, 1))) ||
-      !fits (&c, kernels->lanes) || !cpu_float_posts_init (&posts, node) || posts.has_slopes)
+      !cpu_conv_init (&p.conv, node, axon_tensor_get_shape (cpu_node_constant (node, 1))) ||
+      !fits (&p.conv, kernels->lanes) || !cpu_float_posts_init (&posts, node) || posts.has_slopes)
     return FALSE;
-  in[0] = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &c)
-                                           : cpu_conv_source (plan, node, 0, &c);
+  cut (&p, kernels->lanes, plan->n_threads);
+  if (p.heads[0] > cpu_second_cache ())
+    return FALSE;
+  in[0] = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &p.conv)
+                                           : cpu_conv_source (plan, node, 0, &p.conv);
+  md = set_destination (&p, in[0], node->outputs[0]);
   self = g_new (Planes, 1);
-  *self = (Planes){ .kernels = kernels, .planes.conv = c, .posts = posts };
-  md = set_destination (&self->planes, in[0], node->outputs[0]);
-  cut (&self->planes, kernels->lanes, plan->n_threads);
+  *self = (Planes){ .kernels = kernels, .planes = p, .posts = posts };
   place_taps (self);
   pack (self, node);
   out[0] = cpu_float_destination (plan, node, &posts, md, &in[1]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Elementwise operators of two inputs. */
+/* Elementwise operators of two inputs; but for Max and Min, of which a number is what oneDNN makes
+ * of it and of what is none. */
 #include "dnn-private.h"
 
 typedef struct {
@@ -86,13 +87,5 @@ const CpuKernel cpu_dnn_binary_kernels[] = {
     .impl = "onednn",
     .build = build_binary,
     .data = &(const Binary){ dnnl_binary_div, FALSE } },
-  { .name = "Max",
-    .impl = "onednn",
-    .build = build_binary,
-    .data = &(const Binary){ dnnl_binary_max, TRUE } },
-  { .name = "Min",
-    .impl = "onednn",
-    .build = build_binary,
-    .data = &(const Binary){ dnnl_binary_min, TRUE } },
   { 0 },
 };

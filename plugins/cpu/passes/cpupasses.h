@@ -10,6 +10,7 @@ gboolean cpu_passes_run (AxonModel *model, GCancellable *cancellable, GError **e
 
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
+gboolean cpu_pass_expand_lp_norm (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_elementwise (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_mish (AxonModel *model, GError **error);

@@ -54,9 +54,19 @@ sum_powers (gfloat *y, const gfloat *x, gint64 n, VF32 top)
   return vector_sum_of_all (sum);
 }
 
+/* The last @n of a row. If @more follow that are written later, a whole vector is stored. */
+CPU_INLINE void
+store_end (gfloat *y, VF32 v, gint64 n, gboolean more)
+{
+  if (more)
+    vector_store (y, v);
+  else
+    vector_store_part (y, v, n);
+}
+
 /* Rows that fit into @vectors vectors, which stay in registers. */
 CPU_INLINE void
-softmax_few (gfloat *y, const gfloat *x, gint64 n, gint vectors)
+softmax_few (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint vectors)
 {
   const gint64 whole = (vectors - 1) * CPU_LANES;
   VF32 v[FEW], top, sum, rate;
@@ -72,18 +82,18 @@ softmax_few (gfloat *y, const gfloat *x, gint64 n, gint vectors)
   rate = splat_float (1) / vector_sum_of_all (sum);
   for (gint u = 0; u < vectors - 1; u++)
     vector_store (y + u * CPU_LANES, v[u] * rate);
-  vector_store_part (y + whole, v[vectors - 1] * rate, n - whole);
+  store_end (y + whole, v[vectors - 1] * rate, n - whole, more);
 }
 
 CPU_INLINE void
-softmax_row (gfloat *y, const gfloat *x, gint64 n)
+softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
 {
   VF32 rate;
   gint64 i = 0;
   switch ((n + CPU_LANES - 1) / CPU_LANES) {
 #define CASE(vectors)                                                                              \
   case vectors:                                                                                    \
-    softmax_few (y, x, n, vectors);                                                                \
+    softmax_few (y, x, n, more, vectors);                                                          \
     return;
     CASE (1)
     CASE (2)
@@ -101,14 +111,14 @@ softmax_row (gfloat *y, const gfloat *x, gint64 n)
 }
 
 CPU_INLINE void
-log_softmax_row (gfloat *y, const gfloat *x, gint64 n)
+log_softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
 {
-  VF32 top = largest_of_row (x, n), more = vector_log (sum_powers (NULL, x, n, top));
+  VF32 top = largest_of_row (x, n), rest = vector_log (sum_powers (NULL, x, n, top));
   gint64 i = 0;
   for (; i + CPU_LANES <= n; i += CPU_LANES)
-    vector_store (y + i, vector_load (x + i) - top - more);
+    vector_store (y + i, vector_load (x + i) - top - rest);
   if (i < n)
-    vector_store_part (y + i, vector_load_part (x + i, n - i) - top - more, n - i);
+    store_end (y + i, vector_load_part (x + i, n - i) - top - rest, n - i, more);
 }
 
 /* Of a logarithm: what is taken away; else what it is multiplied with. */
@@ -216,7 +226,7 @@ log_softmax_vectors (gfloat *restrict y, const gfloat *restrict x, gint64 rows, 
       log_softmax_vectors (y, x, rows, n);                                                         \
     else                                                                                           \
       for (gint64 r = 0; r < rows; r++)                                                            \
-        name##_row (y + r * n, x + r * n, n);                                                      \
+        name##_row (y + r * n, x + r * n, n, (rows - r - 1) * n >= CPU_LANES);                     \
   }
 SOFTMAX (softmax, FALSE)
 SOFTMAX (log_softmax, TRUE)
