@@ -83,6 +83,30 @@ floats_become_the_same_whole_numbers (void)
   }
 }
 
+/* What a type cannot hold is saturated by floats, cut by whole numbers. Halves are computed as
+ * floats. */
+static void
+numbers_of_every_type_become_those_of_every_other (void)
+{
+  static const AxonDType types[] = { AXON_DTYPE_F32, AXON_DTYPE_F64, AXON_DTYPE_BOOL, AXON_DTYPE_U8,
+                                     AXON_DTYPE_I8,  AXON_DTYPE_I32, AXON_DTYPE_I64 };
+  static const gfloat values[] = { NAN,   INFINITY, -INFINITY, 0,      0.5f,  -0.5f, 1.9f,
+                                   -1.9f, 127.7f,   -128.7f,   255.5f, 256,   300,   -129.f,
+                                   70000, -5,       3e9f,      -3e9f,  1e30f, -1e30f };
+  AxonShape shape = AXON_SHAPE (G_N_ELEMENTS (values));
+  g_autoptr (AxonTensor) x = test_tensor (&shape, values);
+  for (guint i = 0; i < G_N_ELEMENTS (types) * G_N_ELEMENTS (types); i++) {
+    AxonDType from = types[i % G_N_ELEMENTS (types)], to = types[i / G_N_ELEMENTS (types)];
+    TestModel t = test_model_new (20);
+    AxonNode *n = cast_to (&t, test_model_input (&t, "x", AXON_DTYPE_F32, &shape), from);
+    g_autoptr (AxonModel) model = NULL;
+    n = cast_to (&t, cast_to (&t, n->outputs[0], to)->outputs[0], AXON_DTYPE_F32);
+    g_test_message ("%s to %s", axon_dtype_get_name (from), axon_dtype_get_name (to));
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, x, 0);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -97,5 +121,7 @@ main (int argc, char **argv)
   g_test_add_func ("/whole/casts_of_whole_numbers_agree", casts_of_whole_numbers_agree);
   g_test_add_func ("/whole/floats_become_the_same_whole_numbers",
                    floats_become_the_same_whole_numbers);
+  g_test_add_func ("/whole/numbers_of_every_type_become_those_of_every_other",
+                   numbers_of_every_type_become_those_of_every_other);
   return g_test_run ();
 }
