@@ -243,6 +243,9 @@ static const Shape shapes[] = {
     1,
     1,
     1 },
+  { "a multiplier of two", FALSE, { 4, { 2, 16, 9, 8 } }, { 4, { 32, 1, 3, 3 } }, 16, 1, 1, 1 },
+  { "a multiplier of four", FALSE, { 4, { 1, 8, 9, 13 } }, { 4, { 32, 1, 5, 5 } }, 8, 2, 1, 2 },
+  { "a multiplier of eight", FALSE, { 4, { 1, 4, 9, 8 } }, { 4, { 32, 1, 3, 3 } }, 4, 1, 2, 2 },
 };
 
 /* "swish", "mish": written out; "slope": PRelu with one for all; "slopes": one for each channel. */
@@ -339,6 +342,7 @@ few_channels_have_kernels_of_their_own (void)
   } rows[] = { { "to one channel", "own:columns" },
                { "vectors to one channel", "own:dots" },
                { "transposed to one channel", "own:columns" },
+               { "a multiplier of two", "own:grouped" },
                { "groups of two", "own:grouped" } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     TestModel t = test_model_new (14);

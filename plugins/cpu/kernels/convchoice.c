@@ -58,10 +58,12 @@ is_grouped (const AxonNode *node)
   return axon_node_get_int (node, "group") > 1;
 }
 
+/* Each channel by itself, and but once. */
 static gboolean
 is_depthwise (const AxonNode *node)
 {
-  return is_grouped (node) && node->inputs[1]->type.shape.dims[1] == 1;
+  const AxonShape *w = &node->inputs[1]->type.shape;
+  return is_grouped (node) && w->dims[1] == 1 && w->dims[0] == axon_node_get_int (node, "group");
 }
 
 /* Along one dimension, for which oneDNN has no kernels where it is grouped, dilated, or long. */

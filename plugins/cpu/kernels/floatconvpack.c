@@ -71,13 +71,15 @@ gains_by_spreading (const CpuConv *c, gint groups)
 void
 cpu_float_conv_spread (CpuConv *c, const CpuFloatConvKernels *k)
 {
-  gint n = c->channels;
-  if (c->depthwise || n != c->out_channels || (n != 2 && n != 4 && n != 8) || n >= k->lanes ||
-      c->groups % (k->lanes / n) != 0 || !gains_by_spreading (c, k->lanes / n))
+  gint n = c->out_channels;
+  if (c->depthwise || (c->channels != n && c->channels != 1) || (n != 2 && n != 4 && n != 8) ||
+      n >= k->lanes || c->groups % (k->lanes / n) != 0 || !gains_by_spreading (c, k->lanes / n))
     return;
-  c->spread = n;
+  c->spread = c->channels;
+  c->repeat = c->channels == 1 ? n : 0;
   c->groups /= k->lanes / n;
-  c->channels = c->out_channels = k->lanes;
+  c->channels *= k->lanes / n;
+  c->out_channels = k->lanes;
 }
 
 static void

@@ -16,6 +16,7 @@ typedef struct {
   gboolean depthwise;            /* channels is their number; groups and out_channels are 1 */
   gint spread; /* floats: channels of each of the groups that are computed as one, whose channels
                   are a vector; 0: each by itself */
+  gint repeat; /* of such, of one channel each: channels of the result that each makes; else 0 */
   /* set when the convolution is set up (../kernels/convparts.c) */
   gint n_taps;           /* runs of consecutive elements of the source that a pixel is made of */
   gint tap_size;         /* floats: elements of a run */

@@ -3,7 +3,8 @@
  *
  * Groups whose channels are a vector together are computed as one. Lane by lane their sums take
  * other channels of the source, so a part lays these out: for each pixel as many vectors as a group
- * has channels, of which the n-th has the n-th channel of every group in all of its lanes. */
+ * has channels, of which the n-th has the n-th channel of every group in all of its lanes. Of
+ * groups of one channel that make some, that is one vector, in which each is repeated. */
 #include "floatfinish.h"
 
 #include <string.h>
@@ -57,6 +58,44 @@ spread_8 (VF32 x, gfloat *to)
 }
 #endif
 
+/* Lane i is channel i / @of; no more is read than there is. */
+#define REPEATED(i, of) (i) / (of)
+#define REPEATED_4(i, of)                                                                          \
+  REPEATED (i, of), REPEATED ((i) + 1, of), REPEATED ((i) + 2, of), REPEATED ((i) + 3, of)
+#define REPEATED_8(i, of) REPEATED_4 (i, of), REPEATED_4 ((i) + 4, of)
+#if CPU_VECTOR == 64
+#define ALL_REPEATED(of) REPEATED_8 (0, of), REPEATED_8 (8, of)
+#elif CPU_VECTOR == 32
+#define ALL_REPEATED(of) REPEATED_8 (0, of)
+#else
+#define ALL_REPEATED(of) REPEATED_4 (0, of)
+#endif
+
+#define REPEAT(of)                                                                                 \
+  case of:                                                                                         \
+    for (gint i = 0; i < n; i++, x += c->x_pixel, to += CPU_LANES) {                               \
+      VF32 v = splat_float (0);                                                                    \
+      memcpy (&v, x, CPU_VECTOR / (of));                                                           \
+      vector_store (to, __builtin_shufflevector (v, v, ALL_REPEATED (of)));                        \
+    }                                                                                              \
+    break;
+
+/* @n pixels of the source, whose channels are repeated */
+static void
+repeat_pixels (const CpuConv *c, const gfloat *x, gint n, gfloat *to)
+{
+  switch (c->repeat) {
+#if CPU_LANES > 8
+    REPEAT (8)
+#endif
+#if CPU_LANES > 4
+    REPEAT (4)
+#endif
+  default:
+    REPEAT (2)
+  }
+}
+
 #define ROW(of)                                                                                    \
   case of:                                                                                         \
     for (gint i = 0; i < n; i++, x += c->x_pixel, to += (of)*CPU_LANES)                            \
@@ -88,8 +127,9 @@ lay_row (const CpuConv *c, const gfloat *x, gint y, gint left, gint width, gsize
     from = until = width;
   memset (to, 0, (gsize)from * pixel * sizeof *to);
   if (from < until)
-    spread_pixels (c, x + (gsize)y * c->x_row + (gsize)(left + from) * c->x_pixel, until - from,
-                   to + (gsize)from * pixel);
+    (c->repeat > 0 ? repeat_pixels
+                   : spread_pixels) (c, x + (gsize)y * c->x_row + (gsize)(left + from) * c->x_pixel,
+                                     until - from, to + (gsize)from * pixel);
   memset (to + (gsize)until * pixel, 0, (gsize)(width - until) * pixel * sizeof *to);
   return to + (gsize)width * pixel;
 }
@@ -187,8 +227,9 @@ CPU_NAME (cpu_float_grouped) (const CpuConv *c, const CpuFloatConvRun *run, cons
                      .channels = CPU_LANES,
                      .pixel = c->y_pixel,
                      .slopes = run->slopes ? run->slopes + first : NULL };
-  Patch patch = lay_out (c, run->x + (gsize)part->frame * c->x_frame + first, part,
-                         (gfloat *)(gpointer)(scratch + c->heads[1]));
+  Patch patch = lay_out (
+      c, run->x + (gsize)part->frame * c->x_frame + (gsize)part->group * (gsize)c->channels, part,
+      (gfloat *)(gpointer)(scratch + c->heads[1]));
   for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
     gint x = columns * b / blocks;
     t.nr = columns * (b + 1) / blocks - x;
