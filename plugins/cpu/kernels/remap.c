@@ -24,7 +24,8 @@ typedef struct {
   gint64 rows, row; /* of the result, and its elements */
   Run *runs;        /* of a row */
   guint n_runs;
-  gint64 *at; /* or where its elements come from */
+  gint64 *at;  /* or where its elements come from */
+  gint64 same; /* or where all of them come from; -1: not from one place */
   gint64 unit;
   gsize size; /* bytes of an element */
 } Remap;
@@ -118,6 +119,8 @@ remap_rows (gpointer data, gint64 first, gint64 end)
     const guint8 *x = run->x + (gsize)MAX (from, 0) * r->size;
     if (from < 0)
       moves[r->size].fill (y, run->value, r->row);
+    else if (r->same >= 0)
+      moves[r->size].fill (y, x + (gsize)r->same * r->size, r->row);
     else if (r->at != NULL)
       moves[r->size].take (y, x, r->at, r->row);
     else
@@ -146,6 +149,16 @@ cpu_can_remap (const AxonNode *node)
   for (gint d = 0; fits && d < y->rank; d++)
     fits = y->dims[d] <= G_MAXINT32;
   return fits;
+}
+
+/* The one place that all @n come from; -1: there are several. */
+static gint64
+find_same (const gint32 *map, gint64 n, gint64 step)
+{
+  for (gint64 i = 0; i < n; i++)
+    if (map[i] < 0 || map[i] != map[0])
+      return -1;
+  return map[0] * step;
 }
 
 /* The runs of @n places along a dimension whose steps are @step. */
@@ -196,7 +209,7 @@ remap_new (const CpuTensor *x, const CpuTensor *y, gint32 *const *maps)
   gint64 strides[AXON_MAX_RANK];
   memory_order (y, order);
   cpu_md_get_strides (x->md, &x->shape, strides);
-  *r = (Remap){ .rows = 1, .unit = 1, .size = axon_dtype_get_size (x->dtype) };
+  *r = (Remap){ .rows = 1, .unit = 1, .same = -1, .size = axon_dtype_get_size (x->dtype) };
   while (last > 0 && maps[order[last]] == NULL && strides[order[last]] == r->unit)
     r->unit *= y->shape.dims[order[last--]];
   for (gint i = 0; i < last; i++) {
@@ -208,7 +221,10 @@ remap_new (const CpuTensor *x, const CpuTensor *y, gint32 *const *maps)
   r->outer = last;
   r->maps[last] = maps[order[last]];
   r->row = y->shape.dims[order[last]] * r->unit;
-  find_runs (r, r->maps[last], y->shape.dims[order[last]], strides[order[last]]);
+  if (r->unit == 1 && r->maps[last] != NULL)
+    r->same = find_same (r->maps[last], r->row, strides[order[last]]);
+  if (r->same < 0)
+    find_runs (r, r->maps[last], y->shape.dims[order[last]], strides[order[last]]);
   return r;
 }
 

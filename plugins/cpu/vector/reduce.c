@@ -4,6 +4,7 @@
 #include "level.h"
 #include "vectorextreme.h"
 #include "vectorpart.h"
+#include "vectorturn.h"
 
 #include <math.h>
 
@@ -17,44 +18,67 @@
 #define SQUARE(v) ((v) * (v))
 #define ADD(a, b) ((a) + (b))
 
-/* Of one row: by lanes, of which halves are joined. */
-#define ROWS(name, MAP, JOIN, map, join, start)                                                    \
+/* Of one row: by lanes, of which halves are added. */
+#define SUM_ROWS(name, MAP, map)                                                                   \
   CPU_INLINE gfloat name##_row (const gfloat *restrict x, gint64 n)                                \
   {                                                                                                \
     VF32 part[ROW_LANES / CPU_LANES];                                                              \
     gfloat lanes[ROW_LANES] = { 0 };                                                               \
     gint64 i = 0;                                                                                  \
     for (gint u = 0; u < ROW_LANES / CPU_LANES; u++)                                               \
-      part[u] = splat_float (start);                                                               \
+      part[u] = splat_float (0);                                                                   \
     for (; i + ROW_LANES <= n; i += ROW_LANES)                                                     \
       for (gint u = 0; u < ROW_LANES / CPU_LANES; u++) {                                           \
         VF32 v = vector_load (x + i + u * CPU_LANES);                                              \
-        part[u] = JOIN (part[u], MAP (v));                                                         \
+        part[u] += MAP (v);                                                                        \
       }                                                                                            \
     for (gint u = 0; u < ROW_LANES / CPU_LANES; u++)                                               \
       vector_store (lanes + u * CPU_LANES, part[u]);                                               \
     for (gint k = 0; k < n - i; k++)                                                               \
-      lanes[k] = join (lanes[k], map (x[i + k]));                                                  \
+      lanes[k] += map (x[i + k]);                                                                  \
     for (gint half = ROW_LANES / 2; half > 0; half /= 2)                                           \
       for (gint k = 0; k < half; k++)                                                              \
-        lanes[k] = join (lanes[k], lanes[k + half]);                                               \
+        lanes[k] += lanes[k + half];                                                               \
     return lanes[0];                                                                               \
   }                                                                                                \
   static void name##_rows (gfloat *restrict acc, const gfloat *restrict x, gint64 rows, gint64 n,  \
                            gint64 stride)                                                          \
   {                                                                                                \
-    for (gint64 r = 0; r < rows; r++) {                                                            \
-      gfloat y = name##_row (x + r * stride, n);                                                   \
+    for (gint64 r = 0; r < rows; r++)                                                              \
+      acc[r] += name##_row (x + r * stride, n);                                                    \
+  }
+SUM_ROWS (sum, AS_IS, AS_IS)
+SUM_ROWS (abs, vector_abs, fabsf)
+SUM_ROWS (square, SQUARE, SQUARE)
+
+#define LARGER(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+#define SMALLER(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+/* Whatever the order is: two vectors at a time, the end as one of which the rest is @start. */
+#define EXTREME_ROWS(name, JOIN, join, start, of_all)                                              \
+  static void name##_rows (gfloat *restrict acc, const gfloat *restrict x, gint64 rows, gint64 n,  \
+                           gint64 stride)                                                          \
+  {                                                                                                \
+    const VF32 none = splat_float (start);                                                         \
+    for (gint64 r = 0; r < rows; r++, x += stride) {                                               \
+      VF32 best = none, other = none;                                                              \
+      gfloat y;                                                                                    \
+      gint64 i = 0;                                                                                \
+      for (; i + 2 * CPU_LANES <= n; i += 2 * CPU_LANES) {                                         \
+        best = JOIN (best, vector_load (x + i));                                                   \
+        other = JOIN (other, vector_load (x + i + CPU_LANES));                                     \
+      }                                                                                            \
+      if (i + CPU_LANES <= n) {                                                                    \
+        best = JOIN (best, vector_load (x + i));                                                   \
+        i += CPU_LANES;                                                                            \
+      }                                                                                            \
+      if (i < n)                                                                                   \
+        other = JOIN (other, vector_load_part_over (none, x + i, n - i));                          \
+      y = of_all (JOIN (best, other))[0];                                                          \
       acc[r] = join (acc[r], y);                                                                   \
     }                                                                                              \
   }
-#define LARGER(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
-#define SMALLER(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
-ROWS (sum, AS_IS, ADD, AS_IS, ADD, 0)
-ROWS (max, AS_IS, vector_larger, AS_IS, LARGER, -INFINITY)
-ROWS (min, AS_IS, vector_smaller, AS_IS, SMALLER, INFINITY)
-ROWS (abs, vector_abs, ADD, fabsf, ADD, 0)
-ROWS (square, SQUARE, ADD, SQUARE, ADD, 0)
+EXTREME_ROWS (max, vector_larger, LARGER, -INFINITY, vector_largest_of_all)
+EXTREME_ROWS (min, vector_smaller, SMALLER, INFINITY, vector_smallest_of_all)
 
 /* Elements from @i on that fill @vectors vectors, or @part of one; MAP is what is joined of each.
  */

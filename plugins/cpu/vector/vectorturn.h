@@ -39,6 +39,15 @@ vector_sum_of_all (VF32 v)
 }
 
 CPU_INLINE VF32
+vector_smallest_of_all (VF32 v)
+{
+  CPU_JOIN_WIDE (v, vector_smaller);
+  CPU_JOIN_LANES (v, vector_smaller, 2);
+  CPU_JOIN_LANES (v, vector_smaller, 1);
+  return v;
+}
+
+CPU_INLINE VF32
 vector_largest_of_all (VF32 v)
 {
   CPU_JOIN_WIDE (v, vector_larger);
