@@ -107,6 +107,28 @@ triangles_are_cut_by_every_diagonal (void)
   }
 }
 
+/* A row with what is no number anywhere in it, one of infinities, and usual ones. */
+static void
+the_largest_of_rows_of_any_length_agrees (void)
+{
+  static const gint64 axis = 1;
+  for (gint64 i = 0; i < 2 * 70; i++) {
+    gint64 n = i / 2 + 1;
+    AxonShape shape = AXON_SHAPE (4, n);
+    TestModel t = test_model_new (18);
+    AxonNode *node = test_model_node (&t, i % 2 ? "ReduceMax" : "ReduceMin", 2,
+                                      test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                                      test_model_ints (&t, &axis, 1));
+    g_autoptr (AxonTensor) input = test_random (&shape, (guint32)i);
+    g_autoptr (AxonModel) model = test_model_finish (&t, node->outputs[0]);
+    gfloat *v = axon_tensor_get_data (input);
+    v[n + i * 7 % n] = NAN;
+    for (gint64 k = 0; k < n; k++)
+      v[2 * n + k] = i % 2 ? -INFINITY : INFINITY;
+    test_compare_devices (model, input, 0);
+  }
+}
+
 /* Along every axis; a line of nothing but 0, and such as nobody can divide. */
 static void
 lines_of_a_norm_of_one_agree (void)
@@ -141,6 +163,7 @@ main (int argc, char **argv)
   ADD (sums_grow_along_every_axis);
   ADD (a_product_stays_in_range_whatever_its_parts_are);
   ADD (triangles_are_cut_by_every_diagonal);
+  ADD (the_largest_of_rows_of_any_length_agrees);
   ADD (lines_of_a_norm_of_one_agree);
   return g_test_run ();
 }
