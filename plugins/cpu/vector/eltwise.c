@@ -17,6 +17,16 @@ apply (CpuPostKind kind, gfloat *y, const gfloat *x, gint64 n, const CpuPost *po
                        n - i);
 }
 
+/* TRUE if an angle is farther than polynomials reach. */
+static gboolean
+is_far (const gfloat *x, gint64 n)
+{
+  gboolean far = FALSE;
+  for (gint64 i = 0; i < n; i++)
+    far |= fabsf (x[i]) > CPU_FARTHEST_ANGLE;
+  return far;
+}
+
 static void
 apply_post (gfloat *y, const gfloat *x, gint64 n, const CpuPost *post)
 {
@@ -27,6 +37,16 @@ apply_post (gfloat *y, const gfloat *x, gint64 n, const CpuPost *post)
     break;
     CPU_ACTIVATIONS (CASE)
     CPU_FUNCTIONS (CASE)
+#undef CASE
+#define CASE(name, func)                                                                           \
+  case CPU_POST_##name:                                                                            \
+    if (is_far (x, n))                                                                             \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        y[i] = func (x[i]);                                                                        \
+    else                                                                                           \
+      apply (CPU_POST_##name, y, x, n, post);                                                      \
+    break;
+    CPU_WAVES (CASE)
 #undef CASE
 #define CASE(name, func)                                                                           \
   case CPU_POST_##name:                                                                            \

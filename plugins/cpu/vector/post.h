@@ -45,6 +45,12 @@
   F (THRESHOLDED) /* x > alpha ? x : 0 */                                                          \
   F (SHRINK)      /* x < -alpha ? x + beta : x > alpha ? x - beta : 0 */
 
+/* By the C library, too, where an angle is beyond CPU_FARTHEST_ANGLE. */
+#define CPU_WAVES(F)                                                                               \
+  F (COS, cosf)                                                                                    \
+  F (SIN, sinf)
+#define CPU_FARTHEST_ANGLE 8192
+
 /* Those that nobody waits for, by the C library: F is given its function, too. */
 #define CPU_LIBRARY_FUNCTIONS(F)                                                                   \
   F (ACOS, acosf)                                                                                  \
@@ -53,17 +59,15 @@
   F (ASINH, asinhf)                                                                                \
   F (ATAN, atanf)                                                                                  \
   F (ATANH, atanhf)                                                                                \
-  F (COS, cosf)                                                                                    \
   F (COSH, coshf)                                                                                  \
-  F (SIN, sinf)                                                                                    \
   F (SINH, sinhf)                                                                                  \
   F (TAN, tanf)
 
 #define CPU_FUNCTION(name, ...) CPU_POST_##name,
 typedef enum {
   CPU_POST_NONE,
-  CPU_ACTIVATIONS (CPU_FUNCTION) CPU_FUNCTIONS (CPU_FUNCTION) CPU_LIBRARY_FUNCTIONS (CPU_FUNCTION)
-      CPU_N_POSTS
+  CPU_ACTIVATIONS (CPU_FUNCTION) CPU_FUNCTIONS (CPU_FUNCTION) CPU_WAVES (CPU_FUNCTION)
+      CPU_LIBRARY_FUNCTIONS (CPU_FUNCTION) CPU_N_POSTS
 } CpuPostKind;
 #undef CPU_FUNCTION
 

@@ -260,6 +260,26 @@ vector_shrink (VF32 x, VF32 alpha, VF32 beta)
   return vector_if_less (x, -alpha, x + beta, above);
 }
 
+/* The sine of x + @quarters right angles: 2 ulp up to CPU_FARTHEST_ANGLE. A right angle is in four
+ * parts, of which the first three are short enough for exact products. Polynomials of Cephes
+ * (Moshier 1992) up to half of one. */
+CPU_INLINE VF32
+vector_wave (VF32 x, gint quarters)
+{
+  VF32 shifted = x * 0.636619772f + 12582912.0f, n = shifted - 12582912.0f;
+  VF32 r = ((x - n * 1.5703125f) - n * 4.837512969970703e-4f) - n * 7.549533620476723e-8f;
+  VI32 turn = (VI32)shifted + quarters, is_cosine = -(turn & 1);
+  VF32 s, sine, cosine;
+  r -= n * 2.5633442e-12f;
+  s = r * r;
+  sine = s * -1.9515295891e-4f + 8.3321608736e-3f;
+  sine = (sine * s - 1.6666654611e-1f) * (s * r) + r;
+  cosine = s * 2.443315711809948e-5f - 1.388731625493765e-3f;
+  cosine = (cosine * s + 4.166664568298827e-2f) * (s * s) + (1 - s * 0.5f);
+  return (VF32)((VU32)((is_cosine & (VI32)cosine) | (~is_cosine & (VI32)sine)) ^
+                ((VU32)(turn & 2) << 30));
+}
+
 /* With a constant @kind this is one function: what loops over many vectors calls, in a switch
  * outside of the loop made by CPU_ACTIVATIONS or CPU_FUNCTIONS. */
 CPU_INLINE VF32
@@ -332,6 +352,10 @@ vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
     return vector_threshold (x, alpha);
   case CPU_POST_SHRINK:
     return vector_shrink (x, alpha, beta);
+  case CPU_POST_SIN:
+    return vector_wave (x, 0);
+  case CPU_POST_COS:
+    return vector_wave (x, 1);
   default:
     return x;
   }
