@@ -294,13 +294,7 @@ blocks_of_pixels_become_channels_and_back (void)
 static void
 assert_no_reference_kernel (AxonModel *model)
 {
-  g_autoptr (AxonModel) runtime = NULL;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
+  g_autoptr (AxonModel) runtime = test_runtime_model (model, "CPU");
   for (guint i = 0; i < runtime->nodes->len; i++)
     g_assert_cmpstr (((AxonNode *)g_ptr_array_index (runtime->nodes, i))->exec_type, !=,
                      "reference");

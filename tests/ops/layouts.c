@@ -107,14 +107,8 @@ subject_new (gint opset, const AxonShape *shape, Order order, gboolean special, 
 static gboolean
 has_kernel (AxonModel *model, const gchar *op)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
-  g_autoptr (AxonModel) runtime = NULL;
+  g_autoptr (AxonModel) runtime = test_runtime_model (model, "CPU");
   gboolean has = TRUE;
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
   for (guint i = 0; i < runtime->nodes->len; i++) {
     const AxonNode *n = runtime->nodes->pdata[i];
     has = has && !(g_str_equal (n->op->name, op) && strstr (n->exec_type, "reference"));

@@ -89,13 +89,7 @@ concat (Subject *s, AxonValue *a, AxonValue *b, AxonValue *c, gint64 axis)
 static gboolean
 runs (AxonModel *model, const gchar *op)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
-  g_autoptr (AxonModel) runtime = NULL;
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
+  g_autoptr (AxonModel) runtime = test_runtime_model (model, "CPU");
   for (guint i = 0; i < runtime->nodes->len; i++)
     if (g_str_equal (((const AxonNode *)runtime->nodes->pdata[i])->op->name, op))
       return TRUE;
@@ -145,13 +139,7 @@ several_repeated_inputs_keep_their_weights (void)
 static GVariant *
 dup_steps (AxonModel *model)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
-  g_autoptr (AxonModel) runtime = NULL;
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
+  g_autoptr (AxonModel) runtime = test_runtime_model (model, "CPU");
   return axon_model_dup_nodes (runtime);
 }
 

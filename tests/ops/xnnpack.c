@@ -202,14 +202,8 @@ add_clamp (TestModel *t, AxonValue *y, guint k)
 static gchar *
 implementation (AxonModel *model, guint index)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, "CPU", NULL, NULL, NULL, NULL, &error);
-  g_autoptr (AxonModel) runtime = NULL;
+  g_autoptr (AxonModel) runtime = test_runtime_model (model, "CPU");
   const AxonNode *node;
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
   node = g_ptr_array_index (runtime->nodes, index);
   return g_strdup (node->exec_type);
 }

@@ -393,19 +393,6 @@ a_chain_whose_sums_are_wanted_stays (void)
   g_object_unref (t.model);
 }
 
-static AxonModel *
-runtime_model (AxonModel *model, const gchar *device)
-{
-  g_autoptr (GError) error = NULL;
-  AxonModel *runtime;
-  g_autoptr (AxonCompiledModel) compiled = axon_core_compile_model (
-      axon_core_get_default (), model, device, NULL, NULL, NULL, NULL, &error);
-  g_assert_no_error (error);
-  runtime = axon_compiled_model_get_runtime_model (compiled, &error);
-  g_assert_no_error (error);
-  return runtime;
-}
-
 /* HardSwish is not among those that a dynamically quantised convolution takes. */
 static void
 one_activation_moves_into_a_dynamic_convolution_on_cpu (void)
@@ -423,7 +410,7 @@ one_activation_moves_into_a_dynamic_convolution_on_cpu (void)
     z = test_model_node (&t, swish ? "Sigmoid" : activations[i], 1, y)->outputs[0];
     z = swish ? test_model_node (&t, "Mul", 2, y, z)->outputs[0] : z;
     model = test_model_finish (&t, test_model_node (&t, "Softmax", 1, z)->outputs[0]);
-    runtime = runtime_model (model, "CPU");
+    runtime = test_runtime_model (model, "CPU");
     g_assert_cmpuint (runtime->nodes->len, ==, steps);
     g_assert_nonnull (find (runtime, "ConvIntegerToFloat"));
     test_compare_devices (model, x, 2e-6);

@@ -46,18 +46,12 @@ columns_free (gpointer data)
   g_free (self);
 }
 
-/* Of one run. */
-typedef struct {
-  const Columns *plan;
-  CpuFloatConvRun run;
-  guint8 *scratch;
-} Run;
-
 static void
 run_part (gpointer data, gint64 index)
 {
-  const Run *r = data;
-  const Layer *layer = r->plan->layers;
+  const CpuFloatParts *r = data;
+  const Columns *self = r->plan;
+  const Layer *layer = self->layers;
   CpuFloatConvRun run = r->run;
   gint i = (gint)index, n;
   CpuConvPart part;
@@ -67,17 +61,15 @@ run_part (gpointer data, gint64 index)
   run.y += layer->origin;
   run.residual = run.residual ? run.residual + layer->origin : NULL;
   run.weights = layer->weights;
-  r->plan->kernels->columns (&layer->columns, &run, &part,
-                             r->scratch + (gsize)cpu_parallel_thread () * r->plan->scratch);
+  self->kernels->columns (&layer->columns, &run, &part,
+                          r->scratch + (gsize)cpu_parallel_thread () * self->scratch);
 }
 
 static void
 run_columns (const CpuStep *step, const CpuInstance *instance)
 {
   const Columns *p = step->data;
-  Run run = { .plan = p,
-              .run = cpu_float_run_begin (&p->posts, step, instance),
-              .scratch = cpu_tensor_data (instance, step->out[1]) };
+  CpuFloatParts run = cpu_float_parts_begin (&p->posts, step, instance);
   run.run.bias = p->bias;
   cpu_parallel (p->n_parts, run_part, &run);
 }

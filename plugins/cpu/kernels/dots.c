@@ -28,30 +28,21 @@ dots_free (gpointer data)
   g_free (self);
 }
 
-/* Of one run. */
-typedef struct {
-  const Dots *plan;
-  CpuFloatConvRun run;
-  guint8 *scratch;
-} Run;
-
 static void
 run_part (gpointer data, gint64 index)
 {
-  const Run *r = data;
-  const CpuConv *c = &r->plan->conv;
+  const CpuFloatParts *r = data;
+  const Dots *self = r->plan;
+  const CpuConv *c = &self->conv;
   CpuConvPart part = cpu_conv_get_part (c, (gint)index);
-  r->plan->kernels->dots (c, &r->run, &part,
-                          r->scratch + (gsize)cpu_parallel_thread () * c->scratch);
+  self->kernels->dots (c, &r->run, &part, r->scratch + (gsize)cpu_parallel_thread () * c->scratch);
 }
 
 static void
 run_dots (const CpuStep *step, const CpuInstance *instance)
 {
   const Dots *p = step->data;
-  Run run = { .plan = p,
-              .run = cpu_float_run_begin (&p->posts, step, instance),
-              .scratch = cpu_tensor_data (instance, step->out[1]) };
+  CpuFloatParts run = cpu_float_parts_begin (&p->posts, step, instance);
   run.run.weights = p->weights;
   run.run.bias = p->bias;
   cpu_parallel (cpu_conv_count_parts (&p->conv), run_part, &run);

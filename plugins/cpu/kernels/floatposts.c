@@ -43,6 +43,13 @@ cpu_float_run_begin (const CpuFloatPosts *posts, const CpuStep *step, const CpuI
                             .after = posts->after };
 }
 
+CpuFloatParts
+cpu_float_parts_begin (const CpuFloatPosts *posts, const CpuStep *step, const CpuInstance *instance)
+{
+  return (CpuFloatParts){ step->data, cpu_float_run_begin (posts, step, instance),
+                          cpu_tensor_data (instance, step->out[1]) };
+}
+
 gboolean
 cpu_float_conv_has_constants (const AxonNode *node)
 {

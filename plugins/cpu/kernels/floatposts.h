@@ -20,6 +20,16 @@ gboolean cpu_float_posts_init (CpuFloatPosts *posts, const AxonNode *node);
 CpuFloatConvRun cpu_float_run_begin (const CpuFloatPosts *posts, const CpuStep *step,
                                      const CpuInstance *instance);
 
+/* What the parts of a run of step->data share; a thread's scratch is in output 1. */
+typedef struct {
+  gconstpointer plan;
+  CpuFloatConvRun run;
+  guint8 *scratch;
+} CpuFloatParts;
+
+CpuFloatParts cpu_float_parts_begin (const CpuFloatPosts *posts, const CpuStep *step,
+                                     const CpuInstance *instance);
+
 /* TRUE if weights and bias are constants, and all are floats. */
 gboolean cpu_float_conv_has_constants (const AxonNode *node);
 

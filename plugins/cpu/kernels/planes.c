@@ -28,30 +28,22 @@ planes_free (gpointer data)
   g_free (self);
 }
 
-/* Of one run. */
-typedef struct {
-  const Planes *plan;
-  CpuFloatConvRun run;
-  guint8 *scratch;
-} Run;
-
 static void
 run_part (gpointer data, gint64 index)
 {
-  const Run *r = data;
-  const CpuFloatPlanes *p = &r->plan->planes;
+  const CpuFloatParts *r = data;
+  const Planes *self = r->plan;
+  const CpuFloatPlanes *p = &self->planes;
   CpuConvPart part = cpu_conv_get_part (&p->conv, (gint)index);
-  r->plan->kernels->planes (p, &r->run, &part,
-                            r->scratch + (gsize)cpu_parallel_thread () * p->conv.scratch);
+  self->kernels->planes (p, &r->run, &part,
+                         r->scratch + (gsize)cpu_parallel_thread () * p->conv.scratch);
 }
 
 static void
 run_planes (const CpuStep *step, const CpuInstance *instance)
 {
   const Planes *p = step->data;
-  Run run = { .plan = p,
-              .run = cpu_float_run_begin (&p->posts, step, instance),
-              .scratch = cpu_tensor_data (instance, step->out[1]) };
+  CpuFloatParts run = cpu_float_parts_begin (&p->posts, step, instance);
   run.run.weights = p->weights;
   run.run.bias = p->bias;
   cpu_parallel (cpu_conv_count_parts (&p->planes.conv), run_part, &run);

@@ -23,6 +23,15 @@ expand_quantized (AxonModel *model, GError **error)
   return axon_expand_quantized (model, is_kept, error);
 }
 
+AxonValue *
+cpu_pass_apply (AxonModel *model, const AxonNode *like, const gchar *name, AxonValue *const *in,
+                guint n_in)
+{
+  AxonValue *out = axon_model_add_value (model, NULL);
+  axon_pass_add_node (model, like, NULL, name, CPU_PASS_OPSET, in, n_in, out);
+  return out;
+}
+
 static const AxonPass passes[] = {
   { "half-to-float", cpu_pass_half_to_float },
   { "expand-attention", axon_pass_expand_attention },

@@ -8,6 +8,13 @@
  * commas: to find which of them makes a difference. */
 gboolean cpu_passes_run (AxonModel *model, GCancellable *cancellable, GError **error);
 
+/* Of the operators that cpu_pass_apply () adds. */
+#define CPU_PASS_OPSET 13
+
+/* The result of an operator of one output; @like: as axon_pass_add_node () takes it. */
+AxonValue *cpu_pass_apply (AxonModel *model, const AxonNode *like, const gchar *name,
+                           AxonValue *const *in, guint n_in);
+
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_lp_norm (AxonModel *model, GError **error);

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#define OPSET 13
 #define LABELS (2 * AXON_MAX_RANK)
 
 /* Labels, each once. */
@@ -137,9 +136,8 @@ size_of (const Product *p, const Labels *l)
 static AxonValue *
 apply (AxonModel *model, const AxonNode *like, const gchar *name, AxonValue *a, AxonValue *b)
 {
-  AxonValue *in[] = { a, b }, *out = axon_model_add_value (model, NULL);
-  axon_pass_add_node (model, like, NULL, name, OPSET, in, b ? 2 : 1, out);
-  return out;
+  AxonValue *in[] = { a, b };
+  return cpu_pass_apply (model, like, name, in, b ? 2 : 1);
 }
 
 static AxonValue *
@@ -194,7 +192,7 @@ expand (AxonModel *model, AxonNode *node, const Product *p)
   g_autoptr (AxonTensor) shape = axon_tensor_new_i64 (wanted, (guint)p->y.n);
   AxonValue *in[] = { y, axon_model_add_constant (model, NULL, shape) };
   axon_node_set_output (node, 0, NULL);
-  axon_pass_add_node (model, node, NULL, "Reshape", OPSET, in, 2, out);
+  axon_pass_add_node (model, node, NULL, "Reshape", CPU_PASS_OPSET, in, 2, out);
   axon_model_remove_node (model, node);
 }
 

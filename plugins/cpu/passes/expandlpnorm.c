@@ -2,33 +2,23 @@
 /* LpNormalization of floats becomes a norm, ReduceL1 or ReduceL2, and a division. */
 #include "cpupasses.h"
 
-#define OPSET 13
 /* Whose square is the least normal float: squares of less are lost, and so is what they would be
  * divided by. */
 #define LEAST 1.0842022e-19
-
-static AxonNode *
-add (AxonModel *model, const AxonNode *like, const gchar *name, AxonValue *x, AxonValue *y,
-     AxonValue *out)
-{
-  AxonValue *in[] = { x, y };
-  return axon_pass_add_node (model, like, NULL, name, OPSET, in, y != NULL ? 2 : 1,
-                             out != NULL ? out : axon_model_add_value (model, NULL));
-}
 
 /* A line of nothing but 0 stays so: it is divided by something. */
 static void
 expand (AxonModel *model, AxonNode *node)
 {
-  AxonValue *x = node->inputs[0], *y = node->outputs[0], *least;
+  AxonValue *x = node->inputs[0], *y = node->outputs[0], *norm[2], *ratio[] = { x, NULL };
   gint64 axis = axon_node_get_int (node, "axis");
   gboolean is_of_squares = axon_node_get_int (node, "p") == 2;
-  AxonNode *norm = add (model, node, is_of_squares ? "ReduceL2" : "ReduceL1", x, NULL, NULL);
-  axon_node_set_ints (norm, "axes", &axis, 1);
-  least = axon_pass_add_scalar (model, AXON_DTYPE_F32, is_of_squares ? LEAST : G_MINFLOAT);
-  norm = add (model, node, "Max", norm->outputs[0], least, NULL);
+  norm[0] = cpu_pass_apply (model, node, is_of_squares ? "ReduceL2" : "ReduceL1", &x, 1);
+  axon_node_set_ints (norm[0]->producer, "axes", &axis, 1);
+  norm[1] = axon_pass_add_scalar (model, AXON_DTYPE_F32, is_of_squares ? LEAST : G_MINFLOAT);
+  ratio[1] = cpu_pass_apply (model, node, "Max", norm, G_N_ELEMENTS (norm));
   axon_node_set_output (node, 0, NULL);
-  add (model, node, "Div", x, norm->outputs[0], y);
+  axon_pass_add_node (model, node, NULL, "Div", CPU_PASS_OPSET, ratio, G_N_ELEMENTS (ratio), y);
   axon_model_remove_node (model, node);
 }
 

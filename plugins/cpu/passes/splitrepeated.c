@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#define OPSET 13
 /* Channels from which on an addition more is less than their products. */
 #define LEAST 16
 
@@ -87,14 +86,6 @@ match (const AxonNode *conv)
   return n >= LEAST && n < x->type.shape.dims[1] ? concat : NULL;
 }
 
-static AxonValue *
-apply (AxonModel *model, const AxonNode *like, const gchar *name, AxonValue **in, guint n)
-{
-  AxonValue *out = axon_model_add_value (model, NULL);
-  axon_pass_add_node (model, like, NULL, name, OPSET, in, n, out);
-  return out;
-}
-
 /* The channels that are repeated, before they are; or the others. */
 static AxonValue *
 take_channels (AxonModel *model, const AxonNode *concat, gboolean repeated)
@@ -107,7 +98,7 @@ take_channels (AxonModel *model, const AxonNode *concat, gboolean repeated)
       in[n++] = repeated ? concat->inputs[i]->producer->inputs[0] : concat->inputs[i];
   if (n == 1)
     return in[0];
-  out = apply (model, concat, "Concat", in, n);
+  out = cpu_pass_apply (model, concat, "Concat", in, n);
   axon_node_set_int (out->producer, "axis", 1);
   return out;
 }
@@ -150,12 +141,12 @@ split (AxonModel *model, AxonNode *conv, AxonNode *concat, GError **error)
   once[0] = take_channels (model, concat, TRUE);
   once[1] = axon_model_add_constant (model, NULL, of_once);
   added[0] = sums = axon_model_add_value (model, NULL);
-  added[1] = apply (model, conv, "Conv", once, G_N_ELEMENTS (once));
+  added[1] = cpu_pass_apply (model, conv, "Conv", once, G_N_ELEMENTS (once));
   axon_node_set_input (conv, 1, axon_model_add_constant (model, NULL, of_others));
   axon_node_set_input (conv, 0, take_channels (model, concat, FALSE));
   axon_node_set_output (conv, 0, NULL);
   axon_node_set_output (conv, 0, sums);
-  axon_pass_add_node (model, conv, NULL, "Add", OPSET, added, G_N_ELEMENTS (added), y);
+  axon_pass_add_node (model, conv, NULL, "Add", CPU_PASS_OPSET, added, G_N_ELEMENTS (added), y);
   axon_model_remove_node (model, concat);
   return TRUE;
 }

@@ -9,21 +9,24 @@
 
 #include <string.h>
 
-/* Lane i of a vector, and channel @n of its group of @of. */
-#define LANE(i, of, n) ((i) & ~((of)-1)) + (n)
-#define LANES_4(i, of, n)                                                                          \
-  LANE (i, of, n), LANE ((i) + 1, of, n), LANE ((i) + 2, of, n), LANE ((i) + 3, of, n)
-#define LANES_8(i, of, n) LANES_4 (i, of, n), LANES_4 ((i) + 4, of, n)
+/* M of each lane and what follows. */
+#define EACH_4(M, i, ...)                                                                          \
+  M (i, __VA_ARGS__), M ((i) + 1, __VA_ARGS__), M ((i) + 2, __VA_ARGS__), M ((i) + 3, __VA_ARGS__)
+#define EACH_8(M, i, ...) EACH_4 (M, i, __VA_ARGS__), EACH_4 (M, (i) + 4, __VA_ARGS__)
 #if CPU_VECTOR == 64
-#define LANES(of, n) LANES_8 (0, of, n), LANES_8 (8, of, n)
+#define EACH_LANE(M, ...) EACH_8 (M, 0, __VA_ARGS__), EACH_8 (M, 8, __VA_ARGS__)
 #elif CPU_VECTOR == 32
-#define LANES(of, n) LANES_8 (0, of, n)
+#define EACH_LANE(M, ...) EACH_8 (M, 0, __VA_ARGS__)
 #else
-#define LANES(of, n) LANES_4 (0, of, n)
+#define EACH_LANE(M, ...) EACH_4 (M, 0, __VA_ARGS__)
 #endif
 
+/* Lane i: channel @n of its group of @of; channel i / @of. */
+#define CHANNEL(i, of, n) ((i) & ~((of)-1)) + (n)
+#define REPEATED(i, of) (i) / (of)
+
 #define SPREAD(of, n)                                                                              \
-  vector_store (to + (n)*CPU_LANES, __builtin_shufflevector (x, x, LANES (of, n)))
+  vector_store (to + (n)*CPU_LANES, __builtin_shufflevector (x, x, EACH_LANE (CHANNEL, of, n)))
 
 static void
 spread_2 (VF32 x, gfloat *to)
@@ -58,25 +61,13 @@ spread_8 (VF32 x, gfloat *to)
 }
 #endif
 
-/* Lane i is channel i / @of; no more is read than there is. */
-#define REPEATED(i, of) (i) / (of)
-#define REPEATED_4(i, of)                                                                          \
-  REPEATED (i, of), REPEATED ((i) + 1, of), REPEATED ((i) + 2, of), REPEATED ((i) + 3, of)
-#define REPEATED_8(i, of) REPEATED_4 (i, of), REPEATED_4 ((i) + 4, of)
-#if CPU_VECTOR == 64
-#define ALL_REPEATED(of) REPEATED_8 (0, of), REPEATED_8 (8, of)
-#elif CPU_VECTOR == 32
-#define ALL_REPEATED(of) REPEATED_8 (0, of)
-#else
-#define ALL_REPEATED(of) REPEATED_4 (0, of)
-#endif
-
+/* No more is read than there is. */
 #define REPEAT(of)                                                                                 \
   case of:                                                                                         \
     for (gint i = 0; i < n; i++, x += c->x_pixel, to += CPU_LANES) {                               \
       VF32 v = splat_float (0);                                                                    \
       memcpy (&v, x, CPU_VECTOR / (of));                                                           \
-      vector_store (to, __builtin_shufflevector (v, v, ALL_REPEATED (of)));                        \
+      vector_store (to, __builtin_shufflevector (v, v, EACH_LANE (REPEATED, of)));                 \
     }                                                                                              \
     break;
 

@@ -161,18 +161,18 @@ sum_some (gint32 *sum, const guint8 *x, gint64 n, const CpuByteWindow *w, gboole
 CPU_INLINE void
 sum_windows (gint32 *sum, const guint8 *x, gint64 n, const CpuByteWindow *w, gboolean is_signed)
 {
-  gint64 vectors = n / CPU_LANES, i = vectors * CPU_LANES, k = 0;
-  for (; k + SUMS <= vectors; k += SUMS)
-    sum_vectors (sum + k * CPU_LANES, x + k * CPU_LANES, w, is_signed, SUMS);
-  sum += k * CPU_LANES;
-  x += k * CPU_LANES;
-  if (vectors - k == 3)
-    sum_vectors (sum, x, w, is_signed, 3);
-  else if (vectors - k == 2)
-    sum_vectors (sum, x, w, is_signed, 2);
-  else if (vectors - k == 1)
-    sum_vectors (sum, x, w, is_signed, 1);
-  sum_some (sum + i - k * CPU_LANES, x + i - k * CPU_LANES, n - i, w, is_signed);
+  gint64 i = 0, left;
+  for (; i + SUMS * CPU_LANES <= n; i += SUMS * CPU_LANES)
+    sum_vectors (sum + i, x + i, w, is_signed, SUMS);
+  left = (n - i) / CPU_LANES;
+  if (left == 3)
+    sum_vectors (sum + i, x + i, w, is_signed, 3);
+  else if (left == 2)
+    sum_vectors (sum + i, x + i, w, is_signed, 2);
+  else if (left == 1)
+    sum_vectors (sum + i, x + i, w, is_signed, 1);
+  i += left * CPU_LANES;
+  sum_some (sum + i, x + i, n - i, w, is_signed);
 }
 
 static void

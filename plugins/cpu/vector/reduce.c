@@ -53,6 +53,7 @@ SUM_ROWS (square, SQUARE, SQUARE)
 
 #define LARGER(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
 #define SMALLER(a, b) ((a) < (b) || (a) != (a) ? (a) : (b))
+
 /* Whatever the order is: two vectors at a time, the end as one of which the rest is @start. */
 #define EXTREME_ROWS(name, JOIN, join, start, of_all)                                              \
   static void name##_rows (gfloat *restrict acc, const gfloat *restrict x, gint64 rows, gint64 n,  \

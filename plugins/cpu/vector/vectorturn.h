@@ -29,29 +29,15 @@
 
 #define CPU_ADD(a, b) ((a) + (b))
 
-CPU_INLINE VF32
-vector_sum_of_all (VF32 v)
-{
-  CPU_JOIN_WIDE (v, CPU_ADD);
-  CPU_JOIN_LANES (v, CPU_ADD, 2);
-  CPU_JOIN_LANES (v, CPU_ADD, 1);
-  return v;
-}
-
-CPU_INLINE VF32
-vector_smallest_of_all (VF32 v)
-{
-  CPU_JOIN_WIDE (v, vector_smaller);
-  CPU_JOIN_LANES (v, vector_smaller, 2);
-  CPU_JOIN_LANES (v, vector_smaller, 1);
-  return v;
-}
-
-CPU_INLINE VF32
-vector_largest_of_all (VF32 v)
-{
-  CPU_JOIN_WIDE (v, vector_larger);
-  CPU_JOIN_LANES (v, vector_larger, 2);
-  CPU_JOIN_LANES (v, vector_larger, 1);
-  return v;
-}
+#define CPU_OF_ALL(name, JOIN)                                                                     \
+  CPU_INLINE VF32 vector_##name##_of_all (VF32 v)                                                  \
+  {                                                                                                \
+    CPU_JOIN_WIDE (v, JOIN);                                                                       \
+    CPU_JOIN_LANES (v, JOIN, 2);                                                                   \
+    CPU_JOIN_LANES (v, JOIN, 1);                                                                   \
+    return v;                                                                                      \
+  }
+CPU_OF_ALL (sum, CPU_ADD)
+CPU_OF_ALL (largest, vector_larger)
+CPU_OF_ALL (smallest, vector_smaller)
+#undef CPU_OF_ALL
