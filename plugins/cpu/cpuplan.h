@@ -157,6 +157,7 @@ CpuTensor *cpu_plan_alias (CpuPlan *plan, const AxonNode *node, guint index, Cpu
 CpuTensor *cpu_plan_scratch (CpuPlan *plan, AxonDType dtype, const AxonShape *shape,
                              const CpuMd *md);
 CpuTensor *cpu_plan_scratch_bytes (CpuPlan *plan, gsize n_bytes);
+gsize cpu_tensor_get_bytes (const CpuTensor *t); /* with what fills its layout */
 CpuTensor *cpu_plan_constant (CpuPlan *plan, AxonDType dtype, const AxonShape *shape,
                               gpointer data);
 CpuTensor *cpu_plan_constant_tensor (CpuPlan *plan, AxonTensor *tensor);

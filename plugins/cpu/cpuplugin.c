@@ -117,7 +117,7 @@ choose_products (AxonPlugin *plugin, const AxonConfig *config)
     AxonDType products;
     gboolean (*is_there) (void);
   } rows[] = { { "f16", AXON_DTYPE_F16, has_halves },
-               { "bf16", AXON_DTYPE_BF16, cpu_dnn_has_bf16_tiles } };
+               { "bf16", AXON_DTYPE_BF16, cpu_dnn_has_tiles } };
   const gchar *hint = axon_config_get_string (config, "INFERENCE_PRECISION_HINT");
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
     if (!g_str_equal (hint, rows[i].hint))

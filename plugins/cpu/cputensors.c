@@ -67,6 +67,12 @@ bytes_of (AxonDType dtype, const AxonShape *shape, const CpuMd *md)
             : (gsize)axon_shape_get_numel (shape) * axon_dtype_get_size (dtype);
 }
 
+gsize
+cpu_tensor_get_bytes (const CpuTensor *t)
+{
+  return bytes_of (t->dtype, &t->shape, t->md);
+}
+
 CpuTensor *
 cpu_plan_scratch (CpuPlan *plan, AxonDType dtype, const AxonShape *shape, const CpuMd *md)
 {

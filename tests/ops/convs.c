@@ -246,6 +246,8 @@ static const Shape shapes[] = {
   { "a multiplier of two", FALSE, { 4, { 2, 16, 9, 8 } }, { 4, { 32, 1, 3, 3 } }, 16, 1, 1, 1 },
   { "a multiplier of four", FALSE, { 4, { 1, 8, 9, 13 } }, { 4, { 32, 1, 5, 5 } }, 8, 2, 1, 2 },
   { "a multiplier of eight", FALSE, { 4, { 1, 4, 9, 8 } }, { 4, { 32, 1, 3, 3 } }, 4, 1, 2, 2 },
+  { "dilated far", FALSE, { 4, { 1, 16, 15, 26 } }, { 4, { 24, 16, 3, 3 } }, 1, 1, 6, 6 },
+  { "of 9x9", FALSE, { 4, { 2, 16, 12, 14 } }, { 4, { 17, 16, 9, 9 } }, 1, 1, 1, 4 },
 };
 
 /* "swish", "mish": written out; "slope": PRelu with one for all; "slopes": one for each channel. */

@@ -18,6 +18,7 @@ static const struct {
   { { 4, { 1, 2, 9, 8 } }, { 4, { 1, 40, 30, 2 } } },
   { { 4, { 1, 2, 3, 2 } }, { 4, { 1, 10, 9, 2 } } },
   { { 5, { 2, 2, 3, 4, 5 } }, { 5, { 2, 3, 2, 5, 3 } } },
+  { { 4, { 1, 1, 300, 2000 } }, { 4, { 1, 30, 40, 2 } } }, /* floats tell few parts of a pixel */
 };
 
 /* From -1.6 to 1.6, with some that are no places. */
@@ -73,6 +74,21 @@ places_of_every_kind_are_sampled (gconstpointer data)
   }
 }
 
+/* More pixels than floats can count. */
+static void
+a_very_long_line_is_sampled_between_its_pixels (void)
+{
+  const AxonShape shape = AXON_SHAPE (1, 1, 1, (1 << 24) + 7), places = AXON_SHAPE (1, 5, 8, 2);
+  g_autoptr (AxonTensor) input = test_random (&shape, 3);
+  g_autoptr (AxonModel) model = NULL;
+  TestModel t = test_model_new (20);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  AxonNode *n = test_model_node (&t, "GridSample", 2, x, grid_of (&t, &places, 4));
+  axon_node_set_string (n, "padding_mode", "border");
+  model = test_model_finish (&t, n->outputs[0]);
+  test_compare_devices (model, input, TOLERANCE);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -81,5 +97,7 @@ main (int argc, char **argv)
                         places_of_every_kind_are_sampled);
   g_test_add_data_func ("/gridsample/places_of_every_kind_are_sampled_channels_last",
                         GINT_TO_POINTER (1), places_of_every_kind_are_sampled);
+  g_test_add_func ("/gridsample/a_very_long_line_is_sampled_between_its_pixels",
+                   a_very_long_line_is_sampled_between_its_pixels);
   return g_test_run ();
 }

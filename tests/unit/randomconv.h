@@ -31,17 +31,18 @@ dense_conv (CpuConv *v)
 static void
 random_conv (CpuConv *v, GRand *rand, gboolean depthwise)
 {
-  static const gint channels[] = { 1, 3, 4, 5, 8, 12, 16, 17, 24, 33 }, sizes[] = { 1, 5, 7, 13 };
+  static const gint channels[] = { 1, 3, 4, 5, 8, 12, 16, 17, 24, 33, 64 };
+  static const gint heights[] = { 1, 5, 7, 13 }, widths[] = { 1, 5, 7, 13, 61 };
   do {
     *v =
         (CpuConv){ .groups = depthwise ? 1 : g_rand_int_range (rand, 1, 3),
                    .channels = one_of (rand, channels, G_N_ELEMENTS (channels)),
                    .out_channels = depthwise ? 1 : one_of (rand, channels, G_N_ELEMENTS (channels)),
                    .frames = g_rand_int_range (rand, 1, 3),
-                   .in_h = one_of (rand, sizes, G_N_ELEMENTS (sizes)),
-                   .in_w = one_of (rand, sizes, G_N_ELEMENTS (sizes)),
+                   .in_h = one_of (rand, heights, G_N_ELEMENTS (heights)),
+                   .in_w = one_of (rand, widths, G_N_ELEMENTS (widths)),
                    .kernel_h = g_rand_int_range (rand, 1, 4),
-                   .kernel_w = g_rand_int_range (rand, 1, 4),
+                   .kernel_w = g_rand_int_range (rand, 1, 6),
                    .stride_h = g_rand_int_range (rand, 1, 3),
                    .stride_w = g_rand_int_range (rand, 1, 3),
                    .dilation_h = g_rand_int_range (rand, 1, 3),

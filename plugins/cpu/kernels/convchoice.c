@@ -6,11 +6,14 @@
  * ours do. That holds for pictures, too: changing their layout and oneDNN's product take as long as
  * ours, which reads their planes as they lie. Few pixels by many weights are ours. Elsewhere it
  * wants blocks of channels, and every change of layout costs a pass over memory, so a graph is
- * decided as a whole: ours are faster where much of the work is followed by a function that oneDNN
- * computes slowly (SiLU and the like, PRelu), or makes pictures of few channels by wide filters.
- * Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the first,
- * and computes the others from the far end. */
+ * decided as a whole: ours are faster where much of the work is followed by slopes (PRelu), or
+ * makes pictures of few channels by wide filters. Functions that oneDNN computes slowly (SiLU and
+ * the like) are a pass of ours over what its kernels leave, which are so much faster. Grouped and
+ * transposed convolutions are always ours: oneDNN multiplies matrices for the first, and computes
+ * the others from the far end. So are, in graphs of blocks, those that are padded far or followed
+ * by slopes. */
 #include "convchoice.h"
+#include "convfinish.h"
 #include "convparts.h"
 
 #include "../cpuchoice.h"
@@ -38,6 +41,7 @@ has_dear_posts (const AxonNode *node)
   return FALSE;
 }
 
+/* Slopes are a pass of their own of oneDNN's, which knows no vectors in blocks of channels. */
 static gboolean
 has_slopes (const AxonNode *node)
 {
@@ -92,6 +96,19 @@ products (const AxonNode *node)
          (gdouble)MAX (pixels->dims[1], 1);
 }
 
+#define FARTHEST 3 /* columns before the first one, that oneDNN's kernels for blocks may meet */
+
+/* Dilated or wide, so that pictures are padded by more: oneDNN multiplies matrices, which takes
+ * twice as long. */
+static gboolean
+is_far (const AxonNode *node)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *w = &node->inputs[1]->type.shape;
+  AxonWindow window;
+  return axon_node_is (node, "Conv") && !is_grouped (node) && x->rank == 4 &&
+         axon_window_init (&window, node, x, w->dims + 2, FALSE, NULL) && window.pad[2] > FARTHEST;
+}
+
 /* What oneDNN's dense products in blocks are faster by than ours. */
 #define GAIN 0.125
 
@@ -104,7 +121,8 @@ static gdouble
 loss_of (const AxonNode *node)
 {
   const AxonShape *w = &node->inputs[1]->type.shape;
-  if (has_dear_posts (node) || axon_node_is (node, "ConvTranspose") || is_line (node) ||
+  if ((has_dear_posts (node) && !cpu_can_finish_conv (node)) ||
+      axon_node_is (node, "ConvTranspose") || is_line (node) || is_far (node) ||
       (is_grouped (node) && !is_depthwise (node)))
     return products (node) * 2 * GAIN;
   if (!is_grouped (node) && w->rank == 4 && w->dims[2] > 1 && w->dims[3] > 1 &&
@@ -212,12 +230,18 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
   if (cpu_conv_takes_halves (plan, node))
     return TRUE;
   if (!cpu_dnn_is_channels_last ())
-    return plan->channels_last;
+    return plan->channels_last || is_far (node) || has_slopes (node);
   if (is_of_wave (node))
     return TRUE;
-  if (has_slopes (node) || is_narrow (node)) /* oneDNN's slopes are a pass of their own */
+  if (has_slopes (node) || is_narrow (node))
     return TRUE;
   if (is_of_weights (node, plan->n_threads))
     return TRUE;
   return plan->n_threads == 1 && (is_grouped (node) || has_dear_posts (node));
+}
+
+gboolean
+cpu_conv_is_finished_apart (const AxonNode *node)
+{
+  return !cpu_dnn_is_channels_last () && has_dear_posts (node) && cpu_can_finish_conv (node);
 }

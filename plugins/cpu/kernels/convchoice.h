@@ -19,3 +19,6 @@ gboolean cpu_conv_takes_bf16 (const CpuPlan *plan, const AxonNode *node);
 
 /* TRUE if @node, a convolution of floats, shall run on our kernels. */
 gboolean cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node);
+
+/* TRUE if what is fused into @node, a convolution on oneDNN's kernels, is left to our own loops. */
+gboolean cpu_conv_is_finished_apart (const AxonNode *node);

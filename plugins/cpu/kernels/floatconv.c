@@ -91,7 +91,7 @@ run_float_conv (const CpuStep *step, const CpuInstance *instance)
   cpu_parallel (p->n_parts, run_part, &run);
 }
 
-/* Zeros that live as long as @self; NULL where there is no memory. */
+/* Memory that lives as long as @self, not set; NULL where there is none. */
 static gfloat *
 new_memory (FloatConv *self, gsize n_bytes)
 {
@@ -101,16 +101,21 @@ new_memory (FloatConv *self, gsize n_bytes)
     return NULL;
   }
   g_ptr_array_add (self->memory, memory);
-  return memset (memory, 0, n_bytes);
+  return memory;
 }
 
 /* Zeros if @from is NULL. */
 static gfloat *
 pack_array (FloatConv *self, const gfloat *from, const CpuConv *c, gint period)
 {
-  gfloat *to = new_memory (self, (gsize)(c->groups * c->padded) * sizeof *to);
-  if (from != NULL && to != NULL)
+  gsize n_bytes = (gsize)(c->groups * c->padded) * sizeof (gfloat);
+  gfloat *to = new_memory (self, n_bytes);
+  if (to == NULL)
+    return NULL;
+  if (from != NULL)
     cpu_float_array_pack (c, from, period, to);
+  else
+    memset (to, 0, n_bytes);
   return to;
 }
 

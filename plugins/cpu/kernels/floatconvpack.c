@@ -20,6 +20,8 @@
 
 #define MOST_PIXELS 8 /* that are computed as one */
 
+#define TURNED 4096 /* elements of some channels, which the first cache holds */
+
 /* Input channels that an output channel is made of. */
 static gint
 inputs_of (const CpuConv *c)
@@ -223,9 +225,38 @@ pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, g
   }
 }
 
-/* Of a panel of @wide elements for each input of one pixel, whose @n channels lie side by side. */
+/* The elements of a channel lie one behind the other: by inputs, of each by taps. */
+static gboolean
+is_in_rows (const CpuConv *c, const CpuFloatWeights *w)
+{
+  gsize taps = (gsize)(c->kernel_h * c->kernel_w);
+  return w->taps == NULL && w->period == 0 && w->per_group == 0 && w->in == taps &&
+         (taps == 1 || w->tap == 1);
+}
+
+/* @n channels of a panel of @wide, @out elements apart: a few elements of all of them at a time. */
 static void
-pack_rows (const gfloat *from, gsize row, gint inputs, gint n, gint wide, gfloat *to)
+pack_rows (const CpuConv *c, const CpuFloatConvKernels *k, const gfloat *from, gsize out, gint n,
+           gint wide, gfloat *to)
+{
+  gfloat turned[TURNED];
+  gsize inputs = (gsize)inputs_of (c), row = (gsize)n * sizeof (gfloat);
+  gsize taps = (gsize)(c->kernel_h * c->kernel_w), all = taps * inputs, some;
+  gboolean by_taps = c->x_plane == 0;
+  for (gsize first = 0; first < all; first += some, from += some) {
+    some = MIN ((gsize)(TURNED / n), all - first);
+    k->move->turn[sizeof (gfloat)](turned, n, from, (gint64)out, n, (gint64)some);
+    for (gsize e = 0; e < some; e++) {
+      gsize at = by_taps ? (first + e) % taps * inputs + (first + e) / taps : first + e;
+      memcpy (to + at * (gsize)wide, turned + e * (gsize)n, row);
+      memset (to + at * (gsize)wide + n, 0, (gsize)(wide - n) * sizeof (gfloat));
+    }
+  }
+}
+
+/* The same of one pixel, whose @n channels lie side by side for each input. */
+static void
+copy_rows (const gfloat *from, gsize row, gint inputs, gint n, gint wide, gfloat *to)
 {
   for (gint i = 0; i < inputs; i++, from += row, to += wide) {
     memcpy (to, from, (gsize)n * sizeof *to);
@@ -245,7 +276,11 @@ cpu_float_panel_pack (const CpuConv *c, const CpuFloatWeights *from, const CpuFl
   to += ((gsize)group * (gsize)c->padded + (gsize)first) * (gsize)(taps * inputs);
   if (taps == 1 && from->out == 1 && from->taps == NULL && from->period == 0 &&
       from->per_group == 0) {
-    pack_rows (from->data + at, from->in, inputs, n, wide, to);
+    copy_rows (from->data + at, from->in, inputs, n, wide, to);
+    return;
+  }
+  if (n > 0 && n <= TURNED && is_in_rows (c, from)) {
+    pack_rows (c, k, from->data + at * from->out, from->out, n, wide, to);
     return;
   }
   memset (to, 0, (gsize)wide * (gsize)(taps * inputs) * sizeof *to);

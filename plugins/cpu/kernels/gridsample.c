@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define PARALLEL 16384
-#define CHUNK 512 /* places */
+#define CHUNK 512          /* places */
+#define FARTHEST (1 << 22) /* pixels: of fewer, a float tells halves */
 
 typedef struct {
   CpuSampler sampler;
@@ -120,8 +121,11 @@ sampler_init (CpuSampler *s, const AxonNode *node)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
   *s = (CpuSampler){ .rank = x->rank - 2, .align = axon_node_get_int (node, "align_corners") != 0 };
-  for (gint d = 0; d < CPU_SAMPLE_AXES; d++)
+  for (gint d = 0; d < CPU_SAMPLE_AXES; d++) {
     s->size[d] = d < CPU_SAMPLE_AXES - s->rank ? 1 : x->dims[x->rank - CPU_SAMPLE_AXES + d];
+    if (s->size[d] > FARTHEST)
+      return FALSE;
+  }
   for (guint i = 0; i < G_N_ELEMENTS (paddings); i++)
     if (g_str_equal (axon_node_get_string (node, "padding_mode"), paddings[i]))
       s->padding = (CpuSamplePadding)i;

@@ -7,6 +7,9 @@
 
 #define ROUND_UP(n) (((n) + 63) & ~(gsize)63)
 
+#define WORDS 64          /* of each output channel that are packed at once */
+#define TAKEN (4 * WORDS) /* weights */
+
 /* What the weights of an output channel share. */
 typedef struct {
   const CpuInt8Weights *w;
@@ -22,103 +25,162 @@ channel_of (const CpuInt8Weights *w, gsize o)
   return (Channel){ w, w->data + o * w->out + group, zero };
 }
 
-/* Weight less its zero point; @tap is row * kernel_w + column. A tap that the model lacks is 0. */
-static inline gint32
-weight_at (const Channel *c, gsize i, gint tap)
+/* Weights of @n input channels from @first on at a tap (row * kernel_w + column), less the zero
+ * point; their sum. One that the model lacks is 0. */
+static guint32
+take_inputs (const Channel *c, gint tap, gint first, gint n, gint16 *to)
 {
   gint t = c->w->taps ? c->w->taps[tap] : tap;
-  const guint8 *at = c->data + i * c->w->in;
-  if (t < 0)
+  gsize in = c->w->in;
+  const guint8 *at = c->data + (gsize)first * in + (gsize)MAX (t, 0) * c->w->tap;
+  gint32 flip = c->w->is_signed ? 0x80 : 0, less = c->zero + flip, sum = 0;
+  if (t < 0) {
+    memset (to, 0, (gsize)n * sizeof *to);
     return 0;
-  at += (gsize)t * c->w->tap;
-  return (c->w->is_signed ? (gint32)(gint8)*at : (gint32)*at) - c->zero;
+  }
+  if (in == 1)
+    for (gint i = 0; i < n; i++)
+      to[i] = (gint16)((at[i] ^ flip) - less);
+  else
+    for (gint i = 0; i < n; i++)
+      to[i] = (gint16)((at[(gsize)i * in] ^ flip) - less);
+  for (gint i = 0; i < n; i++)
+    sum += to[i];
+  return (guint32)sum;
+}
+
+static gboolean
+channel_fits_s8 (const CpuConv *c, const Channel *channel)
+{
+  gint16 weights[TAKEN];
+  gint32 least = 0, most = 0;
+  for (gint t = 0; t < c->kernel_h * c->kernel_w; t++)
+    for (gint first = 0; first < c->channels; first += TAKEN) {
+      gint n = MIN (TAKEN, c->channels - first);
+      take_inputs (channel, t, first, n, weights);
+      for (gint i = 0; i < n; i++) {
+        least = MIN (least, weights[i]);
+        most = MAX (most, weights[i]);
+      }
+    }
+  return least >= -128 && most <= 127;
 }
 
 gboolean
 cpu_int8_fits_s8 (const CpuInt8Spec *spec)
 {
-  const CpuInt8Conv *c = &spec->conv;
-  for (gsize o = 0; o < (gsize)(c->shape.groups * c->shape.out_channels); o++) {
+  const CpuConv *c = &spec->conv.shape;
+  for (gsize o = 0; o < (gsize)(c->groups * c->out_channels); o++) {
     Channel channel = channel_of (&spec->weights, o);
-    if (spec->weights.is_signed && channel.zero == 0)
-      continue;
-    for (gsize i = 0; i < (gsize)c->shape.channels; i++)
-      for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++) {
-        gint32 v = weight_at (&channel, i, t);
-        if (v < -128 || v > 127)
-          return FALSE;
-      }
+    if (!(spec->weights.is_signed && channel.zero == 0) && !channel_fits_s8 (c, &channel))
+      return FALSE;
   }
   return TRUE;
 }
 
-/* One output channel of a dense layer: word by word, @step bytes apart. */
+/* Elements @first to @first + @n of a run, which begins at @tap: columns, of each its channels. */
+static guint32
+take_run (const CpuConv *c, const Channel *channel, gint tap, gint first, gint n, gint16 *to)
+{
+  gint i = first % c->channels, some;
+  guint32 sum = 0;
+  for (tap += first / c->channels; n > 0; tap++, i = 0, n -= some, to += some) {
+    some = MIN (n, c->channels - i);
+    sum += take_inputs (channel, tap, i, some, to);
+  }
+  return sum;
+}
+
+/* Of a run that all output channels have. */
+typedef struct {
+  const CpuInt8Conv *conv;
+  const CpuMove *move;
+  gint tap, length, each; /* elements, and those of a word */
+} Words;
+
+/* @n words from @first on of one output channel; the sum of what they hold. */
+static guint32
+take_words (const Words *w, const Channel *channel, gint first, gint n, guint32 *to)
+{
+  gint16 weights[TAKEN] = { 0 };
+  gint elements = MIN (n * w->each, w->length - first * w->each);
+  guint32 sum = take_run (&w->conv->shape, channel, w->tap, first * w->each, elements, weights);
+  guint8 *bytes = (guint8 *)to;
+  if (w->each == 2)
+    memcpy (to, weights, (gsize)n * sizeof *to);
+  else
+    for (gint i = 0; i < n * w->each; i++)
+      bytes[i] = (guint8)weights[i];
+  return sum;
+}
+
+/* Some words of output channels @o to @o + @n, a vector or two of which lie side by side. */
 static void
-pack_channel (const CpuInt8Spec *spec, gsize o, guint8 *to, gsize step)
+pack_words (const CpuInt8Spec *spec, const Words *w, gsize o, gint n, gint first, gint wide,
+            gint32 *sums, guint8 *to)
+{
+  guint32 rows[2 * CPU_MOST_LANES][WORDS];
+  gint some = MIN (WORDS, w->conv->n_groups - first);
+  for (gint i = 0; i < n; i++) {
+    Channel channel = channel_of (&spec->weights, o + (gsize)i);
+    sums[i] = (gint32)((guint32)sums[i] + take_words (w, &channel, first, some, rows[i]));
+  }
+  w->move->turn[sizeof (guint32)](to + (gsize)(first * wide) * 4, wide, rows, WORDS, n, some);
+}
+
+/* @panel: the first of its output channels. */
+static void
+pack_panel (const CpuInt8Spec *spec, const CpuInt8Kernels *k, gint group, gint panel,
+            CpuInt8Layer *layer)
 {
   const CpuInt8Conv *c = &spec->conv;
   gboolean by_rows = c->shape.n_taps == c->shape.kernel_h;
-  gint run = by_rows ? c->shape.channels * c->shape.kernel_w : c->shape.channels,
-       each = c->pairs ? 2 : 4;
-  Channel channel = channel_of (&spec->weights, o);
-  for (gint t = 0; t < c->shape.n_taps; t++) {
-    gint i = 0, tap = by_rows ? t * c->shape.kernel_w : t;
-    for (gint m = 0; m < c->n_groups; m++, to += step)
-      for (gint e = 0; e < each && m * each + e < run; e++) {
-        gint32 v = weight_at (&channel, (gsize)i, tap);
-        if (c->pairs)
-          ((gint16 *)(gpointer)to)[e] = (gint16)v;
-        else
-          to[e] = (guint8)v;
-        if (++i == c->shape.channels) { /* the next column of the row */
-          i = 0;
-          tap++;
-        }
-      }
+  gint wide = c->shape.padded - panel > k->lanes ? 2 * k->lanes : k->lanes;
+  gint n = MIN (c->shape.out_channels - panel, wide);
+  gsize at = (gsize)group * (gsize)c->shape.padded + (gsize)panel;
+  gsize o = (gsize)group * (gsize)c->shape.out_channels + (gsize)panel;
+  Words w = { c, k->move, 0, c->shape.channels * (by_rows ? c->shape.kernel_w : 1),
+              c->pairs ? 2 : 4 };
+  guint8 *to = layer->weights + at * (gsize)c->shape.n_taps * (gsize)c->n_groups * 4;
+  for (gint t = 0; t < c->shape.n_taps; t++, to += (gsize)(c->n_groups * wide) * 4) {
+    w.tap = by_rows ? t * c->shape.kernel_w : t;
+    for (gint first = 0; first < c->n_groups; first += WORDS)
+      pack_words (spec, &w, o, n, first, wide, layer->sums + at, to);
   }
 }
 
 static void
-pack_dense (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
+pack_dense (const CpuInt8Spec *spec, const CpuInt8Kernels *k, CpuInt8Layer *layer)
 {
-  const CpuInt8Conv *c = &spec->conv;
-  gsize words = (gsize)c->shape.n_taps * (gsize)c->n_groups;
-  for (gint g = 0; g < c->shape.groups; g++)
-    for (gint o = 0; o < c->shape.out_channels; o++) {
-      gint panel = o / (2 * k->lanes) * 2 * k->lanes;
-      gint vectors = c->shape.padded - panel > k->lanes ? 2 : 1;
-      guint8 *at = to + ((gsize)g * (gsize)c->shape.padded + (gsize)panel) * words * 4 +
-                   (gsize)(o - panel) * 4;
-      pack_channel (spec, (gsize)(g * c->shape.out_channels + o), at,
-                    (gsize)(vectors * k->lanes) * 4);
-    }
+  const CpuConv *c = &spec->conv.shape;
+  for (gint g = 0; g < c->groups; g++)
+    for (gint panel = 0; panel < c->out_channels; panel += 2 * k->lanes)
+      pack_panel (spec, k, g, panel, layer);
 }
 
 /* For each channel. */
 static gsize
 depthwise_words (const CpuInt8Conv *c)
 {
-  return (gsize)(c->step * c->pairs_of_rows * c->shape.kernel_w);
+  return (gsize)(c->pairs_of_rows * c->shape.kernel_w);
 }
 
-/* Rows of the filter in pairs; where rows of the strip come in twos, once more a row later. */
+/* Rows of the filter in pairs, for the channels of all joined pixels. */
 static void
-pack_depthwise (const CpuInt8Spec *spec, const CpuInt8Kernels *k, guint8 *to)
+pack_depthwise (const CpuInt8Spec *spec, const CpuInt8Kernels *k, CpuInt8Layer *layer)
 {
   const CpuInt8Conv *c = &spec->conv;
-  gint width = 2 * k->lanes;
+  gint width = 2 * k->lanes, kernel_w = c->shape.kernel_w;
   gsize words = depthwise_words (c);
-  for (gint o = 0; o < c->shape.channels; o++) {
-    gint16 *at =
-        (gint16 *)(gpointer)(to + (gsize)(o / width * width) * 4 * words) + 2 * (o % width);
-    Channel channel = channel_of (&spec->weights, (gsize)o);
-    for (gint odd = 0; odd < c->step; odd++)
-      for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++) {
-        gint row = odd * (2 * c->pairs_of_rows + 1) + t / c->shape.kernel_w,
-             x = t % c->shape.kernel_w;
-        at[(gsize)((row / 2 * c->shape.kernel_w + x) * width) * 2 + (gsize)(row % 2)] =
-            (gint16)weight_at (&channel, 0, t);
-      }
+  for (gint o = 0; o < c->shape.channels * c->joined; o++) {
+    gint16 *at = (gint16 *)(gpointer)(layer->weights + (gsize)(o / width * width) * 4 * words) +
+                 2 * (o % width);
+    Channel channel = channel_of (&spec->weights, (gsize)(o % c->shape.channels));
+    for (gint t = 0; t < c->shape.kernel_h * kernel_w; t++) {
+      gint row = t / kernel_w;
+      gint16 *to = at + (row / 2 * kernel_w + t % kernel_w) * width * 2 + row % 2;
+      layer->sums[o] += (gint32)take_inputs (&channel, t, 0, 1, to);
+    }
   }
 }
 
@@ -127,17 +189,10 @@ static void
 fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec)
 {
   const CpuInt8Conv *c = &layer->conv;
-  gint channels = c->shape.depthwise ? c->shape.channels : c->shape.out_channels,
-       in = c->shape.depthwise ? 1 : c->shape.channels;
+  gint channels = c->shape.depthwise ? c->shape.channels : c->shape.out_channels;
   for (gint g = 0; g < c->shape.groups; g++)
-    for (gint i = 0; i < channels; i++) {
-      gsize o = (gsize)(g * channels + i), at = (gsize)(g * c->shape.padded + i);
-      Channel channel = channel_of (&spec->weights, o);
-      guint32 sum = 0; /* of 32 bits, as the products' sums are */
-      for (gint k = 0; k < in; k++)
-        for (gint t = 0; t < c->shape.kernel_h * c->shape.kernel_w; t++)
-          sum += (guint32)weight_at (&channel, (gsize)k, t);
-      layer->sums[at] = (gint32)sum;
+    for (gint i = 0; i < channels * c->joined; i++) {
+      gsize o = (gsize)(g * channels + i % channels), at = (gsize)(g * c->shape.padded + i);
       layer->bias[at] = spec->bias ? spec->bias[o] : 0;
       layer->scale[at] = spec->scale ? spec->scale[spec->n_scale > 1 ? o : 0] : 1;
       layer->shift[at] = spec->shift ? spec->shift[o] : 0;
@@ -176,7 +231,7 @@ cpu_int8_layer_fill (CpuInt8Layer *layer, const CpuInt8Spec *spec, const CpuInt8
   memset (layer->bias, 0, 4 * ROUND_UP (layer->n * 4)); /* all arrays: channels that only pad */
   fill_arrays (layer, &own);
   if (own.conv.shape.depthwise)
-    pack_depthwise (&own, k, layer->weights);
+    pack_depthwise (&own, k, layer);
   else
-    pack_dense (&own, k, layer->weights);
+    pack_dense (&own, k, layer);
 }

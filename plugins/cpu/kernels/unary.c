@@ -42,8 +42,7 @@ run_unary (const CpuStep *step, const CpuInstance *instance)
 static gint64
 count_floats (const CpuTensor *t)
 {
-  return t->md ? (gint64)(cpu_md_get_bytes (t->md) / sizeof (gfloat))
-               : axon_shape_get_numel (&t->shape);
+  return (gint64)(cpu_tensor_get_bytes (t) / sizeof (gfloat));
 }
 
 /* What fills blocks has to stay 0, for oneDNN adds it up. */

@@ -62,15 +62,15 @@ gint
 cpu_winograd_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {
   const CpuTensor *x = cpu_plan_input (plan, node, 0);
-  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape)
-               : plan->channels_last || cpu_dnn_is_channels_last () ? 0
-                                                                    : CPU_DNN_BLOCK;
+  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
+  if (block == 0 && !plan->channels_last && !cpu_dnn_is_channels_last ()) /* it is converted */
+    block = CPU_DNN_BLOCK;
   return block > 0 && block % lanes == 0 && c->channels % block == 0 && c->out_channels % block == 0
              ? block
              : 0;
 }
 
-/* Where oneDNN wants blocks of channels, everything around this node lies so. */
+/* Where oneDNN wants blocks of channels, what is around this node lies so, or is converted. */
 static gboolean
 has_layout (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {

@@ -4,6 +4,8 @@
 
 #include "convparts.h"
 
+#include <string.h>
+
 /* Parts of the second cache: the transformed source of a block, and the products of some panels. */
 #define SOURCE(l2) ((l2) / 2)
 #define PRODUCTS(l2) ((l2) / 4 * 3)
@@ -14,6 +16,15 @@
 #define LEAST_FAR 72
 
 #define RANGES_PER_THREAD 4
+
+#define TAPS 9
+#define SOME 8 /* input channels, of whose filters the first cache holds those of a panel */
+
+typedef struct {
+  const CpuWinograd *shape;
+  const CpuWinogradKernels *kernels;
+  const gfloat *from;
+} CpuWinogradWeights;
 
 static gint
 products_of (const CpuWinograd *w)
@@ -154,47 +165,37 @@ cpu_winograd_run_part (const CpuWinogradRun *r, gint phase, gint index, guint th
     run_share (r, index, thread);
 }
 
-/* Filters of three taps evaluated at the points (vector/winograd.c). */
-#define ROOT 1.41421356237309504880
-static const gdouble at_2[4][3] = { { 1, 0, 0 }, { .5, .5, .5 }, { .5, -.5, .5 }, { 0, 0, 1 } };
-static const gdouble at_4[6][3] = {
-  { 1, 0, 0 },
-  { -2. / 3, -ROOT / 3, -1. / 3 },
-  { -2. / 3, ROOT / 3, -1. / 3 },
-  { 1. / 6, ROOT / 6, 1. / 3 },
-  { 1. / 6, -ROOT / 6, 1. / 3 },
-  { 0, 0, 1 },
-};
-
-/* One product of all filters. */
+/* Some output channels, @first and those that follow, of some input channels: the filters side by
+ * side, which are then transformed. */
 static void
-transform (const gfloat *from, gsize n, const gdouble *row, const gdouble *column, gfloat *to)
+pack_inputs (const CpuWinogradWeights *p, gint first, gint wide, gint input, gint n_inputs,
+             gfloat *to)
 {
-  gdouble factors[9];
-  for (gint i = 0; i < 9; i++)
-    factors[i] = row[i / 3] * column[i % 3];
-  for (gsize f = 0; f < n; f++, from += 9) {
-    gdouble sum = 0;
-    for (gint i = 0; i < 9; i++)
-      sum += factors[i] * (gdouble)from[i];
-    to[f] = (gfloat)sum;
-  }
+  const CpuConv *c = &p->shape->conv;
+  gfloat turned[SOME * TAPS * CPU_WINOGRAD_WIDE];
+  gsize filters = (gsize)c->channels * TAPS;
+  gint n = MIN (c->out_channels - first, wide);
+  if (n < wide)
+    memset (turned, 0, sizeof turned);
+  p->kernels->move->turn[sizeof (gfloat)](turned, wide,
+                                          p->from + (gsize)first * filters + (gsize)(input * TAPS),
+                                          (gint64)filters, n, (gint64)n_inputs * TAPS);
+  for (gint i = 0; i < n_inputs; i++)
+    p->kernels->weights (p->shape->size, turned + (gsize)(i * TAPS * wide), wide,
+                         to + (gsize)(i * wide), p->shape->weights_step);
 }
 
-/* Each product is a convolution by 1x1 filters. */
 void
 cpu_winograd_weights_pack (const CpuWinograd *w, const gfloat *weights, const CpuWinogradKernels *k,
                            gfloat *to)
 {
-  const gdouble (*at)[3] = w->size == 4 ? at_4 : at_2;
-  gsize n = (gsize)w->conv.channels * (gsize)w->conv.out_channels;
-  g_autofree gfloat *one = g_new (gfloat, n);
-  const CpuFloatWeights from = { .data = one, .out = (gsize)w->conv.channels, .in = 1 };
-  const CpuFloatConvKernels lanes = { .lanes = k->lanes };
-  CpuConv c = w->conv;
-  c.kernel_h = c.kernel_w = 1;
-  for (gint p = 0; p < products_of (w); p++, to += w->weights_step) {
-    transform (weights, n, at[p / (w->size + 2)], at[p % (w->size + 2)], one);
-    cpu_float_weights_pack (&c, &from, &lanes, to);
+  const CpuConv *c = &w->conv;
+  const CpuWinogradWeights all = { w, k, weights };
+  for (gint p = 0; p < c->n_panels; p++) {
+    gint first = cpu_conv_panel_start (c, k->lanes, p) * k->lanes;
+    gint wide = cpu_conv_panel_start (c, k->lanes, p + 1) * k->lanes - first;
+    gfloat *panel = to + (gsize)first * (gsize)c->channels;
+    for (gint i = 0; i < c->channels; i += SOME)
+      pack_inputs (&all, first, wide, i, MIN (SOME, c->channels - i), panel + (gsize)(i * wide));
   }
 }

@@ -5,6 +5,7 @@
 #include "dnn-private.h"
 #include "int8bounds.h"
 #include "../kernels/convchoice.h"
+#include "../kernels/convfinish.h"
 #include "../cpueltwise.h"
 
 enum { DIRECT, TRANSPOSED };
@@ -160,6 +161,10 @@ add_posts_separately (CpuPlan *plan, const AxonNode *node, CpuTensor *dst)
 {
   const AxonAttr *posts = axon_node_find_attr (node, "axon.posts");
   const AxonAttr *args = axon_node_find_attr (node, "axon.post_args");
+  if (cpu_conv_is_finished_apart (node)) {
+    cpu_finish_conv (plan, node, dst);
+    return;
+  }
   for (guint i = 0; posts != NULL && i < posts->n; i++)
     add_post (plan, node, dst, posts->strings[i], args->floats + 2 * i);
 }
@@ -184,7 +189,8 @@ choose_float_pd (const ConvShape *c, const AxonNode *node, gboolean has_bias, gb
 {
   g_autoptr (DnnAttr) attr = dnn_attr_new ();
   DnnPd *pd = NULL;
-  if (dnn_attr_set_posts (attr, node, has_sum))
+  *has_sum = FALSE;
+  if (!cpu_conv_is_finished_apart (node) && dnn_attr_set_posts (attr, node, has_sum))
     pd = dnn_pd_if_fast (conv_pd (c, has_bias, attr));
   *fused = pd != NULL;
   if (pd == NULL)
@@ -281,7 +287,7 @@ is_exact (const ConvShape *c, const AxonQuant *q, const gint8 *weights, const Ax
 }
 
 gboolean
-cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, gboolean tiles)
 {
   const AxonTensor *bias = cpu_node_constant (node, 8);
   g_auto (AxonQuant) q = { 0 };
@@ -289,7 +295,7 @@ cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
   g_autoptr (DnnAttr) attr = NULL;
   DnnCall call = { 0 };
   ConvShape c;
-  if (!conv_shape (&c, plan, node, 3) || !axon_quant_init (&q, node) ||
+  if (!conv_shape (&c, plan, node, 3) || (tiles && c.small) || !axon_quant_init (&q, node) ||
       (axon_node_get_input (node, 8) && !bias))
     return FALSE;
   weights = axon_quant_weights (node);
@@ -300,6 +306,10 @@ cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED G
   call.pd = dnn_pd_if_fast (conv_pd (&c, bias != NULL, attr));
   if (call.pd == NULL)
     return FALSE;
+  if (tiles && !dnn_pd_has_tiles (call.pd)) {
+    dnnl_primitive_desc_destroy (call.pd);
+    return FALSE;
+  }
   add_operands (plan, node, &c, weights, bias, &call);
   dnn_call_add_arg (&call, DNNL_ARG_DST,
                     cpu_plan_output (plan, node, 0, dnn_pd_get_md (call.pd, dnnl_query_dst_md)),

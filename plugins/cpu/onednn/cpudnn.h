@@ -54,8 +54,8 @@ const gchar *cpu_dnn_get_isa (void);
 /* TRUE if products of u8 and s8 never saturate there: VNNI, AMX, or no x86. */
 gboolean cpu_dnn_has_exact_int8 (void);
 
-/* TRUE if it multiplies tiles of bf16 (AMX): several times as fast as floats. */
-gboolean cpu_dnn_has_bf16_tiles (void);
+/* TRUE if it multiplies tiles of bf16 and bytes (AMX): several times as fast as floats. */
+gboolean cpu_dnn_has_tiles (void);
 /* TRUE if its convolutions of floats like their data channels last. */
 gboolean cpu_dnn_is_channels_last (void);
 /* FALSE where it has portable code only. */
@@ -63,5 +63,6 @@ gboolean cpu_dnn_has_kernels (void);
 /* Of the library that runs: "2.6.3" */
 const gchar *cpu_dnn_get_version (void);
 
-/* QLinearConv where oneDNN is exact, for the family of 8-bit convolutions. */
-gboolean cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, GError **error);
+/* QLinearConv where oneDNN is exact, for the family of 8-bit convolutions. @tiles: by those only.
+ */
+gboolean cpu_dnn_build_qlinear_conv (CpuPlan *plan, const AxonNode *node, gboolean tiles);

@@ -68,7 +68,7 @@ cpu_dnn_has_exact_int8 (void)
 }
 
 gboolean
-cpu_dnn_has_bf16_tiles (void)
+cpu_dnn_has_tiles (void)
 {
   guint level = find_level ();
   return level < G_N_ELEMENTS (levels) && levels[level].has_tiles;

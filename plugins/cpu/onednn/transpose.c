@@ -4,6 +4,9 @@
 #include "dnn-private.h"
 
 #include "../kernels/kernels.h"
+#include "../kernels/rows.h"
+
+#define MANY 8 /* channels of a result that another operator takes; of fewer it is a picture */
 
 static gboolean
 build_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
@@ -24,31 +27,53 @@ build_transpose (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **err
   return TRUE;
 }
 
-/* Copies @src, described by @shape and @strides, to a row-major output. */
-static void
-add_gather (CpuPlan *plan, const AxonNode *node, CpuTensor *src, const AxonShape *shape,
-            const gint64 *strides)
+/* A picture as it lies, and as its blocks of pixels shall lie. */
+typedef struct {
+  CpuTensor *src;
+  CpuMd *md; /* of the result; NULL: row-major */
+  gint64 from[4], to[4];
+} Blocks;
+
+/* Channels that are last stay so. */
+static Blocks
+blocks_of (CpuPlan *plan, const AxonNode *node)
 {
-  CpuTensor *dst = cpu_plan_output (plan, node, 0, NULL);
-  cpu_add_reorder (plan,
-                   dnn_view (plan, src, shape, cpu_md_strided (src->dtype, shape, strides), 0),
-                   dnn_view (plan, dst, shape, NULL, 0));
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  Blocks b = { 0 };
+  b.src = dnn_strided_input (plan, node, b.from);
+  if (y->dims[1] >= MANY && cpu_channels_are_inner (x, b.from))
+    b.md = cpu_md_channels_last (b.src->dtype, y);
+  cpu_md_get_strides (b.md, y, b.to);
+  return b;
+}
+
+/* Copies element by element what @shape and @strides name in both. */
+static void
+add_copy (CpuPlan *plan, const AxonNode *node, Blocks *b, const AxonShape *shape,
+          const gint64 *from, const gint64 *to)
+{
+  g_autoptr (CpuMd) md = g_steal_pointer (&b->md);
+  CpuTensor *dst = cpu_plan_output (plan, node, 0, md);
+  AxonDType dtype = b->src->dtype;
+  cpu_add_reorder (plan, dnn_view (plan, b->src, shape, cpu_md_strided (dtype, shape, from), 0),
+                   dnn_view (plan, dst, shape, cpu_md_strided (dtype, shape, to), 0));
 }
 
 static gboolean
 build_depth_to_space (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  gint64 b = axon_node_get_int (node, "blocksize"), s[AXON_MAX_RANK], c = x->dims[1] / (b * b);
+  gint64 b = axon_node_get_int (node, "blocksize"), c = x->dims[1] / (b * b);
   gboolean crd = g_str_equal (axon_node_get_string (node, "mode"), "CRD");
   AxonShape shape = AXON_SHAPE (x->dims[0], c, x->dims[2], b, x->dims[3], b);
-  CpuTensor *src;
   if (!dnn_is_movable (node))
     return FALSE;
-  src = dnn_strided_input (plan, node, s);
-  gint64 strides[] = { s[0], crd ? b * b * s[1] : s[1], s[2], crd ? b * s[1] : b * c * s[1],
-                       s[3], crd ? s[1] : c * s[1] };
-  add_gather (plan, node, src, &shape, strides);
+  Blocks blocks = blocks_of (plan, node);
+  const gint64 *s = blocks.from, *t = blocks.to;
+  gint64 from[] = { s[0], crd ? b * b * s[1] : s[1], s[2], crd ? b * s[1] : b * c * s[1],
+                    s[3], crd ? s[1] : c * s[1] };
+  gint64 to[] = { t[0], t[1], b * t[2], t[2], b * t[3], t[3] };
+  add_copy (plan, node, &blocks, &shape, from, to);
   return TRUE;
 }
 
@@ -56,14 +81,15 @@ static gboolean
 build_space_to_depth (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  gint64 b = axon_node_get_int (node, "blocksize"), s[AXON_MAX_RANK];
-  AxonShape shape = AXON_SHAPE (x->dims[0], b, b, x->dims[1], x->dims[2] / b, x->dims[3] / b);
-  CpuTensor *src;
+  gint64 b = axon_node_get_int (node, "blocksize"), c = x->dims[1];
+  AxonShape shape = AXON_SHAPE (x->dims[0], b, b, c, x->dims[2] / b, x->dims[3] / b);
   if (!dnn_is_movable (node))
     return FALSE;
-  src = dnn_strided_input (plan, node, s);
-  gint64 strides[] = { s[0], s[2], s[3], s[1], b * s[2], b * s[3] };
-  add_gather (plan, node, src, &shape, strides);
+  Blocks blocks = blocks_of (plan, node);
+  const gint64 *s = blocks.from, *t = blocks.to;
+  gint64 from[] = { s[0], s[2], s[3], s[1], b * s[2], b * s[3] };
+  gint64 to[] = { t[0], b * c * t[1], c * t[1], t[1], t[2], t[3] };
+  add_copy (plan, node, &blocks, &shape, from, to);
   return TRUE;
 }
 

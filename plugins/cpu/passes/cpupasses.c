@@ -47,6 +47,7 @@ static const AxonPass passes[] = {
   { "split-repeated", cpu_pass_split_repeated },
   { "fuse-mish", cpu_pass_fuse_mish },
   { "fuse-activation", cpu_pass_fuse_activation },
+  { "order-pixel-shuffle", cpu_pass_order_pixel_shuffle },
   { "split-batch-norm", cpu_pass_split_batch_norm },
   { "fuse-elementwise", cpu_pass_fuse_elementwise },
   { "remove-dead-code", axon_pass_remove_dead_code },

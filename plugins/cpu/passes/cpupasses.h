@@ -21,5 +21,6 @@ gboolean cpu_pass_expand_lp_norm (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_elementwise (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_mish (AxonModel *model, GError **error);
+gboolean cpu_pass_order_pixel_shuffle (AxonModel *model, GError **error);
 gboolean cpu_pass_split_batch_norm (AxonModel *model, GError **error);
 gboolean cpu_pass_split_repeated (AxonModel *model, GError **error);

@@ -9,6 +9,16 @@
 
 #if defined(CPU_EMULATED) || !defined(__SSE4_1__)
 
+/* A vector of bytes. */
+CPU_INLINE VI32
+widen_bytes (const guint8 *x, gboolean is_signed)
+{
+  VI32 v = { 0 };
+  for (gint i = 0; i < CPU_LANES; i++)
+    v[i] = is_signed ? (gint8)x[i] : x[i];
+  return v;
+}
+
 #if defined(CPU_NEON)
 
 /* Of each lane the low half is a byte of @a, the high half the same byte of @b. */
@@ -39,11 +49,8 @@ store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
 CPU_INLINE void
 interleave_bytes (VI32 *to, const guint8 *a, const guint8 *b, gboolean is_signed)
 {
-  gint16 *half = (gint16 *)to;
-  for (gint i = 0; i < CPU_BYTES; i++) {
-    half[2 * i] = is_signed ? (gint8)a[i] : a[i];
-    half[2 * i + 1] = is_signed ? (gint8)b[i] : b[i];
-  }
+  for (gint i = 0; i < 2; i++, a += CPU_LANES, b += CPU_LANES)
+    to[i] = (widen_bytes (a, is_signed) & 0xffff) | (widen_bytes (b, is_signed) << 16);
 }
 
 CPU_INLINE void
@@ -56,16 +63,6 @@ store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
 }
 
 #endif
-
-/* A vector of bytes. */
-CPU_INLINE VI32
-widen_bytes (const guint8 *x, gboolean is_signed)
-{
-  VI32 v = { 0 };
-  for (gint i = 0; i < CPU_LANES; i++)
-    v[i] = is_signed ? (gint8)x[i] : x[i];
-  return v;
-}
 
 /* @v, at most @hi, rounded half to even. What is too low or no number becomes very low. */
 CPU_INLINE VI32

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "conv.h"
+#include "move.h"
 #include "post.h"
 
 /* What a depthwise convolution of few channels is besides: some pixels side by side as one pixel of
@@ -86,6 +87,7 @@ typedef struct {
   gint pixels;  /* of a tile */
   gint strip;   /* vectors of channels of a depthwise tile */
   gboolean is_half;
+  const CpuMove *move; /* by which weights are packed */
   CpuFloatConvFunc dense, grouped, depthwise;
   CpuFloatConvFunc dots; /* to at most CPU_FLOAT_DOTS channels from whole vectors of them */
   CpuFloatColumnsFunc columns;

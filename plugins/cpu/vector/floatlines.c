@@ -8,7 +8,11 @@
 
 /* Vectors of channels that are computed row by row together: pieces of 512 bytes and more of a
  * pixel, which memory gives fast. */
-#define GROUP 8
+#define GROUP (512 / CPU_VECTOR)
+
+/* Columns of a vector that are computed at once: with more of them more is read in order, with
+ * fewer the next vector finds the lines of this one in the first cache. */
+#define PIECE (1536 / CPU_VECTOR)
 
 /* A vector of channels. */
 typedef struct {
@@ -236,7 +240,7 @@ list_vectors (Strip *s, const CpuConvPart *part, gint p, gint end, Vector *vecto
 static void
 run_vectors (const Kernel *k, Vector *vectors, gint n, const CpuConvPart *part, Block *b)
 {
-  gint columns = MIN (STRIP_BLOCK, part->x1 - part->x0), rows = MAX (2 * STRIP_BLOCK / columns, 1);
+  gint columns = MIN (PIECE, part->x1 - part->x0), rows = MAX (2 * PIECE / columns, 1);
   for (b->x0 = part->x0; b->x0 < part->x1; b->x0 = b->x1) {
     b->x1 = MIN (b->x0 + columns, part->x1);
     for (b->y0 = part->y0; b->y0 < part->y1; b->y0 = b->y1) {

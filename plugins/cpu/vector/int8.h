@@ -10,6 +10,7 @@
 #pragma once
 
 #include "conv.h"
+#include "move.h"
 
 typedef enum { CPU_INT8_U8, CPU_INT8_I8, CPU_INT8_I32, CPU_INT8_F32 } CpuInt8Type;
 
@@ -38,19 +39,12 @@ typedef struct {
   gboolean pairs;     /* weights are s16: s8 cannot hold them, or nothing multiplies in fours */
   CpuInt8Finish finish;
   /* set by cpu_int8_setup () */
-  gint offset;   /* of the source as it is multiplied: 128 or -128 where in fours its sign is
-                    the other one */
-  gint n_groups; /* length of a run in 32-bit words */
-  gint step, pairs_of_rows; /* depthwise: see int8depthwise.c */
+  gint offset;        /* of the source as it is multiplied: 128 or -128 where in fours its sign is
+                         the other one */
+  gint n_groups;      /* length of a run in 32-bit words */
+  gint pairs_of_rows; /* of the filter, depthwise */
+  gint joined;        /* pixels side by side whose channels are those of one, depthwise; else 1 */
 } CpuInt8Conv;
-
-/* Rows of a strip of channels that @n output rows of a depthwise convolution read. */
-static inline gint
-cpu_int8_strip_rows (const CpuInt8Conv *c, gint n)
-{
-  return (n - 1) * c->shape.stride_h / c->step +
-         (c->pairs_of_rows - 1) * 2 * c->shape.dilation_h / c->step + 1;
-}
 
 /* Of one run. Arrays have `padded` elements for each group. */
 typedef struct {
@@ -66,9 +60,11 @@ typedef void (*CpuInt8Func) (const CpuInt8Conv *conv, const CpuInt8Run *run,
                              const CpuConvPart *part, guint8 *scratch);
 
 typedef struct {
-  gint lanes;           /* 32-bit lanes of a vector */
-  gint pixels;          /* of a tile */
-  gboolean dot4;        /* bytes x s8 in fours, exact */
-  gboolean dot4_signed; /* s8 x s8, not u8 x s8 */
+  gint lanes;            /* 32-bit lanes of a vector */
+  gint pixels;           /* of a tile */
+  gint depthwise_pixels; /* of a block */
+  gboolean dot4;         /* bytes x s8 in fours, exact */
+  gboolean dot4_signed;  /* s8 x s8, not u8 x s8 */
+  const CpuMove *move;   /* by which weights are packed */
   CpuInt8Func dense, depthwise;
 } CpuInt8Kernels;

@@ -6,6 +6,7 @@
  * every filter is a list of runs. A tile of pixels x two vectors of output channels stays in
  * registers over all of them. */
 #include "int8finish.h"
+#include "int8rows.h"
 #include "level.h"
 
 #define PIXELS CPU_INT8_PIXELS
@@ -92,56 +93,11 @@ static const TileFunc tiles[][2][PIXELS] = {
 #endif
 };
 
-static void
-copy_elements (const CpuInt8Conv *c, guint8 *restrict to, const guint8 *restrict from, gsize n)
-{
-  gint16 *wide = (gint16 *)(gpointer)to;
-  if (c->pairs && c->is_signed)
-    for (gsize i = 0; i < n; i++)
-      wide[i] = (gint8)from[i];
-  else if (c->pairs)
-    for (gsize i = 0; i < n; i++)
-      wide[i] = from[i];
-  else if (c->offset != 0) /* of the other sign: 128 more or less, and so is the zero point */
-    for (gsize i = 0; i < n; i++)
-      to[i] = from[i] ^ 0x80;
-  else
-    memcpy (to, from, n);
-}
-
-static void
-fill_elements (guint8 *to, gsize n, gboolean pairs, gint32 value)
-{
-  gint16 *wide = (gint16 *)(gpointer)to;
-  if (pairs)
-    for (gsize i = 0; i < n; i++)
-      wide[i] = (gint16)value;
-  else
-    memset (to, value, n);
-}
-
 /* The source as the tiles read it: where the part's first pixel is, and how far it is to others. */
 typedef struct {
   const guint8 *data;
   gsize pixel, row; /* bytes from one output pixel to the next, one output row to the next */
 } Patch;
-
-/* One row of the source: @width pixels from column @left on. */
-static void
-lay_row (const CpuInt8Conv *c, const guint8 *x, gint32 zero, gint left, gint width, guint8 *to)
-{
-  gsize element = c->pairs ? 2 : 1, pixel = (gsize)c->shape.channels * element;
-  gint from = CLAMP (-left, 0, width), until = CLAMP (c->shape.in_w - left, from, width);
-  gsize n = (gsize)c->shape.channels;
-  fill_elements (to, (gsize)from * n, c->pairs, zero);
-  x += (gssize)(left + from) * (gssize)c->shape.x_pixel;
-  if (c->shape.x_pixel == n)
-    copy_elements (c, to + (gsize)from * pixel, x, (gsize)(until - from) * n);
-  else
-    for (gint i = from; i < until; i++, x += c->shape.x_pixel)
-      copy_elements (c, to + (gsize)i * pixel, x, n);
-  fill_elements (to + (gsize)until * pixel, (gsize)(width - until) * n, c->pairs, zero);
-}
 
 static Patch
 lay_out (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part, gint32 *taps,
@@ -149,33 +105,21 @@ lay_out (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part, g
 {
   const guint8 *x =
       run->x + (gsize)part->frame * c->shape.x_frame + (gsize)part->group * c->shape.channels;
-  gsize element = c->pairs ? 2 : 1, pixel = (gsize)c->shape.channels * element, row;
-  gint top = part->y0 * c->shape.stride_h - c->shape.pad_top,
-       left = part->x0 * c->shape.stride_w - c->shape.pad_left;
-  gint rows = (part->y1 - part->y0 - 1) * c->shape.stride_h +
-              (c->shape.kernel_h - 1) * c->shape.dilation_h + 1;
-  gint width = (part->x1 - part->x0 - 1) * c->shape.stride_w +
-               (c->shape.kernel_w - 1) * c->shape.dilation_w + 1;
-  gint32 zero = run->x_zero + c->offset;
+  gsize pixel = (gsize)c->shape.channels * (c->pairs ? 2 : 1), row = c->shape.x_row;
+  Int8Place place = int8_place_of (&c->shape, part, c->pairs, run->x_zero + c->offset);
   gboolean by_rows = c->shape.n_taps == c->shape.kernel_h;
-  row = c->shape.direct ? c->shape.x_row : (gsize)width * pixel;
-  if (c->shape.direct)
+  if (c->shape.direct) {
     pixel = c->shape.x_pixel;
+    x += (gssize)place.top * (gssize)row + (gssize)place.left * (gssize)pixel;
+  } else {
+    row = int8_lay_rows (c, x, &place, scratch);
+    x = scratch;
+  }
   for (gint t = 0; t < c->shape.n_taps; t++)
     taps[t] = by_rows ? (gint)(t * c->shape.dilation_h * (gssize)row)
                       : (gint)(t / c->shape.kernel_w * c->shape.dilation_h * (gssize)row +
                                t % c->shape.kernel_w * c->shape.dilation_w * (gssize)pixel);
-  if (c->shape.direct)
-    return (Patch){ x + (gssize)top * (gssize)row + (gssize)left * (gssize)pixel,
-                    (gsize)c->shape.stride_w * pixel, (gsize)c->shape.stride_h * row };
-  for (gint r = 0; r < rows; r++) {
-    guint8 *to = scratch + (gsize)r * row;
-    if (top + r < 0 || top + r >= c->shape.in_h)
-      fill_elements (to, (gsize)width * (gsize)c->shape.channels, c->pairs, zero);
-    else
-      lay_row (c, x + (gsize)(top + r) * c->shape.x_row, zero, left, width, to);
-  }
-  return (Patch){ scratch, (gsize)c->shape.stride_w * pixel, (gsize)c->shape.stride_h * row };
+  return (Patch){ x, (gsize)c->shape.stride_w * pixel, (gsize)c->shape.stride_h * row };
 }
 
 /* All pixels of the part by the output channels of one panel. */

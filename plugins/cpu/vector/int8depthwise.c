@@ -1,159 +1,286 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Depthwise convolution of bytes, compiled per instruction set.
  *
- * Channels are the lanes. A strip of two vectors of channels is laid out with row r and row r +
- * dilation as the halves of a 32-bit lane, so that one product takes two taps. Without dilation
- * the rows come in twos (step is 2), each but once; an output row that begins with the second of
- * two has weights of its own, a row later. Else the strip has a row for each of the picture (step
- * is 1). Rows of the filter that are not there have weights of 0.
+ * Channels are the lanes: a strip is two vectors of them, or what is left. The bytes of two rows of
+ * the filter become the halves of 32-bit lanes, so that one product takes two taps; what a column
+ * of the source gives is used for all pixels of a block that meet it. Narrow pictures are copied
+ * with their padding, a part at once; of others what lies inside is read where it is. Where all
+ * channels fit a strip more than once, so many pixels side by side are one of a strip
+ * (CpuInt8Conv.joined). What is computed beyond channels and pixels is not stored.
  */
 #include "int8finish.h"
+#include "int8rows.h"
 #include "level.h"
 
-#define PIXELS 4
+#define PIXELS CPU_INT8_DEPTHWISE_PIXELS /* of a block, or half of them */
 
-/* Columns @from to @until of a row of the strip, from two rows of the source; NULL: outside of the
- * picture. What is beyond @n channels is of no account. */
+/* What a block of pixels reads: where its first tap is, and bytes from a column of the source to
+ * the next, from a row of the filter to the next. */
+typedef struct {
+  const guint8 *data;
+  gsize column, row;
+} Block;
+
+/* One column: of two rows, or of one. */
 CPU_INLINE void
-lay_columns (const CpuInt8Conv *c, const guint8 *a, const guint8 *b, gint32 zero, gint from,
-             gint until, gint n, gboolean is_signed, VI32 *to)
+load_column (VI32 *v, const guint8 *x, gsize row, gboolean two, gboolean is_signed, gint mr)
 {
-  guint8 zeros[CPU_BYTES], bytes[2][CPU_BYTES];
-  gsize skip_a = a ? c->shape.x_pixel : 0, skip_b = b ? c->shape.x_pixel : 0;
-  memset (zeros, zero, sizeof zeros);
-  memset (bytes, zero, sizeof bytes);
-  a = a ? a + (gssize)from * (gssize)skip_a : zeros;
-  b = b ? b + (gssize)from * (gssize)skip_b : zeros;
-  for (gint i = from; i < until; i++, a += skip_a, b += skip_b)
-    if (n == CPU_BYTES) {
-      interleave_bytes (to + 2 * i, a, b, is_signed);
-    } else {
-      memcpy (bytes[0], a, (gsize)n);
-      memcpy (bytes[1], b, (gsize)n);
-      interleave_bytes (to + 2 * i, bytes[0], bytes[1], is_signed);
-    }
-}
-
-static void
-lay_row (const CpuInt8Conv *c, const guint8 *a, const guint8 *b, gint32 x_zero, gint left,
-         gint width, gint n, VI32 *to)
-{
-  gint from = CLAMP (-left, 0, width), until = CLAMP (c->shape.in_w - left, from, width);
-  VI32 both = splat ((x_zero & 0xffff) | (gint32)((guint32)x_zero << 16));
-  gssize skip = (gssize)left * (gssize)c->shape.x_pixel;
-  for (gint i = 0; i < 2 * from; i++)
-    to[i] = both;
-  a = a ? a + skip : NULL;
-  b = b ? b + skip : NULL;
-  if (n < CPU_BYTES)
-    lay_columns (c, a, b, x_zero, from, until, n, c->is_signed, to);
-  else if (c->is_signed)
-    lay_columns (c, a, b, x_zero, from, until, CPU_BYTES, TRUE, to);
-  else
-    lay_columns (c, a, b, x_zero, from, until, CPU_BYTES, FALSE, to);
-  for (gint i = 2 * until; i < 2 * width; i++)
-    to[i] = both;
-}
-
-static void
-lay_out (const CpuInt8Conv *c, const guint8 *x, gint32 x_zero, gint top, gint rows, gint left,
-         gint width, gint n, VI32 *to)
-{
-  for (gint r = 0; r < rows; r++, to += 2 * width) {
-    gint ya = top + r * c->step, yb = ya + c->shape.dilation_h;
-    lay_row (c, ya >= 0 && ya < c->shape.in_h ? x + (gsize)ya * c->shape.x_row : NULL,
-             yb >= 0 && yb < c->shape.in_h ? x + (gsize)yb * c->shape.x_row : NULL, x_zero, left,
-             width, n, to);
-  }
-}
-
-/* Sums of @nr pixels of one strip. @in: the first pixel's first column and row. */
-CPU_INLINE void
-sum_pixels (gint32 *out, const VI32 *in, gsize row, gint column, gint pixel, gint pairs,
-            gint kernel_w, const VI32 *w, const gint32 *bias, gint nr)
-{
-  VI32 s[2][PIXELS];
-#pragma GCC unroll 4
-  for (gint j = 0; j < nr; j++) {
-    s[0][j] = *(const VI32 *)bias;
-    s[1][j] = *(const VI32 *)(bias + CPU_LANES);
+  if (mr == 2 && two) {
+    interleave_bytes (v, x, x + row, is_signed);
+    return;
   }
 #pragma GCC unroll 2
-  for (gint p = 0; p < pairs; p++, in += row)
-#pragma GCC unroll 3
-    for (gint k = 0; k < kernel_w; k++, w += 2) {
-      const VI32 *x = in + k * column;
-      VI32 w0 = w[0], w1 = w[1];
-#pragma GCC unroll 4
-      for (gint j = 0; j < nr; j++) {
-        s[0][j] = dot2 (s[0][j], x[j * pixel], w0);
-        s[1][j] = dot2 (s[1][j], x[j * pixel + 1], w1);
-      }
-    }
-#pragma GCC unroll 4
-  for (gint j = 0; j < nr; j++) {
-    *(VI32 *)(out + 2 * j * CPU_LANES) = s[0][j];
-    *(VI32 *)(out + (2 * j + 1) * CPU_LANES) = s[1][j];
+  for (gint i = 0; i < mr; i++, x += CPU_LANES) {
+    v[i] = widen_bytes (x, is_signed);
+    if (two)
+      v[i] = (v[i] & 0xffff) | (widen_bytes (x + row, is_signed) << 16);
   }
 }
 
-/* The common filters have constants for their shape. */
+/* One or two rows of a filter whose width, and from which column to the next pixels of a block are,
+ * are constants. */
 CPU_INLINE void
-sum_block (const CpuInt8Conv *c, gint32 *out, const VI32 *in, gint width, const VI32 *w,
-           const gint32 *bias, gint nr)
+add_rows (VI32 s[2][PIXELS], const guint8 *x, const Block *b, const VI32 *w, gint kernel_w,
+          gint step, gboolean two, gboolean is_signed, gint mr, gint nr)
 {
-  gsize row = (gsize)(2 * c->shape.dilation_h / c->step) * (gsize)width * 2;
-  gboolean three = c->shape.kernel_h == 3 && c->shape.kernel_w == 3 && c->shape.dilation_w == 1;
-  if (three && c->shape.stride_w == 1)
-    sum_pixels (out, in, row, 2, 2, 2, 3, w, bias, nr);
-  else if (three && c->shape.stride_w == 2)
-    sum_pixels (out, in, row, 2, 4, 2, 3, w, bias, nr);
-  else
-    sum_pixels (out, in, row, 2 * c->shape.dilation_w, 2 * c->shape.stride_w, c->pairs_of_rows,
-                c->shape.kernel_w, w, bias, nr);
+#pragma GCC unroll 20
+  for (gint column = 0; column < (nr - 1) * step + kernel_w; column++, x += b->column) {
+    VI32 v[2];
+    load_column (v, x, b->row, two, is_signed, mr);
+#pragma GCC unroll 8
+    for (gint j = 0; j < nr; j++) {
+      const gint tap = column - j * step;
+      if (tap < 0 || tap >= kernel_w)
+        continue;
+#pragma GCC unroll 2
+      for (gint i = 0; i < mr; i++)
+        s[i][j] = dot2 (s[i][j], v[i], w[2 * tap + i]);
+    }
+  }
+}
+
+/* Of any filter. */
+CPU_INLINE void
+add_rows_of_any (VI32 s[2][PIXELS], const guint8 *x, const Block *b, const VI32 *w,
+                 const CpuInt8Conv *c, gboolean two, gboolean is_signed, gint mr, gint nr)
+{
+  gsize step = (gsize)(c->shape.stride_w * c->joined) * b->column;
+  for (gint tap = 0; tap < c->shape.kernel_w; tap++, w += 2) {
+    const guint8 *at = x + (gsize)(tap * c->shape.dilation_w) * b->column;
+#pragma GCC unroll 8
+    for (gint j = 0; j < nr; j++, at += step) {
+      VI32 v[2];
+      load_column (v, at, b->row, two, is_signed, mr);
+#pragma GCC unroll 2
+      for (gint i = 0; i < mr; i++)
+        s[i][j] = dot2 (s[i][j], v[i], w[i]);
+    }
+  }
+}
+
+CPU_INLINE void
+sum_block (gint32 *out, const Block *b, const VI32 *w, const gint32 *bias, const CpuInt8Conv *c,
+           gint kernel_w, gint step, gboolean is_signed, gint mr, gint nr)
+{
+  const guint8 *x = b->data;
+  VI32 s[2][PIXELS];
+#pragma GCC unroll 8
+  for (gint j = 0; j < nr; j++)
+#pragma GCC unroll 2
+    for (gint i = 0; i < mr; i++)
+      s[i][j] = *(const VI32 *)(bias + i * CPU_LANES);
+  for (gint rows = c->shape.kernel_h; rows > 0;
+       rows -= 2, x += 2 * b->row, w += 2 * c->shape.kernel_w)
+    if (kernel_w == 0 && rows > 1)
+      add_rows_of_any (s, x, b, w, c, TRUE, is_signed, mr, nr);
+    else if (kernel_w == 0)
+      add_rows_of_any (s, x, b, w, c, FALSE, is_signed, mr, nr);
+    else if (rows > 1)
+      add_rows (s, x, b, w, kernel_w, step, TRUE, is_signed, mr, nr);
+    else
+      add_rows (s, x, b, w, kernel_w, step, FALSE, is_signed, mr, nr);
+#pragma GCC unroll 8
+  for (gint j = 0; j < nr; j++)
+#pragma GCC unroll 2
+    for (gint i = 0; i < mr; i++)
+      *(VI32 *)(out + (j * mr + i) * CPU_LANES) = s[i][j];
+}
+
+typedef void (*BlockFunc) (gint32 *out, const Block *block, const VI32 *w, const gint32 *bias,
+                           const CpuInt8Conv *conv);
+
+#define BLOCK(kernel_w, step, is_signed, mr, half)                                                 \
+  static void block_##kernel_w##_##step##_##is_signed##_##mr##_##half (                            \
+      gint32 *out, const Block *b, const VI32 *w, const gint32 *bias, const CpuInt8Conv *c)        \
+  {                                                                                                \
+    sum_block (out, b, w, bias, c, kernel_w, step, is_signed, mr, PIXELS / (half));                \
+  }
+#define NAME(kernel_w, step, is_signed, mr, half)                                                  \
+  block_##kernel_w##_##step##_##is_signed##_##mr##_##half,
+#define SIZES(M, kernel_w, step, is_signed)                                                        \
+  M (kernel_w, step, is_signed, 1, 1)                                                              \
+  M (kernel_w, step, is_signed, 1, 2)                                                              \
+  M (kernel_w, step, is_signed, 2, 1) M (kernel_w, step, is_signed, 2, 2)
+#define BLOCKS(M, kernel_w, step) SIZES (M, kernel_w, step, 0) SIZES (M, kernel_w, step, 1)
+
+BLOCKS (BLOCK, 0, 0)
+BLOCKS (BLOCK, 3, 1)
+BLOCKS (BLOCK, 3, 2)
+BLOCKS (BLOCK, 5, 1)
+BLOCKS (BLOCK, 5, 2)
+
+/* By filter; unsigned and signed, by vectors, all pixels and half of them. */
+static const BlockFunc blocks[][8] = {
+  { BLOCKS (NAME, 0, 0) }, { BLOCKS (NAME, 3, 1) }, { BLOCKS (NAME, 3, 2) },
+  { BLOCKS (NAME, 5, 1) }, { BLOCKS (NAME, 5, 2) },
+};
+
+static const BlockFunc *
+choose_blocks (const CpuInt8Conv *c, gint mr)
+{
+  const CpuConv *s = &c->shape;
+  gint step = s->stride_w * c->joined, i = 0;
+  if (s->dilation_w == 1 && step <= 2)
+    i = s->kernel_w == 3 ? step : s->kernel_w == 5 ? step + 2 : 0;
+  return &blocks[i][(c->is_signed ? 4 : 0) + 2 * (mr - 1)];
+}
+
+/* Pixels @x to @end of row @y, and the bytes that they are made of, from the first one's first tap
+ * on. */
+typedef struct {
+  const CpuInt8Conv *conv;
+  const CpuInt8Run *run;
+  gint frame, y, x, end;
+  Block source;
+} Pixels;
+
+/* Channels of all joined pixels, and the vectors that hold them. */
+typedef struct {
+  gint first, n, mr;
+} Strip;
+
+/* @n pixels from @x on, of which some are joined. */
+static void
+finish (const Pixels *p, const Strip *s, gint x, gint n, const gint32 *sums)
+{
+  const CpuConv *c = &p->conv->shape;
+  const gfloat *scale = p->run->scale ? p->run->scale + s->first : NULL;
+  const gfloat *shift = p->run->shift ? p->run->shift + s->first : NULL;
+  gint joined = p->conv->joined, whole = n / joined, rest = n % joined, width = s->mr * CPU_LANES;
+  gsize at = (gsize)p->frame * c->y_frame + (gsize)p->y * c->y_row + (gsize)x * c->y_pixel +
+             (gsize)s->first;
+  if (whole > 0)
+    finish_tile (&p->conv->finish, p->run->y, at, (gsize)joined * c->y_pixel, sums, scale, shift,
+                 whole, width, s->n);
+  if (rest > 0)
+    finish_tile (&p->conv->finish, p->run->y, at + (gsize)(n - rest) * c->y_pixel, c->y_pixel,
+                 sums + whole * width, scale, shift, 1, width, s->n / joined * rest);
 }
 
 static void
-run_row (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part, const VI32 *in,
-         gint width, gint y, gint first)
+run_strip (const Pixels *p, const Strip *s)
 {
   gint32 sums[2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
-  gint n = MIN (c->shape.channels - first, 2 * CPU_LANES), top = (y - part->y0) * c->shape.stride_h;
-  gsize words = (gsize)(c->pairs_of_rows * c->shape.kernel_w), odd = (gsize)(top % c->step);
-  const VI32 *w =
-      (const VI32 *)(run->weights + (gsize)first * 4 * (gsize)c->step * words) + odd * words * 2;
-  gsize at = (gsize)part->frame * c->shape.y_frame + (gsize)y * c->shape.y_row + (gsize)first;
-  in += (gsize)(top / c->step) * (gsize)width * 2;
-  for (gint x = part->x0; x < part->x1; x += PIXELS) {
-    const VI32 *from = in + (gsize)((x - part->x0) * c->shape.stride_w) * 2;
-    gint nr = MIN (PIXELS, part->x1 - x);
-    if (nr == PIXELS)
-      sum_block (c, sums, from, width, w, run->bias + first, PIXELS);
-    else
-      for (gint j = 0; j < nr; j++)
-        sum_block (c, sums + 2 * j * CPU_LANES, from + 2 * j * c->shape.stride_w, width, w,
-                   run->bias + first, 1);
-    finish_tile (&c->finish, run->y, at + (gsize)x * c->shape.y_pixel, c->shape.y_pixel, sums,
-                 run->scale ? run->scale + first : NULL, run->shift ? run->shift + first : NULL, nr,
-                 2 * CPU_LANES, n);
+  const CpuConv *c = &p->conv->shape;
+  const BlockFunc *funcs = choose_blocks (p->conv, s->mr);
+  gsize words = (gsize)(p->conv->pairs_of_rows * c->kernel_w);
+  const VI32 *w = (const VI32 *)(p->run->weights + (gsize)s->first * 4 * words);
+  Block block = p->source;
+  block.data += s->first;
+  for (gint x = p->x, n; x < p->end; x += n) {
+    gint left = p->end - x;
+    gboolean half = left <= PIXELS / 2 * p->conv->joined;
+    n = (half ? PIXELS / 2 : PIXELS) * p->conv->joined;
+    funcs[half](sums, &block, w, p->run->bias + s->first, p->conv);
+    finish (p, s, x, MIN (n, left), sums);
+    block.data += (gsize)(n * c->stride_w) * block.column;
   }
+}
+
+static void
+run_pixels (const Pixels *p)
+{
+  gint channels = p->conv->shape.channels * p->conv->joined;
+  for (gint first = 0; first < channels; first += CPU_BYTES) {
+    gint n = MIN (channels - first, CPU_BYTES);
+    const Strip strip = { first, n, n > CPU_LANES ? 2 : 1 };
+    run_strip (p, &strip);
+  }
+}
+
+/* From a copy of what they read. */
+static void
+run_copied (const Pixels *p, guint8 *copy)
+{
+  const CpuConv *c = &p->conv->shape;
+  const CpuConvPart part = { .y0 = p->y, .y1 = p->y + 1, .x0 = p->x, .x1 = p->end };
+  Int8Place place = int8_place_of (c, &part, FALSE, p->run->x_zero);
+  Pixels copied = *p;
+  if (p->x >= p->end)
+    return;
+  copied.source = (Block){ copy, (gsize)c->channels,
+                           (gsize)c->dilation_h *
+                               int8_lay_rows (p->conv, p->run->x + (gsize)p->frame * c->x_frame,
+                                              &place, copy) };
+  run_pixels (&copied);
+}
+
+/* Of a row, the pixels whose blocks read nothing outside: from the first one's to the last one's.
+ */
+static void
+find_inside (const CpuInt8Conv *conv, gint y, gint x0, gint x1, gint *first, gint *end)
+{
+  const CpuConv *c = &conv->shape;
+  gint block = PIXELS * conv->joined, top = y * c->stride_h - c->pad_top;
+  gint beyond = c->channels * conv->joined % CPU_BYTES ? CPU_BYTES / c->channels + 1 : 0;
+  gint width = (block - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1 + beyond;
+  gint most = c->in_w - width + c->pad_left; /* column where a block may begin */
+  *first = *end = x0;
+  if (top < 0 || top + (c->kernel_h - 1) * c->dilation_h >= c->in_h)
+    return;
+  while (*first * c->stride_w < c->pad_left)
+    *first += block;
+  for (*end = *first; *end + block <= x1 && *end * c->stride_w <= most; *end += block)
+    ;
+}
+
+static void
+run_where_it_lies (const Pixels *p, guint8 *copy)
+{
+  const CpuConv *c = &p->conv->shape;
+  Pixels before = *p, inside = *p, after = *p;
+  find_inside (p->conv, p->y, p->x, p->end, &inside.x, &inside.end);
+  if (inside.x >= inside.end) {
+    run_copied (p, copy);
+    return;
+  }
+  before.end = inside.x;
+  after.x = inside.end;
+  inside.source = (Block){ p->run->x + (gsize)p->frame * c->x_frame +
+                               (gsize)(p->y * c->stride_h - c->pad_top) * c->x_row +
+                               (gsize)(inside.x * c->stride_w - c->pad_left) * c->x_pixel,
+                           c->x_pixel, (gsize)c->dilation_h * c->x_row };
+  run_copied (&before, copy);
+  run_pixels (&inside);
+  run_copied (&after, copy);
 }
 
 void
 CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part,
                                guint8 *scratch)
 {
-  VI32 *strip = (VI32 *)(gpointer)scratch;
-  gint top = part->y0 * c->shape.stride_h - c->shape.pad_top,
-       left = part->x0 * c->shape.stride_w - c->shape.pad_left;
-  gint rows = cpu_int8_strip_rows (c, part->y1 - part->y0);
-  gint width = (part->x1 - part->x0 - 1) * c->shape.stride_w +
-               (c->shape.kernel_w - 1) * c->shape.dilation_w + 1;
-  for (gint p = part->panel0; p < part->panel1; p += 2) {
-    gint first = p * CPU_LANES, n = MIN (c->shape.channels - first, 2 * CPU_LANES);
-    lay_out (c, run->x + (gsize)part->frame * c->shape.x_frame + (gsize)first, run->x_zero, top,
-             rows, left, width, n, strip);
-    for (gint y = part->y0; y < part->y1; y++)
-      run_row (c, run, part, strip, width, y, first);
+  Int8Place place = int8_place_of (&c->shape, part, FALSE, run->x_zero);
+  Pixels p = { c, run, part->frame, part->y0, part->x0, part->x1, { scratch, 0, 0 } };
+  gsize row = 0;
+  if (!c->shape.direct)
+    row = int8_lay_rows (c, run->x + (gsize)part->frame * c->shape.x_frame, &place, scratch);
+  p.source.column = (gsize)c->shape.channels;
+  p.source.row = (gsize)c->shape.dilation_h * row;
+  for (; p.y < part->y1; p.y++) {
+    if (c->shape.direct)
+      run_where_it_lies (&p, scratch);
+    else
+      run_pixels (&p);
+    p.source.data += (gsize)c->shape.stride_h * row;
   }
 }

@@ -4,6 +4,8 @@
 
 #include <glib.h>
 
+#define CPU_MOST_LANES 16 /* of 32 bits, of a vector of any level */
+
 /* y[i * streams + s] = x[s * step + i], for @n elements of each stream */
 typedef void (*CpuInterleaveFunc) (gpointer y, gconstpointer x, gint64 streams, gint64 step,
                                    gint64 n);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Places in double precision, as the reference computes them: a rounded coordinate decides which
- * pixel is read. */
+ * pixel is read. Not so between pixels, where it only weighs two of them: a product that is rounded
+ * once, with what is added, says how far a place is from its pixel as exactly as a float can. */
 #include "sample.h"
 #include "level.h"
 
@@ -126,35 +127,69 @@ locate_all (const CpuSampler *s, CpuSampleMode mode, gint along, const gfloat *g
   }
 }
 
+#if (defined(__FMA__) || defined(__ARM_FEATURE_FMA)) && !defined(CPU_EMULATED)
+typedef gfloat Place;
+#define MULTIPLY_ADD __builtin_fmaf
+#define FLOOR __builtin_floorf
+#else
+typedef gdouble Place;
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#define FLOOR floor
+#endif
+
 /* Along one axis, of some places: both pixels between which each lies, and their weights, 0
  * outside. */
 typedef struct {
   gint32 at[2][BLOCK];
-  gdouble weight[2][BLOCK];
+  Place weight[2][BLOCK];
 } LinearTaps;
 
-/* @grid: of every place, @rank apart. The loops are apart so that but for reflection they are of
- * vectors. */
+/* Of some places: the pixel before each, and how far it is from there. */
+typedef struct {
+  Place base[BLOCK], past[BLOCK];
+} Places;
+
+/* @grid: of every place, @rank apart. With a constant @border two loops of vectors. */
 CPU_INLINE void
-coordinates (const CpuSampler *s, gint d, const gfloat *grid, gint n, gdouble *restrict c)
+split_places (const CpuSampler *s, gint d, const gfloat *grid, gint n, gboolean border,
+              Places *restrict to)
 {
-  for (gint i = 0; i < n; i++)
-    c[i] = coordinate (s, d, (gdouble)grid[i * s->rank]);
-  if (s->padding == CPU_SAMPLE_BORDER)
-    for (gint i = 0; i < n; i++)
-      c[i] = within (c[i], (gdouble)s->size[d]);
-  if (s->padding == CPU_SAMPLE_REFLECTION)
-    for (gint i = 0; i < n; i++)
-      c[i] = pad_coordinate (s, d, c[i]);
+  const Place last = (Place)(s->size[d] - 1), middle = last / 2;
+  const Place scale = (s->align ? last : last + 1) / 2;
+  for (gint i = 0; i < n; i++) {
+    Place g = (Place)grid[i * s->rank], c = MULTIPLY_ADD (g, scale, middle), in = c;
+    if (border) {
+      in = c < last ? c : last; /* what is no number is the last pixel */
+      in = in > 0 ? in : 0;
+    }
+    to->base[i] = FLOOR (in);
+    to->past[i] = in == c ? MULTIPLY_ADD (g, scale, middle - to->base[i]) : 0;
+  }
+}
+
+static void
+find_places (const CpuSampler *s, gint d, const gfloat *grid, gint n, Places *to)
+{
+  if (s->padding == CPU_SAMPLE_ZEROS)
+    split_places (s, d, grid, n, FALSE, to);
+  else if (s->padding == CPU_SAMPLE_BORDER)
+    split_places (s, d, grid, n, TRUE, to);
+  else
+    for (gint i = 0; i < n; i++) {
+      gdouble c = pad_coordinate (s, d, coordinate (s, d, (gdouble)grid[i * s->rank]));
+      to->base[i] = (Place)floor (c);
+      to->past[i] = (Place)(c - floor (c));
+    }
 }
 
 static void
 linear_taps (const CpuSampler *s, gint d, const gfloat *grid, gint n, LinearTaps *taps)
 {
-  gdouble c[BLOCK], last = (gdouble)(s->size[d] - 1);
-  coordinates (s, d, grid, n, c);
+  const Place last = (Place)(s->size[d] - 1);
+  Places places;
+  find_places (s, d, grid, n, &places);
   for (gint i = 0; i < n; i++) {
-    gdouble base = floor (c[i]), f = c[i] - base;
+    Place base = places.base[i], f = places.past[i];
     gboolean below = base >= 0 && base <= last, above = base >= -1 && base < last;
     taps->at[0][i] = (gint32)(below ? base : 0);
     taps->at[1][i] = (gint32)(above ? base + 1 : 0);
@@ -167,10 +202,11 @@ linear_taps (const CpuSampler *s, gint d, const gfloat *grid, gint n, LinearTaps
 static void
 linear_pairs (const CpuSampler *s, gint d, const gfloat *grid, gint n, LinearTaps *taps)
 {
-  gdouble c[BLOCK], last = (gdouble)(s->size[d] - 2);
-  coordinates (s, d, grid, n, c);
+  const Place last = (Place)(s->size[d] - 2);
+  Places places;
+  find_places (s, d, grid, n, &places);
   for (gint i = 0; i < n; i++) {
-    gdouble base = floor (c[i]), f = c[i] - base, at = base > 0 ? base : 0;
+    Place base = places.base[i], f = places.past[i], at = base > 0 ? base : 0;
     at = at < last ? at : last;
     taps->at[0][i] = (gint32)at;
     taps->weight[0][i] = at == base ? 1 - f : at == base + 1 ? f : 0;
@@ -185,29 +221,29 @@ store_linear (const CpuSampler *s, const LinearTaps *taps, gint t, gint n, gint6
 {
   gint x = t & 1, y = t >> 1 & 1, z = t >> 2;
   const gint32 *at_z = taps[0].at[z], *at_y = taps[1].at[y], *at_x = taps[2].at[x];
-  const gdouble *of_z = taps[0].weight[z], *of_y = taps[1].weight[y], *of_x = taps[2].weight[x];
+  const Place *of_z = taps[0].weight[z], *of_y = taps[1].weight[y], *of_x = taps[2].weight[x];
   gint32 h = (gint32)s->size[1], w = (gint32)s->size[2];
   for (gint i = 0; i < n; i++) {
-    gdouble product = of_z[i] * of_y[i] * of_x[i];
+    Place product = of_z[i] * of_y[i] * of_x[i];
     at[i * place] = product == 0 ? none : (at_z[i] * h + at_y[i]) * w + at_x[i];
     weight[i * place] = (gfloat)product;
   }
 }
 
-/* Pair @p of @n places, and both weights, @tap apart. */
+/* Pair @p of @n places, and both weights of each. */
 CPU_INLINE void
-store_pair (const CpuSampler *s, const LinearTaps *taps, gint p, gint n, gint64 tap,
-            gint32 *restrict at, gfloat *restrict weight)
+store_pair (const CpuSampler *s, const LinearTaps *taps, gint p, gint n, gint32 *restrict at,
+            gfloat *restrict weight)
 {
   const LinearTaps *x = &taps[2];
   const gint32 *at_z = taps[0].at[p >> 1], *at_y = taps[1].at[p & 1];
-  const gdouble *of_z = taps[0].weight[p >> 1], *of_y = taps[1].weight[p & 1];
+  const Place *of_z = taps[0].weight[p >> 1], *of_y = taps[1].weight[p & 1];
   gint32 h = (gint32)s->size[1], w = (gint32)s->size[2];
   for (gint i = 0; i < n; i++) {
-    gdouble row = of_z[i] * of_y[i];
+    Place row = of_z[i] * of_y[i];
     at[i] = (at_z[i] * h + at_y[i]) * w + x->at[0][i];
-    weight[i] = (gfloat)(row * x->weight[0][i]);
-    weight[i + tap] = (gfloat)(row * x->weight[1][i]);
+    weight[2 * i] = (gfloat)(row * x->weight[0][i]);
+    weight[2 * i + 1] = (gfloat)(row * x->weight[1][i]);
   }
 }
 
@@ -249,7 +285,7 @@ locate_pairs (const CpuSampler *s, const gfloat *grid, gint64 n, gint32 *at, gfl
       linear_taps (s, d, grid + first * s->rank + AXES - 1 - d, m, &taps[d]);
     linear_pairs (s, AXES - 1, grid + first * s->rank, m, &taps[AXES - 1]);
     for (gint p = 0; p < s->taps / 2; p++)
-      store_pair (s, taps, p, m, n, at + first + p * n, weight + first + 2 * p * n);
+      store_pair (s, taps, p, m, at + p * n + first, weight + 2 * (p * n + first));
   }
 }
 
@@ -283,23 +319,49 @@ columns (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict 
       out[i] += weighed (x[at[t * n + i]], weight[t * n + i]);
 }
 
+CPU_INLINE void
+read_pairs (gfloat *restrict to, const gfloat *restrict x, const gint32 *restrict at, gint n)
+{
+  for (gint i = 0; i < n; i++)
+    memcpy (to + 2 * i, x + at[i], 2 * sizeof *to);
+}
+
+/* Returns FALSE where something is no number or infinite, and may have no weight. */
+static gboolean
+add_pairs (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
+           const gfloat *restrict weight, gint rows, gint64 pitch, gint n)
+{
+  gfloat line[2 * BLOCK], sums[2 * BLOCK];
+  gint bad = 0;
+  read_pairs (sums, x, at, n);
+  for (gint i = 0; i < 2 * n; i++)
+    sums[i] *= weight[i];
+  for (gint p = 1; p < rows; p++) {
+    read_pairs (line, x, at + p * pitch, n);
+    for (gint i = 0; i < 2 * n; i++)
+      sums[i] += line[i] * weight[2 * p * pitch + i];
+  }
+  for (gint i = 0; i < n; i++)
+    out[i] = sums[2 * i] + sums[2 * i + 1];
+  for (gint i = 0; i < n; i++)
+    bad |= out[i] - out[i] != 0;
+  return bad == 0;
+}
+
 static void
 pairs (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
        const gfloat *restrict weight, gint taps, gint64 n)
 {
-  gfloat line[2 * BLOCK];
-  for (gint64 first = 0; first < n; first += BLOCK)
-    for (gint t = 0; t < taps; t += 2) {
-      const gint32 *restrict from = at + t / 2 * n + first;
-      const gfloat *restrict w = weight + t * n + first;
-      gint m = (gint)MIN (BLOCK, n - first);
-      for (gint i = 0; i < m; i++)
-        memcpy (line + 2 * i, x + from[i], 2 * sizeof *line);
-      for (gint i = 0; i < m; i++) {
-        gfloat sum = weighed (line[2 * i], w[i]) + weighed (line[2 * i + 1], w[n + i]);
-        out[first + i] = t > 0 ? out[first + i] + sum : sum;
-      }
+  for (gint64 first = 0; first < n; first += BLOCK) {
+    gint m = (gint)MIN (BLOCK, n - first);
+    if (add_pairs (out + first, x, at + first, weight + 2 * first, taps / 2, n, m))
+      continue;
+    for (gint64 i = first; i < first + m; i++) {
+      out[i] = 0;
+      for (gint t = 0; t < taps; t++)
+        out[i] += weighed (x[at[t / 2 * n + i] + t % 2], weight[2 * (t / 2 * n + i) + t % 2]);
     }
+  }
 }
 
 static void

@@ -24,7 +24,7 @@ typedef struct {
   void (*locate) (const CpuSampler *sampler, const gfloat *grid, gint64 n, gint64 place, gint64 tap,
                   gint32 none, gint32 *at, gfloat *weight);
   /* Of mode linear, and planes two columns wide or more: taps 2 p and 2 p + 1 of place i are pixels
-   * at[p * n + i] and the next one, their weights those of tap t at weight[t * n + i]. */
+   * at[p * n + i] and the next one, their weights at weight[2 * (p * n + i)] and behind it. */
   void (*locate_pairs) (const CpuSampler *sampler, const gfloat *grid, gint64 n, gint32 *at,
                         gfloat *weight);
   /* Of single elements, where weight 0 is not read; tap t of place i is at[t * n + i]. */

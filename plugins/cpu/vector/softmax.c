@@ -11,6 +11,17 @@
 #define TOGETHER 64 /* so many of them */
 #define FEW 4       /* vectors of rows that stay in registers */
 
+/* @func with as many vectors as a row has, a constant. */
+#define CASE_OF_FEW(vectors, func, ...)                                                            \
+  case vectors:                                                                                    \
+    func (__VA_ARGS__, vectors);                                                                   \
+    return;
+#define CASES_OF_FEW(...)                                                                          \
+  CASE_OF_FEW (1, __VA_ARGS__)                                                                     \
+  CASE_OF_FEW (2, __VA_ARGS__)                                                                     \
+  CASE_OF_FEW (3, __VA_ARGS__)                                                                     \
+  CASE_OF_FEW (FEW, __VA_ARGS__)
+
 CPU_INLINE VF32
 least (void)
 {
@@ -64,18 +75,26 @@ store_end (gfloat *y, VF32 v, gint64 n, gboolean more)
     vector_store_part (y, v, n);
 }
 
-/* Rows that fit into @vectors vectors, which stay in registers. */
-CPU_INLINE void
-softmax_few (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint vectors)
+/* A row that fits into @vectors vectors; returns its largest. */
+CPU_INLINE VF32
+load_few (VF32 *v, const gfloat *x, gint64 n, gint vectors)
 {
   const gint64 whole = (vectors - 1) * CPU_LANES;
-  VF32 v[FEW], top, sum, rate;
+  VF32 top;
   for (gint u = 0; u < vectors - 1; u++)
     v[u] = vector_load (x + u * CPU_LANES);
   top = v[vectors - 1] = vector_load_part_over (least (), x + whole, n - whole);
   for (gint u = 0; u < vectors - 1; u++)
     top = vector_larger (top, v[u]);
-  top = vector_largest_of_all (top);
+  return vector_largest_of_all (top);
+}
+
+/* Of vectors that stay in registers. */
+CPU_INLINE void
+softmax_few (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint vectors)
+{
+  const gint64 whole = (vectors - 1) * CPU_LANES;
+  VF32 v[FEW], top = load_few (v, x, n, vectors), sum, rate;
   sum = splat_float (0);
   for (gint u = 0; u < vectors; u++)
     sum += v[u] = vector_exp (v[u] - top);
@@ -91,15 +110,7 @@ softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
   VF32 rate;
   gint64 i = 0;
   switch ((n + CPU_LANES - 1) / CPU_LANES) {
-#define CASE(vectors)                                                                              \
-  case vectors:                                                                                    \
-    softmax_few (y, x, n, more, vectors);                                                          \
-    return;
-    CASE (1)
-    CASE (2)
-    CASE (3)
-    CASE (FEW)
-#undef CASE
+    CASES_OF_FEW (softmax_few, y, x, n, more)
   default:
     break;
   }
@@ -111,14 +122,14 @@ softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
 }
 
 CPU_INLINE void
-log_softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
+log_softmax_row (gfloat *y, const gfloat *x, gint64 n)
 {
   VF32 top = largest_of_row (x, n), rest = vector_log (sum_powers (NULL, x, n, top));
   gint64 i = 0;
   for (; i + CPU_LANES <= n; i += CPU_LANES)
     vector_store (y + i, vector_load (x + i) - top - rest);
   if (i < n)
-    store_end (y + i, vector_load_part (x + i, n - i) - top - rest, n - i, more);
+    vector_store_part (y + i, vector_load_part (x + i, n - i) - top - rest, n - i);
 }
 
 /* Of a logarithm: what is taken away; else what it is multiplied with. */
@@ -192,24 +203,55 @@ short_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n,
   }
 }
 
-/* Rows of at most as many elements as a vector has: the logarithms of many at a time. */
-CPU_INLINE void
-log_softmax_vectors (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n)
+/* @x less its largest, which is left in @kept; returns the sum of the powers. */
+CPU_INLINE gfloat
+sum_few (VF32 *kept, const gfloat *x, gint64 n, gint vectors)
 {
-  gfloat kept[TOGETHER * CPU_LANES], sums[TOGETHER + CPU_LANES] = { 0 };
-  for (gint64 first = 0; first < rows; first += TOGETHER, x += TOGETHER * n, y += TOGETHER * n) {
-    gint64 some = MIN (rows - first, TOGETHER);
-    for (gint64 r = 0; r < some; r++) {
-      VF32 v = vector_load_part_over (least (), x + r * n, n);
-      v -= vector_largest_of_all (v);
-      vector_store (kept + r * CPU_LANES, v);
-      sums[r] = vector_sum_of_all (vector_exp (v))[0];
-    }
+  VF32 top = load_few (kept, x, n, vectors), sum = splat_float (0);
+  for (gint u = 0; u < vectors; u++)
+    sum += vector_exp (kept[u] -= top);
+  return vector_sum_of_all (sum)[0];
+}
+
+/* Rows that fit into @vectors vectors: the logarithms of many at a time. */
+CPU_INLINE void
+log_softmax_few (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n, gint vectors)
+{
+  const gint64 whole = (vectors - 1) * CPU_LANES;
+  VF32 kept[TOGETHER];
+  gfloat sums[TOGETHER + CPU_LANES] = { 0 };
+  for (gint64 done = 0, some; done < rows; done += some, x += some * n) {
+    some = MIN (rows - done, TOGETHER / vectors);
+    for (gint64 r = 0; r < some; r++)
+      sums[r] = sum_few (kept + r * vectors, x + r * n, n, vectors);
     for (gint64 r = 0; r < some; r += CPU_LANES)
       vector_store (sums + r, vector_log (vector_load (sums + r)));
-    for (gint64 r = 0; r < some; r++)
-      vector_store_part (y + r * n, vector_load (kept + r * CPU_LANES) - sums[r], n);
+    for (gint64 r = 0; r < some; r++, y += n) {
+      const VF32 *row = kept + r * vectors;
+      for (gint u = 0; u < vectors - 1; u++)
+        vector_store (y + u * CPU_LANES, row[u] - sums[r]);
+      store_end (y + whole, row[vectors - 1] - sums[r], n - whole,
+                 (rows - done - r - 1) * n >= CPU_LANES);
+    }
   }
+}
+
+CPU_INLINE void
+many_log_softmax_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n)
+{
+  switch ((n + CPU_LANES - 1) / CPU_LANES) {
+    CASES_OF_FEW (log_softmax_few, y, x, rows, n)
+  default:
+    for (gint64 r = 0; r < rows; r++)
+      log_softmax_row (y + r * n, x + r * n, n);
+  }
+}
+
+CPU_INLINE void
+many_softmax_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n)
+{
+  for (gint64 r = 0; r < rows; r++)
+    softmax_row (y + r * n, x + r * n, n, (rows - r - 1) * n >= CPU_LANES);
 }
 
 #define SOFTMAX(name, log)                                                                         \
@@ -222,11 +264,8 @@ log_softmax_vectors (gfloat *restrict y, const gfloat *restrict x, gint64 rows, 
   {                                                                                                \
     if (n < SHORT)                                                                                 \
       short_rows (y, x, rows, n, log);                                                             \
-    else if (log && n <= CPU_LANES)                                                                \
-      log_softmax_vectors (y, x, rows, n);                                                         \
     else                                                                                           \
-      for (gint64 r = 0; r < rows; r++)                                                            \
-        name##_row (y + r * n, x + r * n, n, (rows - r - 1) * n >= CPU_LANES);                     \
+      many_##name##_rows (y, x, rows, n);                                                          \
   }
 SOFTMAX (softmax, FALSE)
 SOFTMAX (log_softmax, TRUE)

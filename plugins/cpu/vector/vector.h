@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What a source that is compiled per instruction set stands on: vectors of CPU_VECTOR bytes in the
  * compilers' vector extensions, and the few products that need an instruction of their own.
- * Meson defines CPU_LEVEL (the suffix of everything exported), CPU_VECTOR, and CPU_EMULATED for a
- * level whose instructions are written out in C. */
+ * Meson defines CPU_LEVEL (the suffix of everything exported), CPU_VECTOR, CPU_BASE for a level
+ * that has of its own what another has no instructions for and takes the rest from that other, and
+ * CPU_EMULATED for a level whose instructions are written out in C. */
 #pragma once
 
 #include <glib.h>
@@ -17,6 +18,11 @@
 #define CPU_PASTE_(a, b) a##_##b
 #define CPU_PASTE(a, b) CPU_PASTE_ (a, b)
 #define CPU_NAME(name) CPU_PASTE (name, CPU_LEVEL)
+
+#ifndef CPU_BASE
+#define CPU_BASE CPU_LEVEL
+#endif
+#define CPU_BASE_NAME(name) CPU_PASTE (name, CPU_BASE)
 
 #define CPU_LANES (CPU_VECTOR / 4)
 #if CPU_VECTOR == 64 || defined(__aarch64__)

@@ -356,6 +356,13 @@ result (const CpuWinograd *w, const CpuFloatConvRun *run, const CpuWinogradPart 
   }
 }
 
+G_STATIC_ASSERT (CPU_WINOGRAD_VECTORS *CPU_LANES <= CPU_WINOGRAD_WIDE);
+
 const CpuWinogradKernels CPU_NAME (cpu_winograd) = {
-  .lanes = CPU_LANES, .vectors = CPU_WINOGRAD_VECTORS, .source = source, .result = result
+  .lanes = CPU_LANES,
+  .vectors = CPU_WINOGRAD_VECTORS,
+  .move = &CPU_NAME (cpu_move),
+  .weights = CPU_NAME (cpu_winograd_weights),
+  .source = source,
+  .result = result,
 };

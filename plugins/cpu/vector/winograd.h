@@ -11,7 +11,8 @@
 
 #include "floatconv.h"
 
-#define CPU_WINOGRAD_MOST 6 /* size + 2 at most */
+#define CPU_WINOGRAD_MOST 6                    /* size + 2 at most */
+#define CPU_WINOGRAD_WIDE (2 * CPU_MOST_LANES) /* output channels of a panel, at most */
 
 typedef struct {
   CpuConv conv;                   /* padded and n_panels are set, nothing else of what is set up */
@@ -41,8 +42,12 @@ typedef struct {
 } CpuWinogradPart;
 
 typedef struct {
-  gint lanes;   /* of a vector */
-  gint vectors; /* of output channels, of a panel */
+  gint lanes;          /* of a vector */
+  gint vectors;        /* of output channels, of a panel */
+  const CpuMove *move; /* by which weights are packed */
+  /* Transforms @n filters, whole vectors of them: tap t of all at @from + t * @n; product p of all
+   * goes to @to + p * @step. */
+  void (*weights) (gint size, const gfloat *from, gint n, gfloat *to, gsize step);
   /* Transforms the source of tiles @tile0 to @tile1; that of @tile0 goes to @to. */
   void (*source) (const CpuWinograd *winograd, const gfloat *x, gint tile0, gint tile1, gfloat *to);
   /* From the transformed source, which begins with the part's first tile, to the destination.
