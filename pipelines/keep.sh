@@ -5,8 +5,10 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${OUT:-out}
 mkdir -p "$out"
 
+# Behind a queue, which lets nothing pass any more once identity has ended the stream: decodebin's own may lose that, which
+# identity says of one frame only, and play the whole video.
 first_frames() {
-  echo "${FRAMES:+identity eos-after=$FRAMES !}"
+  echo "${FRAMES:+queue ! identity eos-after=$FRAMES !}"
 }
 # Elements that keep what the pipeline draws: a video, of pictures each of which is a JPEG.
 keep() {

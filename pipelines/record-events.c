@@ -11,9 +11,9 @@
 #define PIECE (2 * GST_SECOND)
 
 static const gchar launch[] =
-    "filesrc name=file ! decodebin ! identity name=frames ! videoconvert ! nninfer name=model "
-    "inference-interval=2 ! nndecode threshold=0.4 ! nntrack ! nnanalytics name=analytics ! "
-    "nnoverlay ! "
+    "filesrc name=file ! decodebin ! queue ! identity name=frames ! videoconvert ! "
+    "nninfer name=model inference-interval=2 ! nndecode threshold=0.4 ! nntrack ! "
+    "nnanalytics name=analytics ! nnoverlay ! "
     "videoconvert ! jpegenc ! splitmuxsink name=recorder muxer-factory=matroskamux";
 
 static gchar *data, *folder, *settings;

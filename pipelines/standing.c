@@ -9,8 +9,8 @@
 #define MOVED 0.15 /* of the height of who moves; more than a box jitters */
 
 static const gchar launch[] =
-    "filesrc name=file ! decodebin ! identity name=frames ! videoconvert ! nninfer name=model "
-    "inference-interval=2 ! nndecode threshold=0.4 ! nntrack ! "
+    "filesrc name=file ! decodebin ! queue ! identity name=frames ! videoconvert ! "
+    "nninfer name=model inference-interval=2 ! nndecode threshold=0.4 ! nntrack ! "
     "identity name=rule signal-handoffs=true ! "
     "nnoverlay ! videoconvert ! jpegenc ! matroskamux ! filesink name=out";
 

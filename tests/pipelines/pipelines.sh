@@ -18,10 +18,10 @@ play filesrc location="$data/media/goldfish.jpg" ! jpegdec ! nninfer model="$mod
   nndecode threshold=0.3 ! $publish ! fakesink
 check "the goldfish is a goldfish" \
   'records[0]["objects"][0]["classification/model"]["label"].startswith("goldfish")'
-play filesrc location="$data/media/one-by-one-person-detection.mp4" ! decodebin ! identity eos-after=120 ! \
+play filesrc location="$data/media/one-by-one-person-detection.mp4" ! decodebin ! queue ! identity eos-after=120 ! \
   $yolox inference-interval=4 ! nndecode threshold=0.5 ! $publish ! nnoverlay ! videoconvert ! fakesink
 check "a person walks through the video" 'sum("person" in labels(r) for r in records) >= 10'
-play filesrc location="$data/media/asl-walk.mkv" ! decodebin ! identity eos-after=40 ! $ultraface ! nndecode ! $publish ! fakesink
+play filesrc location="$data/media/asl-walk.mkv" ! decodebin ! queue ! identity eos-after=40 ! $ultraface ! nndecode ! $publish ! fakesink
 check "the woman's face is found in most frames" 'len(records) >= 30'
 play filesrc location="$data/media/faces-8.jpg" ! jpegdec ! nninfer model="$models/yunet-n-dynamic/model.onnx" ! fakesink
 n=$((n + 1)); if grep -q ERROR "$tmp/log"; then bad=$((bad + 1)); echo "FAIL a model of free size"; else echo "pass a model of free size takes the frame's"; fi
@@ -41,7 +41,7 @@ n=$((n + 1)); if grep -q 'object-alive, type-name=(string)Gst' "$tmp/leaks"; the
   bad=$((bad + 1)); echo "FAIL objects leak"; grep 'type-name=(string)Gst' "$tmp/leaks" | head; else echo "pass no object leaks"; fi
 # The tracer follows each frame through nninfer, which hands frames from thread to thread.
 GST_TRACERS="latency(flags=element)" GST_DEBUG=GST_TRACER:7 timeout 60 gst-launch-1.0 -q filesrc location="$data/media/asl-walk.mkv" ! \
-  decodebin ! videoconvert ! $ultraface name=faces ! nndecode ! identity eos-after=10 ! fakesink 2> "$tmp/trace" > /dev/null
+  decodebin ! videoconvert ! $ultraface name=faces ! nndecode ! queue ! identity eos-after=10 ! fakesink 2> "$tmp/trace" > /dev/null
 n=$((n + 1)); if [ "$(grep -c 'element-latency.*element=(string)faces' "$tmp/trace")" -ge 9 ]; then echo "pass each frame's time in nninfer is traced"; else
   bad=$((bad + 1)); echo "FAIL frames are not traced through nninfer"; fi
 echo "$((n - bad)) passed, $bad failed"
