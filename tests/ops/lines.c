@@ -29,6 +29,56 @@ the_best_of_lines_come_in_order (void)
   }
 }
 
+/* Some equal, some no number, 0 of both signs. */
+static void
+fill_with_equals (AxonTensor *tensor)
+{
+  gfloat *v = axon_tensor_get_data (tensor);
+  for (gsize e = 0; e < axon_tensor_get_numel (tensor); e++)
+    v[e] = e % 211 == 97 ? NAN : rintf (v[e] * 40) * (e % 2 ? 1 : -0.5f);
+}
+
+/* Longer than what is searched at once; of few, of many, of all. */
+static void
+the_best_of_long_lines_come_in_order (void)
+{
+  static const gint64 counts[] = { 1, 10, 400, 1003 };
+  AxonShape shape = AXON_SHAPE (2, 1003);
+  for (guint i = 0; i < 4 * G_N_ELEMENTS (counts); i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
+                        test_model_ints (&t, &counts[i / 4], 1) };
+    AxonNode *n = test_model_node_of (&t, NULL, "TopK", in, 2, 2);
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    fill_with_equals (input);
+    axon_node_set_int (n, "largest", i % 2);
+    model = test_model_finish (&t, n->outputs[i / 2 % 2]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
+/* More rows than are searched together; many elements are equal. */
+static void
+the_best_of_rows_of_any_length_is_found (void)
+{
+  for (guint i = 0; i < 4 * 67; i++) {
+    AxonShape shape = AXON_SHAPE (70, i / 4 + 1);
+    TestModel t = test_model_new (13);
+    AxonNode *n = test_model_node (&t, i & 1 ? "ArgMax" : "ArgMin", 1,
+                                   test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    gfloat *v = axon_tensor_get_data (input);
+    for (gsize e = 0; e < axon_tensor_get_numel (input); e++)
+      v[e] = rintf (v[e] * 5);
+    axon_node_set_int (n, "axis", 1);
+    axon_node_set_int (n, "select_last_index", i / 2 % 2);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, 0);
+  }
+}
+
 static void
 sums_grow_along_every_axis (void)
 {
@@ -160,6 +210,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   ADD (the_best_of_lines_come_in_order);
+  ADD (the_best_of_long_lines_come_in_order);
+  ADD (the_best_of_rows_of_any_length_is_found);
   ADD (sums_grow_along_every_axis);
   ADD (a_product_stays_in_range_whatever_its_parts_are);
   ADD (triangles_are_cut_by_every_diagonal);

@@ -7,11 +7,11 @@
  * ours, which reads their planes as they lie. Few pixels by many weights are ours. Elsewhere it
  * wants blocks of channels, and every change of layout costs a pass over memory, so a graph is
  * decided as a whole: ours are faster where much of the work is followed by slopes (PRelu), or
- * makes pictures of few channels by wide filters. Functions that oneDNN computes slowly (SiLU and
- * the like) are a pass of ours over what its kernels leave, which are so much faster. Grouped and
- * transposed convolutions are always ours: oneDNN multiplies matrices for the first, and computes
- * the others from the far end. So are, in graphs of blocks, those that are padded far or followed
- * by slopes. */
+ * makes pictures of few channels by wide filters. Grouped and transposed convolutions are always
+ * ours: oneDNN multiplies matrices for the first, and computes the others from the far end. So are
+ * those followed by slopes, and in graphs of blocks those that are padded far. Functions that
+ * oneDNN computes slowly (SiLU and the like) are a pass of ours over what its kernels leave, which
+ * are so much faster. */
 #include "convchoice.h"
 #include "convfinish.h"
 #include "convparts.h"
@@ -237,11 +237,11 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
     return TRUE;
   if (is_of_weights (node, plan->n_threads))
     return TRUE;
-  return plan->n_threads == 1 && (is_grouped (node) || has_dear_posts (node));
+  return plan->n_threads == 1 && is_grouped (node);
 }
 
 gboolean
 cpu_conv_is_finished_apart (const AxonNode *node)
 {
-  return !cpu_dnn_is_channels_last () && has_dear_posts (node) && cpu_can_finish_conv (node);
+  return has_dear_posts (node) && cpu_can_finish_conv (node);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What follows a convolution in blocks of channels: activations for which oneDNN has no fast code,
- * and a residual. In place and in any layout, some thousand elements at a time, so that all of it
+/* What follows a convolution of oneDNN's: activations for which it has no fast code, and a
+ * residual. In place and in any layout, some thousand elements at a time, so that all of it
  * but the first happens in the nearest cache. */
 #include "convfinish.h"
 
@@ -63,7 +63,7 @@ finish_init (Finish *f, const AxonNode *node)
   return cpu_float_posts_init (&f->posts, node) && !f->posts.has_slopes;
 }
 
-/* What fills the last block has to stay 0, for oneDNN adds it up. */
+/* What fills the last block of channels has to stay 0, for oneDNN adds it up. */
 gboolean
 cpu_can_finish_conv (const AxonNode *node)
 {
@@ -71,6 +71,8 @@ cpu_can_finish_conv (const AxonNode *node)
   gfloat zero = 0;
   if (!finish_init (&f, node))
     return FALSE;
+  if (cpu_dnn_is_channels_last ())
+    return TRUE;
   finish (&f, &zero, NULL, 1);
   return zero == 0 || node->outputs[0]->type.shape.dims[1] % CPU_DNN_BLOCK == 0;
 }

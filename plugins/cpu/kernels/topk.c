@@ -2,6 +2,7 @@
 /* TopK of f32 along any axis, channels last and row-major. */
 #include "kernels.h"
 #include "rows.h"
+#include "../cpuisa.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
@@ -16,35 +17,53 @@ typedef struct {
   gint64 k, step; /* step: from one element of a line to the next */
   gfloat sign;
   gboolean values, indices; /* which outputs are wanted */
+  const CpuReduce *loops;
 } TopPlan;
 
-typedef struct {
-  gfloat value;
-  gint32 index;
-} Entry;
+/* Value and index as one number, the larger the better. */
+typedef guint64 Entry;
 
-/* NaN is above every number, so the last of the smallest; of equal values the lower index. */
-static inline gboolean
-is_better (Entry a, Entry b, gboolean smallest)
+/* The bits of floats are in order, those of negative ones backwards. NaN is above every number, so
+ * the last of the smallest; of equal values the lower index is better, and 0 is no more than -0. */
+static inline Entry
+make_entry (gfloat value, gint64 index, gboolean smallest)
 {
-  if (isnan (a.value) != isnan (b.value))
-    return isnan (smallest ? b.value : a.value);
-  return a.value > b.value || (!(a.value < b.value) && a.index < b.index);
+  union {
+    gfloat value;
+    guint32 bits;
+  } f = { value + 0.0f };
+  guint32 order = isnan (value) ? G_MAXUINT32 : f.bits >> 31 ? ~f.bits : f.bits | 1u << 31;
+  return (Entry)(smallest ? ~order : order) << 32 | (guint32)~index;
+}
+
+static inline gint64
+index_of (Entry e)
+{
+  return (guint32)~e;
 }
 
 static void
-sift_down (Entry *heap, gint64 n, gint64 at, gboolean smallest)
+sift_down (Entry *heap, gint64 n, gint64 at)
 {
   Entry moved = heap[at];
   for (gint64 child = 2 * at + 1; child < n; child = 2 * at + 1) {
-    if (child + 1 < n && is_better (heap[child], heap[child + 1], smallest))
-      child++;
-    if (!is_better (moved, heap[child], smallest))
+    if (child + 1 < n)
+      child += heap[child + 1] < heap[child];
+    if (moved <= heap[child])
       break;
     heap[at] = heap[child];
     at = child;
   }
   heap[at] = moved;
+}
+
+/* The first from @i on that may be better than the worst of @heap. */
+static inline gint64
+next_better (const TopPlan *p, const gfloat *x, gint64 i, const Entry *heap)
+{
+  if (p->step != 1)
+    return i;
+  return i + p->loops->find_above (x + i, p->lines.n - i, p->sign, x[index_of (heap[0])] * p->sign);
 }
 
 static void
@@ -53,21 +72,21 @@ top_of_line (const TopPlan *p, const gfloat *x, Entry *heap)
   gboolean smallest = p->sign < 0;
   gint64 step = p->step;
   for (gint64 i = 0; i < p->k; i++)
-    heap[i] = (Entry){ x[i * step] * p->sign, (gint32)i };
+    heap[i] = make_entry (x[i * step], i, smallest);
   for (gint64 i = p->k / 2; i-- > 0;)
-    sift_down (heap, p->k, i, smallest);
-  for (gint64 i = p->k; i < p->lines.n && p->k > 0; i++) {
-    Entry e = { x[i * step] * p->sign, (gint32)i };
-    if (e.value < heap[0].value || !is_better (e, heap[0], smallest))
+    sift_down (heap, p->k, i);
+  for (gint64 i = p->k; p->k > 0 && (i = next_better (p, x, i, heap)) < p->lines.n; i++) {
+    Entry e = make_entry (x[i * step], i, smallest);
+    if (e < heap[0])
       continue;
     heap[0] = e;
-    sift_down (heap, p->k, 0, smallest);
+    sift_down (heap, p->k, 0);
   }
   for (gint64 n = p->k; n > 1; n--) { /* the worst goes last */
     Entry worst = heap[0];
     heap[0] = heap[n - 1];
     heap[n - 1] = worst;
-    sift_down (heap, n - 1, 0, smallest);
+    sift_down (heap, n - 1, 0);
   }
 }
 
@@ -95,9 +114,9 @@ top_of_lines (gpointer data, gint64 first, gint64 end)
     top_of_line (p, x, heap);
     for (gint64 i = 0; i < p->k; i++, y += l->inner) {
       if (run->values != NULL)
-        run->values[y] = x[heap[i].index * p->step];
+        run->values[y] = x[index_of (heap[i]) * p->step];
       if (run->indices != NULL)
-        run->indices[y] = heap[i].index;
+        run->indices[y] = index_of (heap[i]);
     }
   }
 }
@@ -124,6 +143,7 @@ build_topk (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   gint axis = (gint)axon_node_get_int (node, "axis");
   TopPlan p = { .sign = axon_node_get_int (node, "largest") != 0 ? 1 : -1,
                 .values = node->outputs[0] != NULL,
+                .loops = cpu_isa_get ()->vector->reduce,
                 .indices = node->n_outputs > 1 && node->outputs[1] != NULL };
   guint result = p.values ? 0 : 1, n_out = 1;
   CpuTensor *src, *out[3];

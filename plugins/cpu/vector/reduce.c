@@ -12,6 +12,7 @@
 #define RUN 64      /* planes that are added before they are added to others: less is rounded off */
 #define UNROLL 4    /* vectors of a plane at a time */
 #define TOGETHER 64 /* rows in which the best is sought at once, if they are no longer */
+#define SOME 8      /* vectors that are searched at once */
 #define SHORT 256   /* elements of several short planes at a time */
 
 #define AS_IS(v) (v)
@@ -180,20 +181,18 @@ find_best (const gfloat *x, gint64 n, gfloat sign, gboolean last)
   return i < n ? i : 0;
 }
 
-/* Short rows: as planes, of which each has one element of each row. */
+/* Short rows: turned to planes, of which each has one element of each row. */
 static void
 best_of_short_rows (gint64 *restrict at, const gfloat *restrict x, gint64 rows, gint64 n,
                     gfloat sign, gboolean last)
 {
-  gfloat best[TOGETHER], plane[TOGETHER];
+  gfloat best[TOGETHER], planes[TOGETHER * TOGETHER];
   gint32 places[TOGETHER] = { 0 };
+  CPU_NAME (cpu_move).turn[sizeof *x](planes, TOGETHER, x, n, rows, n);
   for (gint64 r = 0; r < rows; r++)
-    best[r] = x[r * n] * sign;
-  for (gint64 k = 1; k < n; k++) {
-    for (gint64 r = 0; r < rows; r++)
-      plane[r] = x[r * n + k];
-    keep_best (best, places, plane, rows, (gint32)k, sign, last);
-  }
+    best[r] = planes[r] * sign;
+  for (gint64 k = 1; k < n; k++)
+    keep_best (best, places, planes + k * TOGETHER, rows, (gint32)k, sign, last);
   for (gint64 r = 0; r < rows; r++)
     at[r] = places[r];
 }
@@ -208,6 +207,42 @@ best_of_rows (gint64 *restrict at, const gfloat *restrict x, gint64 rows, gint64
     at[r] = find_best (x + r * n, n, sign, last);
 }
 
+#define OR(a, b) ((a) | (b))
+
+CPU_INLINE gboolean
+is_any (VI32 v)
+{
+  CPU_JOIN_WIDE (v, OR);
+  CPU_JOIN_LANES (v, OR, 2);
+  CPU_JOIN_LANES (v, OR, 1);
+  return v[0] != 0;
+}
+
+CPU_INLINE VI32
+is_above (const gfloat *x, gfloat sign, VF32 bound)
+{
+  return ~(vector_load (x) * sign <= bound);
+}
+
+static gint64
+find_above (const gfloat *x, gint64 n, gfloat sign, gfloat bound)
+{
+  const VF32 bounds = splat_float (bound);
+  gint64 i = 0;
+  for (; i + SOME * CPU_LANES <= n; i += SOME * CPU_LANES) {
+    VI32 above = { 0 };
+    for (gint u = 0; u < SOME; u++)
+      above |= is_above (x + i + u * CPU_LANES, sign, bounds);
+    if (is_any (above))
+      break;
+  }
+  for (; i + CPU_LANES <= n && !is_any (is_above (x + i, sign, bounds)); i += CPU_LANES)
+    ;
+  for (; i < n && x[i] * sign <= bound; i++)
+    ;
+  return i;
+}
+
 const CpuReduce CPU_NAME (cpu_reduce) = {
   .by = { [CPU_REDUCE_SUM] = { 0, CPU_REDUCE_SUM, sum_rows, sum_planes },
           [CPU_REDUCE_MAX] = { -INFINITY, CPU_REDUCE_MAX, max_rows, max_planes },
@@ -216,4 +251,5 @@ const CpuReduce CPU_NAME (cpu_reduce) = {
           [CPU_REDUCE_SQUARE] = { 0, CPU_REDUCE_SUM, square_rows, square_planes } },
   .keep_best = keep_best,
   .best_of_rows = best_of_rows,
+  .find_above = find_above,
 };

@@ -34,4 +34,7 @@ typedef struct {
   /* Where in each row of @n sign times a value is most. */
   void (*best_of_rows) (gint64 *restrict at, const gfloat *restrict x, gint64 rows, gint64 n,
                         gfloat sign, gboolean last);
+  /* The first of @n of which sign times it is more than @bound, or one of both is no number; or @n.
+   */
+  gint64 (*find_above) (const gfloat *x, gint64 n, gfloat sign, gfloat bound);
 } CpuReduce;
