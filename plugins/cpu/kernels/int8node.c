@@ -140,26 +140,20 @@ set_range (CpuInt8Finish *finish, const AxonNode *node, gint32 zero)
 static gboolean
 set_activation (CpuInt8Finish *finish, const AxonNode *node)
 {
-  static const struct {
-    const gchar *name;
-    CpuInt8Activation kind;
-  } kinds[] = { { "Clip", CPU_INT8_CLIP },
-                { "LeakyRelu", CPU_INT8_LEAKY },
-                { "Relu", CPU_INT8_LEAKY }, /* alpha is 0 */
-                { "Sigmoid", CPU_INT8_SIGMOID },
-                { "Swish", CPU_INT8_SWISH } };
+#define KIND(name) CPU_POST_##name,
+  static const CpuPostKind kinds[] = { CPU_INT8_ACTIVATIONS (KIND) };
+#undef KIND
   const AxonAttr *posts = axon_node_find_attr (node, "axon.posts");
   const AxonAttr *args = axon_node_find_attr (node, "axon.post_args");
   finish->type = CPU_INT8_F32;
   if (posts == NULL)
     return TRUE;
-  for (guint i = 0; posts->n == 1 && i < G_N_ELEMENTS (kinds); i++)
-    if (g_str_equal (posts->strings[0], kinds[i].name)) {
-      finish->activation = kinds[i].kind;
-      finish->alpha = g_str_equal (kinds[i].name, "Relu") ? 0 : args->floats[0];
-      finish->beta = args->floats[1];
+  if (posts->n != 1 ||
+      !cpu_post_init (&finish->post, posts->strings[0], args->floats[0], args->floats[1]))
+    return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (finish->post.kind == kinds[i])
       return TRUE;
-    }
   return FALSE;
 }
 

@@ -11,26 +11,19 @@
 
 #include "conv.h"
 #include "move.h"
+#include "post.h"
 
 typedef enum { CPU_INT8_U8, CPU_INT8_I8, CPU_INT8_I32, CPU_INT8_F32 } CpuInt8Type;
 
-/* What follows a sum that becomes a float. */
-typedef enum {
-  CPU_INT8_LINEAR,
-  CPU_INT8_CLIP,  /* alpha to beta */
-  CPU_INT8_LEAKY, /* below 0: times alpha */
-  CPU_INT8_SIGMOID,
-  CPU_INT8_SWISH, /* x * sigmoid (alpha * x) */
-} CpuInt8Activation;
+/* What may follow a sum that becomes a float. */
+#define CPU_INT8_ACTIVATIONS(F) F (RELU) F (CLIP) F (LEAKY) F (SIGMOID) F (SILU) F (SWISH)
 
 typedef struct {
   CpuInt8Type type;
   /* U8, I8: y = clamp (round half even (sum * scale), lo, hi) + zero; lo and hi are less zero. */
   gfloat lo, hi;
   gint32 zero;
-  /* F32: y = activation (sum * scale + shift) */
-  CpuInt8Activation activation;
-  gfloat alpha, beta;
+  CpuPost post; /* F32: y = post (sum * scale + shift) */
 } CpuInt8Finish;
 
 typedef struct {
