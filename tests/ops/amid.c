@@ -141,6 +141,40 @@ a_function_behind_a_convolution_agrees (gconstpointer data)
   test_compare_devices (model, x, TOLERANCE);
 }
 
+/* Of 24 channels, as in a ghost module: 12, and 12 more that are made of them. */
+static AxonValue *
+ghost (TestModel *t, AxonValue *x)
+{
+  AxonShape w = AXON_SHAPE (12, 24, 1, 1), each = AXON_SHAPE (12, 1, 3, 3);
+  AxonValue *own = test_model_node (t, "Conv", 2, x, weights (t, &w))->outputs[0];
+  AxonNode *made = test_model_node (t, "Conv", 2, own, weights (t, &each)), *n;
+  axon_node_set_int (made, "group", 12);
+  axon_node_set_ints (made, "pads", (gint64[]){ 1, 1, 1, 1 }, 4);
+  n = test_model_node (t, "Concat", 2, own, made->outputs[0]);
+  axon_node_set_int (n, "axis", 1);
+  return n->outputs[0];
+}
+
+/* oneDNN moves pictures into blocks and out of them ("jit:uni"). */
+static void
+channels_that_do_not_fill_blocks_are_not_moved_into_them (void)
+{
+  const AxonShape shape = AXON_SHAPE (1, 24, 14, 14);
+  g_autoptr (AxonTensor) x = test_random (&shape, 3);
+  g_autoptr (AxonModel) model = NULL, runtime = NULL;
+  TestModel t = test_model_new (13);
+  AxonValue *y = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  for (guint i = 0; i < 4; i++)
+    y = ghost (&t, y);
+  model = test_model_finish (&t, y);
+  test_compare_devices (model, x, TOLERANCE);
+  runtime = test_runtime_model (model, "CPU");
+  for (guint i = 0; i < runtime->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (runtime->nodes, i);
+    g_assert_null (node->exec_type ? strstr (node->exec_type, "jit:uni") : NULL);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -153,5 +187,7 @@ main (int argc, char **argv)
     g_autofree gchar *path = g_strdup_printf ("/amid/function/%s", functions[i].name);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), a_function_behind_a_convolution_agrees);
   }
+  g_test_add_func ("/amid/channels_that_do_not_fill_blocks_are_not_moved_into_them",
+                   channels_that_do_not_fill_blocks_are_not_moved_into_them);
   return g_test_run ();
 }

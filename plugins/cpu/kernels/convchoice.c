@@ -7,11 +7,11 @@
  * ours, which reads their planes as they lie. Few pixels by many weights are ours. Elsewhere it
  * wants blocks of channels, and every change of layout costs a pass over memory, so a graph is
  * decided as a whole: ours are faster where much of the work is followed by slopes (PRelu), or
- * makes pictures of few channels by wide filters. Grouped and transposed convolutions are always
- * ours: oneDNN multiplies matrices for the first, and computes the others from the far end. So are
- * those followed by slopes, and in graphs of blocks those that are padded far. Functions that
- * oneDNN computes slowly (SiLU and the like) are a pass of ours over what its kernels leave, which
- * are so much faster. */
+ * makes pictures of few channels by wide filters, or channels are put together that do not fill
+ * blocks. Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the
+ * first, and computes the others from the far end. So are those followed by slopes, and in graphs
+ * of blocks those that are padded far. Functions that oneDNN computes slowly (SiLU and the like)
+ * are a pass of ours over what its kernels leave, which are so much faster. */
 #include "convchoice.h"
 #include "convfinish.h"
 #include "convparts.h"
@@ -131,6 +131,29 @@ loss_of (const AxonNode *node)
   return 0;
 }
 
+/* Products that take as long as moving an element out of blocks and into them again. */
+#define MOVED 40
+
+/* Elements of a picture that leave blocks of channels for @node: of parts that end within a block,
+ * or to which channels are added. */
+static gdouble
+elements_out_of_blocks (const AxonNode *node)
+{
+  gboolean joins = axon_node_is (node, "Concat"), moves = FALSE;
+  const AxonShape *y;
+  if (!joins && !axon_node_is (node, "Pad"))
+    return 0;
+  y = &node->outputs[0]->type.shape;
+  if (y->rank != 4 || node->outputs[0]->type.dtype != AXON_DTYPE_F32)
+    return 0;
+  if (!joins)
+    moves = y->dims[1] != node->inputs[0]->type.shape.dims[1];
+  else if ((axon_node_get_int (node, "axis") + 4) % 4 == 1)
+    for (guint i = 0; i + 1 < node->n_inputs; i++)
+      moves |= node->inputs[i]->type.shape.dims[1] % CPU_DNN_BLOCK != 0;
+  return moves ? (gdouble)axon_shape_get_numel (y) : 0;
+}
+
 gboolean
 cpu_conv_prefers_channels_last (const AxonModel *model)
 {
@@ -142,6 +165,7 @@ cpu_conv_prefers_channels_last (const AxonModel *model)
     return chosen;
   for (guint i = 0; i < model->nodes->len; i++) {
     const AxonNode *node = g_ptr_array_index (model->nodes, i);
+    lost += elements_out_of_blocks (node) * MOVED;
     if (!is_conv (node))
       continue;
     all += products (node);
