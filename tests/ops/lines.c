@@ -6,36 +6,40 @@
 
 #define TOLERANCE 2e-5
 
-/* Values and indices, along every axis; many are equal. */
+/* Some equal, 0 of both signs, some no number: one of @each. */
 static void
-the_best_of_lines_come_in_order (void)
-{
-  AxonShape shape = AXON_SHAPE (3, 17, 5);
-  for (guint i = 0; i < 3 * 2 * 2; i++) {
-    static const gint64 k = 3;
-    TestModel t = test_model_new (13);
-    AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
-                        test_model_ints (&t, &k, 1) };
-    AxonNode *n = test_model_node_of (&t, NULL, "TopK", in, 2, 2);
-    g_autoptr (AxonTensor) input = test_random (&shape, i);
-    g_autoptr (AxonModel) model = NULL;
-    gfloat *v = axon_tensor_get_data (input);
-    for (gsize e = 0; e < axon_tensor_get_numel (input); e++)
-      v[e] = e % 31 == 7 ? NAN : rintf (v[e] * 5);
-    axon_node_set_int (n, "axis", i % 3);
-    axon_node_set_int (n, "largest", i / 3 % 2);
-    model = test_model_finish (&t, n->outputs[i / 6]);
-    test_compare_devices (model, input, 0);
-  }
-}
-
-/* Some equal, some no number, 0 of both signs. */
-static void
-fill_with_equals (AxonTensor *tensor)
+fill_with_equals (AxonTensor *tensor, gfloat size, gsize each)
 {
   gfloat *v = axon_tensor_get_data (tensor);
   for (gsize e = 0; e < axon_tensor_get_numel (tensor); e++)
-    v[e] = e % 211 == 97 ? NAN : rintf (v[e] * 40) * (e % 2 ? 1 : -0.5f);
+    v[e] = e % each == 7 ? NAN : rintf (v[e] * size) * (e % 2 ? 1 : -0.5f);
+}
+
+/* The @k largest or smallest; their values, or (@output 1) indices. */
+static void
+compare_best (const AxonShape *shape, gint64 axis, gint64 k, gboolean largest, guint output,
+              gfloat size, gsize each)
+{
+  TestModel t = test_model_new (13);
+  AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_F32, shape),
+                      test_model_ints (&t, &k, 1) };
+  AxonNode *n = test_model_node_of (&t, NULL, "TopK", in, 2, 2);
+  g_autoptr (AxonTensor) input = test_random (shape, (guint32)k);
+  g_autoptr (AxonModel) model = NULL;
+  fill_with_equals (input, size, each);
+  axon_node_set_int (n, "axis", axis);
+  axon_node_set_int (n, "largest", largest);
+  model = test_model_finish (&t, n->outputs[output]);
+  test_compare_devices (model, input, 0);
+}
+
+/* Along every axis. */
+static void
+the_best_of_lines_come_in_order (void)
+{
+  const AxonShape shape = AXON_SHAPE (3, 17, 5);
+  for (guint i = 0; i < 3 * 2 * 2; i++)
+    compare_best (&shape, i % 3, 3, i / 3 % 2, i / 6, 5, 31);
 }
 
 /* Longer than what is searched at once; of few, of many, of all. */
@@ -43,19 +47,9 @@ static void
 the_best_of_long_lines_come_in_order (void)
 {
   static const gint64 counts[] = { 1, 10, 400, 1003 };
-  AxonShape shape = AXON_SHAPE (2, 1003);
-  for (guint i = 0; i < 4 * G_N_ELEMENTS (counts); i++) {
-    TestModel t = test_model_new (13);
-    AxonValue *in[] = { test_model_input (&t, "x", AXON_DTYPE_F32, &shape),
-                        test_model_ints (&t, &counts[i / 4], 1) };
-    AxonNode *n = test_model_node_of (&t, NULL, "TopK", in, 2, 2);
-    g_autoptr (AxonTensor) input = test_random (&shape, i);
-    g_autoptr (AxonModel) model = NULL;
-    fill_with_equals (input);
-    axon_node_set_int (n, "largest", i % 2);
-    model = test_model_finish (&t, n->outputs[i / 2 % 2]);
-    test_compare_devices (model, input, 0);
-  }
+  const AxonShape shape = AXON_SHAPE (2, 1003);
+  for (guint i = 0; i < 4 * G_N_ELEMENTS (counts); i++)
+    compare_best (&shape, 1, counts[i / 4], i % 2, i / 2 % 2, 40, 211);
 }
 
 /* More rows than are searched together; many elements are equal. */
