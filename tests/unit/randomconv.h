@@ -31,7 +31,7 @@ dense_conv (CpuConv *v)
 static void
 random_conv (CpuConv *v, GRand *rand, gboolean depthwise)
 {
-  static const gint channels[] = { 1, 3, 4, 5, 8, 12, 16, 17, 24, 33, 64 };
+  static const gint channels[] = { 1, 3, 4, 5, 8, 12, 16, 17, 24, 33, 48, 64, 96 };
   static const gint heights[] = { 1, 5, 7, 13 }, widths[] = { 1, 5, 7, 13, 61 };
   do {
     *v =
@@ -41,7 +41,7 @@ random_conv (CpuConv *v, GRand *rand, gboolean depthwise)
                    .frames = g_rand_int_range (rand, 1, 3),
                    .in_h = one_of (rand, heights, G_N_ELEMENTS (heights)),
                    .in_w = one_of (rand, widths, G_N_ELEMENTS (widths)),
-                   .kernel_h = g_rand_int_range (rand, 1, 4),
+                   .kernel_h = g_rand_int_range (rand, 1, 6),
                    .kernel_w = g_rand_int_range (rand, 1, 6),
                    .stride_h = g_rand_int_range (rand, 1, 3),
                    .stride_w = g_rand_int_range (rand, 1, 3),

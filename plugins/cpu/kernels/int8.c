@@ -173,8 +173,11 @@ fill_layers (Step *self, const CpuInt8Spec *specs)
 static gboolean
 needs_pairs (const Step *self, const CpuInt8Spec *spec)
 {
-  if (spec->conv.shape.depthwise || !self->kernels->dot4)
+  const CpuConv *c = &spec->conv.shape;
+  if (!self->kernels->dot4)
     return TRUE;
+  if (c->depthwise && c->stride_w > 1 && c->channels <= 2 * self->kernels->lanes)
+    return TRUE; /* of fours half of the channels would be empty */
   if (self->runtime.weights == 0)
     return !cpu_int8_fits_s8 (spec);
   return self->zero != (spec->weights.is_signed ? 0 : 128);

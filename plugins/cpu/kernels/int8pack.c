@@ -54,9 +54,10 @@ channel_fits_s8 (const CpuConv *c, const Channel *channel)
 {
   gint16 weights[TAKEN];
   gint32 least = 0, most = 0;
+  gint channels = c->depthwise ? 1 : c->channels;
   for (gint t = 0; t < c->kernel_h * c->kernel_w; t++)
-    for (gint first = 0; first < c->channels; first += TAKEN) {
-      gint n = MIN (TAKEN, c->channels - first);
+    for (gint first = 0; first < channels; first += TAKEN) {
+      gint n = MIN (TAKEN, channels - first);
       take_inputs (channel, t, first, n, weights);
       for (gint i = 0; i < n; i++) {
         least = MIN (least, weights[i]);
@@ -70,7 +71,8 @@ gboolean
 cpu_int8_fits_s8 (const CpuInt8Spec *spec)
 {
   const CpuConv *c = &spec->conv.shape;
-  for (gsize o = 0; o < (gsize)(c->groups * c->out_channels); o++) {
+  gint n = c->depthwise ? c->channels : c->groups * c->out_channels;
+  for (gsize o = 0; o < (gsize)n; o++) {
     Channel channel = channel_of (&spec->weights, o);
     if (!(spec->weights.is_signed && channel.zero == 0) && !channel_fits_s8 (c, &channel))
       return FALSE;
@@ -162,38 +164,54 @@ pack_dense (const CpuInt8Spec *spec, const CpuInt8Kernels *k, CpuInt8Layer *laye
 static gsize
 depthwise_words (const CpuInt8Conv *c)
 {
-  return (gsize)(c->pairs_of_rows * c->shape.kernel_w);
+  return (gsize)(c->row_words * c->shape.kernel_w);
 }
 
-/* Rows of the filter in pairs, for the channels of all joined pixels. */
+/* Where the arrays have what belongs to a channel. */
+static gint
+place_of (const CpuInt8Conv *c, const CpuInt8Kernels *k, gint o)
+{
+  gboolean in_fours = c->shape.depthwise && !c->pairs;
+  return in_fours ? cpu_int8_place (o, k->lanes) : o;
+}
+
+/* Two or four rows of the filter in a word, for the channels of all joined pixels. */
 static void
 pack_depthwise (const CpuInt8Spec *spec, const CpuInt8Kernels *k, CpuInt8Layer *layer)
 {
   const CpuInt8Conv *c = &spec->conv;
-  gint width = 2 * k->lanes, kernel_w = c->shape.kernel_w;
+  gint each = c->pairs ? 2 : 4, width = each * k->lanes, kernel_w = c->shape.kernel_w;
   gsize words = depthwise_words (c);
   for (gint o = 0; o < c->shape.channels * c->joined; o++) {
-    gint16 *at = (gint16 *)(gpointer)(layer->weights + (gsize)(o / width * width) * 4 * words) +
-                 2 * (o % width);
+    gint place = place_of (c, k, o);
+    guint8 *at = layer->weights + ((gsize)(place / width * width) * words + place % width) * 4;
     Channel channel = channel_of (&spec->weights, (gsize)(o % c->shape.channels));
     for (gint t = 0; t < c->shape.kernel_h * kernel_w; t++) {
-      gint row = t / kernel_w;
-      gint16 *to = at + (row / 2 * kernel_w + t % kernel_w) * width * 2 + row % 2;
-      layer->sums[o] += (gint32)take_inputs (&channel, t, 0, 1, to);
+      gint row = t / kernel_w, i = row % each;
+      guint8 *to = at + (row / each * kernel_w + t % kernel_w) * width * 4;
+      gint16 weight;
+      layer->sums[place] += (gint32)take_inputs (&channel, t, 0, 1, &weight);
+      if (c->pairs)
+        memcpy (to + 2 * i, &weight, sizeof weight);
+      else
+        to[i] = (guint8)weight;
     }
   }
 }
 
 /* Arrays by group and channel, padded as the kernels read them. */
 static void
-fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec)
+fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec, const CpuInt8Kernels *k)
 {
   const CpuInt8Conv *c = &layer->conv;
   gint channels = c->shape.depthwise ? c->shape.channels : c->shape.out_channels;
+  gboolean is_byte = c->finish.type == CPU_INT8_U8 || c->finish.type == CPU_INT8_I8;
   for (gint g = 0; g < c->shape.groups; g++)
     for (gint i = 0; i < channels * c->joined; i++) {
       gsize o = (gsize)(g * channels + i % channels), at = (gsize)(g * c->shape.padded + i);
-      layer->bias[at] = spec->bias ? spec->bias[o] : 0;
+      gsize place = (gsize)(g * c->shape.padded + place_of (c, k, i));
+      layer->bias[place] = spec->bias ? spec->bias[o] : 0;
+      at = is_byte ? place : at;
       layer->scale[at] = spec->scale ? spec->scale[spec->n_scale > 1 ? o : 0] : 1;
       layer->shift[at] = spec->shift ? spec->shift[o] : 0;
     }
@@ -229,7 +247,7 @@ cpu_int8_layer_fill (CpuInt8Layer *layer, const CpuInt8Spec *spec, const CpuInt8
   own.conv = layer->conv;
   memset (layer->weights, 0, layer->n_weights);
   memset (layer->bias, 0, 4 * ROUND_UP (layer->n * 4)); /* all arrays: channels that only pad */
-  fill_arrays (layer, &own);
+  fill_arrays (layer, &own, k);
   if (own.conv.shape.depthwise)
     pack_depthwise (&own, k, layer);
   else

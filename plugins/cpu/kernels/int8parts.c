@@ -6,7 +6,9 @@
 #define DENSE_PATCH (64 * 1024)      /* bytes of the source that a part lays out: well inside L2 */
 #define DEPTHWISE_PATCH (128 * 1024) /* that it reads: inside, too */
 
-#define WIDE 3 /* blocks of a row, of which those at its ends are copied alone */
+#define MOST_JOINED 8
+#define FINISHED 5 /* as much as so many products of a vector: a sum becomes a byte */
+#define WIDE 3     /* blocks of a row, of which those at its ends are copied alone */
 
 /* No conversion, whole words. */
 static gboolean
@@ -15,28 +17,50 @@ reads_directly (const CpuInt8Conv *c, gint run)
   return !c->pairs && c->offset == 0 && run % 4 == 0 && cpu_conv_reads_inside (&c->shape);
 }
 
+/* Pixels side by side whose channels are computed as those of one: as many as leave the least of
+ * the vectors empty. Those of a block share the columns that they read where they are one or two
+ * apart.
+ */
+static gint
+choose_joined (const CpuInt8Conv *c, gint strip, gint block)
+{
+  const CpuConv *s = &c->shape;
+  gint best = 1;
+  gint64 least = G_MAXINT64;
+  for (gint n = 1; n <= MOST_JOINED && n <= MAX (s->out_w / (block / 2), 1); n++) {
+    gboolean shares = n <= 2 && s->dilation_w == 1;
+    gint columns = shares ? (block - 1) * n + s->kernel_w : block * s->kernel_w;
+    gint64 each = 2 * columns + block * (c->row_words * s->kernel_w + FINISHED);
+    gint64 all = each * cpu_ceil_div (s->channels * n, strip) * cpu_ceil_div (s->out_w, n);
+    best = all < least ? n : best;
+    least = MIN (least, all);
+  }
+  return best;
+}
+
 static void
 setup_depthwise (CpuInt8Conv *c, const CpuInt8Kernels *k, guint threads)
 {
   CpuConv *s = &c->shape;
-  gint strip = 2 * k->lanes;
+  gint each = c->pairs ? 2 : 4, strip = each * k->lanes;
+  gint block = c->pairs ? k->depthwise_pixels : k->fours_pixels;
   gboolean side_by_side = s->x_pixel == (gsize)s->channels && s->y_pixel == s->x_pixel;
-  c->pairs_of_rows = (s->kernel_h + 1) / 2;
-  if (side_by_side && s->stride_w == 1 && s->dilation_w == 1)
-    c->joined = CLAMP (s->out_w / (k->depthwise_pixels / 2), 1, MAX (strip / s->channels, 1));
-  s->direct = s->out_w >= WIDE * k->depthwise_pixels * c->joined;
+  c->row_words = cpu_ceil_div (s->kernel_h, each);
+  if (side_by_side && s->stride_w == 1)
+    c->joined = choose_joined (c, strip, block);
+  s->direct = c->offset == 0 && s->out_w >= WIDE * block * c->joined;
   s->padded = cpu_ceil_div (s->channels * c->joined, strip) * strip;
   s->n_panels = s->padded / k->lanes;
   cpu_conv_cut (s, &(const CpuConvCut){ .pixel = (gsize)s->channels,
                                         .patch = DEPTHWISE_PATCH,
                                         .step = 1,
-                                        .tile = k->depthwise_pixels * c->joined,
+                                        .tile = block * c->joined,
                                         .panels = s->n_panels,
                                         .threads = threads });
   /* the last block of pixels, and strip of channels, may reach beyond */
   s->scratch =
       (gsize)cpu_conv_patch_rows (s) * (gsize)cpu_conv_patch_columns (s) * (gsize)s->channels +
-      (gsize)(k->depthwise_pixels * c->joined * s->stride_w * s->channels + strip);
+      (gsize)(block * c->joined * s->stride_w * s->channels + strip);
   s->scratch = (s->scratch + 63) / 64 * 64;
 }
 

@@ -5,6 +5,8 @@
 
 #include "vector.h"
 
+#include <string.h>
+
 #define CPU_BYTES (2 * CPU_LANES) /* of a pixel */
 
 #if defined(CPU_EMULATED) || !defined(__SSE4_1__)
@@ -64,6 +66,49 @@ store_pixel (guint8 *to, VI32 first, VI32 second, gint zero, gint lo)
 
 #endif
 
+#if defined(CPU_NEON)
+
+/* Bytes of four rows, @row bytes apart, become the lanes of four vectors, in the order of
+ * cpu_int8_place(). Of rows that are not there they are 0. */
+CPU_INLINE void
+interleave_fours (VI32 to[4], const guint8 *x, gsize row, gint rows)
+{
+  uint8x16_t r[4] = { vld1q_u8 (x), vdupq_n_u8 (0), vdupq_n_u8 (0), vdupq_n_u8 (0) };
+  for (gint i = 1; i < rows; i++)
+    r[i] = vld1q_u8 (x + (gsize)i * row);
+  uint16x8_t low = (uint16x8_t)vzip1q_u8 (r[0], r[1]), high = (uint16x8_t)vzip2q_u8 (r[0], r[1]);
+  uint16x8_t low2 = (uint16x8_t)vzip1q_u8 (r[2], r[3]), high2 = (uint16x8_t)vzip2q_u8 (r[2], r[3]);
+  to[0] = (VI32)vzip1q_u16 (low, low2);
+  to[1] = (VI32)vzip2q_u16 (low, low2);
+  to[2] = (VI32)vzip1q_u16 (high, high2);
+  to[3] = (VI32)vzip2q_u16 (high, high2);
+}
+
+#else
+
+CPU_INLINE void
+interleave_fours (VI32 to[4], const guint8 *x, gsize row, gint rows)
+{
+  for (gint i = 0; i < CPU_VECTOR; i++) {
+    guint32 four = 0;
+    for (gint r = 0; r < rows; r++)
+      four |= (guint32)x[(gsize)r * row + (gsize)i] << (8 * r);
+    to[i / 4 % 4][i / 16 * 4 + i % 4] = (gint32)four;
+  }
+}
+
+#endif
+
+/* The first @n bytes of a vector of results of round_below() plus @zero, not less than @lo, which
+ * lie in that order. */
+CPU_INLINE void
+store_fours (guint8 *to, const VI32 v[4], gint n, gint zero, gint lo, gboolean is_signed)
+{
+  (void)is_signed;
+  for (gint i = 0; i < n; i++)
+    to[i] = (guint8)MAX (v[i / 4 % 4][i / 16 * 4 + i % 4] + zero, lo);
+}
+
 /* @v, at most @hi, rounded half to even. What is too low or no number becomes very low. */
 CPU_INLINE VI32
 round_below (VF32 v, VF32 hi)
@@ -76,14 +121,23 @@ round_below (VF32 v, VF32 hi)
   return (VI32)(v + 12582912.0f) - 0x4b400000; /* the last bit of this sum is 1 */
 }
 
-/* Pixels of results of round_below() plus @zero, not less than @lo, which a byte holds. */
+/* The first @n bytes of pixels of results of round_below() plus @zero, not less than @lo, which a
+ * byte holds. */
 CPU_INLINE void
-store_pixels (guint8 *p, VI32 p0, VI32 p1, guint8 *q, VI32 q0, VI32 q1, gint zero, gint lo,
+store_pixels (guint8 *p, VI32 p0, VI32 p1, guint8 *q, VI32 q0, VI32 q1, gint zero, gint lo, gint n,
               gboolean is_signed)
 {
+  guint8 bytes[2][CPU_BYTES];
   (void)is_signed;
-  store_pixel (p, p0, p1, zero, lo);
-  store_pixel (q, q0, q1, zero, lo);
+  if (n == CPU_BYTES) {
+    store_pixel (p, p0, p1, zero, lo);
+    store_pixel (q, q0, q1, zero, lo);
+    return;
+  }
+  store_pixel (bytes[0], p0, p1, zero, lo);
+  store_pixel (bytes[1], q0, q1, zero, lo);
+  memcpy (p, bytes[0], (gsize)n);
+  memcpy (q, bytes[1], (gsize)n);
 }
 
 #else
@@ -91,12 +145,52 @@ store_pixels (guint8 *p, VI32 p0, VI32 p1, guint8 *q, VI32 q0, VI32 q1, gint zer
 #if CPU_VECTOR == 16
 #define V(name) _mm_##name
 typedef __m128i Raw;
+typedef __m128i_u UnalignedRaw;
 #elif CPU_VECTOR == 32
 #define V(name) _mm256_##name
 typedef __m256i Raw;
+typedef __m256i_u UnalignedRaw;
 #else
 #define V(name) _mm512_##name
 typedef __m512i Raw;
+typedef __m512i_u UnalignedRaw;
+#endif
+
+/* The first @n. */
+CPU_INLINE void
+store_bytes (guint8 *to, Raw v, gint n)
+{
+  if (n == CPU_VECTOR)
+    *(UnalignedRaw *)(gpointer)to = v;
+  else
+#if CPU_VECTOR == 64
+    _mm512_mask_storeu_epi8 (to, ((__mmask64)1 << n) - 1, v);
+#else
+    memcpy (to, &v, (gsize)n);
+#endif
+}
+
+/* Likewise, of the lower half of a vector. */
+#if CPU_VECTOR == 64
+CPU_INLINE void
+store_half (guint8 *to, __m256i v, gint n)
+{
+  if (n == CPU_BYTES)
+    _mm256_storeu_si256 ((__m256i_u *)(gpointer)to, v);
+  else
+    _mm256_mask_storeu_epi8 (to, ((__mmask32)1 << n) - 1, v);
+}
+#else
+CPU_INLINE void
+store_half (guint8 *to, __m128i v, gint n)
+{
+  if (n == 16)
+    _mm_storeu_si128 ((__m128i_u *)(gpointer)to, v);
+  else if (n == 8)
+    _mm_storel_epi64 ((__m128i_u *)(gpointer)to, v);
+  else
+    memcpy (to, &v, (gsize)n);
+}
 #endif
 
 #if CPU_VECTOR == 16
@@ -126,10 +220,10 @@ widen_bytes (const guint8 *x, gboolean is_signed)
 #define MIN_PS(a, b) _mm_min_ps ((__m128)(a), (__m128)(b))
 #define TO_INT _mm_cvtps_epi32
 CPU_INLINE void
-store_ordered (guint8 *p, guint8 *q, Raw v)
+store_ordered (guint8 *p, guint8 *q, Raw v, gint n)
 {
-  _mm_storel_epi64 ((__m128i *)(gpointer)p, v);
-  _mm_storel_epi64 ((__m128i *)(gpointer)q, _mm_unpackhi_epi64 (v, v));
+  store_half (p, v, n);
+  store_half (q, _mm_unpackhi_epi64 (v, v), n);
 }
 #elif CPU_VECTOR == 32
 CPU_INLINE Raw
@@ -157,11 +251,11 @@ widen_bytes (const guint8 *x, gboolean is_signed)
 #define MIN_PS(a, b) _mm256_min_ps ((__m256)(a), (__m256)(b))
 #define TO_INT _mm256_cvtps_epi32
 CPU_INLINE void
-store_ordered (guint8 *p, guint8 *q, Raw v)
+store_ordered (guint8 *p, guint8 *q, Raw v, gint n)
 {
   v = _mm256_permutevar8x32_epi32 (v, _mm256_setr_epi32 (0, 4, 1, 5, 2, 6, 3, 7));
-  _mm_storeu_si128 ((__m128i *)(gpointer)p, _mm256_castsi256_si128 (v));
-  _mm_storeu_si128 ((__m128i *)(gpointer)q, _mm256_extracti128_si256 (v, 1));
+  store_half (p, _mm256_castsi256_si128 (v), n);
+  store_half (q, _mm256_extracti128_si256 (v, 1), n);
 }
 #else
 CPU_INLINE Raw
@@ -192,12 +286,12 @@ widen_bytes (const guint8 *x, gboolean is_signed)
 #define MIN_PS(a, b) _mm512_maskz_min_ps (0xffff, (__m512)(a), (__m512)(b))
 #define TO_INT(v) _mm512_maskz_cvtps_epi32 (0xffff, v)
 CPU_INLINE void
-store_ordered (guint8 *p, guint8 *q, Raw v)
+store_ordered (guint8 *p, guint8 *q, Raw v, gint n)
 {
   const __m512i order = _mm512_setr_epi32 (0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   v = _mm512_maskz_permutexvar_epi32 (0xffff, order, v);
-  _mm256_storeu_si256 ((__m256i_u *)(gpointer)p, _mm512_maskz_extracti64x4_epi64 (0xf, v, 0));
-  _mm256_storeu_si256 ((__m256i_u *)(gpointer)q, _mm512_maskz_extracti64x4_epi64 (0xf, v, 1));
+  store_half (p, _mm512_maskz_extracti64x4_epi64 (0xf, v, 0), n);
+  store_half (q, _mm512_maskz_extracti64x4_epi64 (0xf, v, 1), n);
 }
 #endif
 
@@ -210,7 +304,7 @@ round_below (VF32 v, VF32 hi)
 }
 
 CPU_INLINE void
-store_pixels (guint8 *p, VI32 p0, VI32 p1, guint8 *q, VI32 q0, VI32 q1, gint zero, gint lo,
+store_pixels (guint8 *p, VI32 p0, VI32 p1, guint8 *q, VI32 q0, VI32 q1, gint zero, gint lo, gint n,
               gboolean is_signed)
 {
   const Raw zeros = V (set1_epi16) ((gint16)zero), least = V (set1_epi8) ((gchar)lo);
@@ -218,7 +312,37 @@ store_pixels (guint8 *p, VI32 p0, VI32 p1, guint8 *q, VI32 q0, VI32 q1, gint zer
   Raw b = V (adds_epi16) (V (packs_epi32) (M (q0), M (q1)), zeros);
   Raw v = is_signed ? V (max_epi8) (V (packs_epi16) (a, b), least)
                     : V (max_epu8) (V (packus_epi16) (a, b), least);
-  store_ordered (p, q, v);
+  store_ordered (p, q, v, n);
+}
+
+/* Bytes of four rows, @row bytes apart, become the lanes of four vectors, in the order of
+ * cpu_int8_place(). Of rows that are not there they are 0. */
+CPU_INLINE void
+interleave_fours (VI32 to[4], const guint8 *x, gsize row, gint rows)
+{
+  Raw r[4] = { { 0 } };
+#pragma GCC unroll 4
+  for (gint i = 0; i < rows; i++)
+    r[i] = *(const UnalignedRaw *)(gconstpointer)(x + (gsize)i * row);
+  Raw low = V (unpacklo_epi8) (r[0], r[1]), high = V (unpackhi_epi8) (r[0], r[1]);
+  Raw low2 = V (unpacklo_epi8) (r[2], r[3]), high2 = V (unpackhi_epi8) (r[2], r[3]);
+  to[0] = (VI32)V (unpacklo_epi16) (low, low2);
+  to[1] = (VI32)V (unpackhi_epi16) (low, low2);
+  to[2] = (VI32)V (unpacklo_epi16) (high, high2);
+  to[3] = (VI32)V (unpackhi_epi16) (high, high2);
+}
+
+/* The first @n bytes of a vector of results of round_below() plus @zero, not less than @lo, which
+ * lie in that order. */
+CPU_INLINE void
+store_fours (guint8 *to, const VI32 v[4], gint n, gint zero, gint lo, gboolean is_signed)
+{
+  const Raw zeros = V (set1_epi16) ((gint16)zero), least = V (set1_epi8) ((gchar)lo);
+  Raw a = V (adds_epi16) (V (packs_epi32) (M (v[0]), M (v[1])), zeros);
+  Raw b = V (adds_epi16) (V (packs_epi32) (M (v[2]), M (v[3])), zeros);
+  Raw all = is_signed ? V (max_epi8) (V (packs_epi16) (a, b), least)
+                      : V (max_epu8) (V (packus_epi16) (a, b), least);
+  store_bytes (to, all, n);
 }
 
 #endif

@@ -32,11 +32,11 @@ typedef struct {
   gboolean pairs;     /* weights are s16: s8 cannot hold them, or nothing multiplies in fours */
   CpuInt8Finish finish;
   /* set by cpu_int8_setup () */
-  gint offset;        /* of the source as it is multiplied: 128 or -128 where in fours its sign is
-                         the other one */
-  gint n_groups;      /* length of a run in 32-bit words */
-  gint pairs_of_rows; /* of the filter, depthwise */
-  gint joined;        /* pixels side by side whose channels are those of one, depthwise; else 1 */
+  gint offset;    /* of the source as it is multiplied: 128 or -128 where in fours its sign is the
+                     other one */
+  gint n_groups;  /* length of a run in 32-bit words */
+  gint row_words; /* depthwise: words of a column of the filter, two rows each, or four */
+  gint joined;    /* depthwise: pixels side by side whose channels are those of one; else 1 */
 } CpuInt8Conv;
 
 /* Of one run. Arrays have `padded` elements for each group. */
@@ -49,13 +49,23 @@ typedef struct {
   gint32 x_zero;
 } CpuInt8Run;
 
+/* Depthwise in fours whose results are bytes: bias, sums and scales lie as the sums do, in the
+ * order of bytes that are interleaved twice within each 128 bits. Where channel @o is. */
+static inline gint
+cpu_int8_place (gint o, gint lanes)
+{
+  gint strip = o / (4 * lanes) * 4 * lanes, at = o - strip;
+  return strip + at / 4 % 4 * lanes + at / 16 * 4 + at % 4;
+}
+
 typedef void (*CpuInt8Func) (const CpuInt8Conv *conv, const CpuInt8Run *run,
                              const CpuConvPart *part, guint8 *scratch);
 
 typedef struct {
   gint lanes;            /* 32-bit lanes of a vector */
   gint pixels;           /* of a tile */
-  gint depthwise_pixels; /* of a block */
+  gint depthwise_pixels; /* of a block, in pairs */
+  gint fours_pixels;     /* likewise, in fours */
   gboolean dot4;         /* bytes x s8 in fours, exact */
   gboolean dot4_signed;  /* s8 x s8, not u8 x s8 */
   const CpuMove *move;   /* by which weights are packed */

@@ -3,23 +3,17 @@
  *
  * Channels are the lanes: a strip is two vectors of them, or what is left. The bytes of two rows of
  * the filter become the halves of 32-bit lanes, so that one product takes two taps; what a column
- * of the source gives is used for all pixels of a block that meet it. Narrow pictures are copied
- * with their padding, a part at once; of others what lies inside is read where it is. Where all
- * channels fit a strip more than once, so many pixels side by side are one of a strip
- * (CpuInt8Conv.joined). What is computed beyond channels and pixels is not stored.
+ * of the source gives is used for all pixels of a block that meet it. Where the processor
+ * multiplies in fours a strip is four vectors (int8fours.c). Narrow pictures are copied with their
+ * padding, a part at once; of others what lies inside is read where it is. Where channels leave
+ * much of a strip empty, some pixels side by side are as one (CpuInt8Conv.joined). What is computed
+ * beyond channels and pixels is not stored.
  */
+#include "int8depthwise.h"
 #include "int8finish.h"
 #include "int8rows.h"
-#include "level.h"
 
 #define PIXELS CPU_INT8_DEPTHWISE_PIXELS /* of a block, or half of them */
-
-/* What a block of pixels reads: where its first tap is, and bytes from a column of the source to
- * the next, from a row of the filter to the next. */
-typedef struct {
-  const guint8 *data;
-  gsize column, row;
-} Block;
 
 /* One column: of two rows, or of one. */
 CPU_INLINE void
@@ -40,7 +34,7 @@ load_column (VI32 *v, const guint8 *x, gsize row, gboolean two, gboolean is_sign
 /* One or two rows of a filter whose width, and from which column to the next pixels of a block are,
  * are constants. */
 CPU_INLINE void
-add_rows (VI32 s[2][PIXELS], const guint8 *x, const Block *b, const VI32 *w, gint kernel_w,
+add_rows (VI32 s[2][PIXELS], const guint8 *x, const CpuInt8Block *b, const VI32 *w, gint kernel_w,
           gint step, gboolean two, gboolean is_signed, gint mr, gint nr)
 {
 #pragma GCC unroll 20
@@ -61,7 +55,7 @@ add_rows (VI32 s[2][PIXELS], const guint8 *x, const Block *b, const VI32 *w, gin
 
 /* Of any filter. */
 CPU_INLINE void
-add_rows_of_any (VI32 s[2][PIXELS], const guint8 *x, const Block *b, const VI32 *w,
+add_rows_of_any (VI32 s[2][PIXELS], const guint8 *x, const CpuInt8Block *b, const VI32 *w,
                  const CpuInt8Conv *c, gboolean two, gboolean is_signed, gint mr, gint nr)
 {
   gsize step = (gsize)(c->shape.stride_w * c->joined) * b->column;
@@ -79,8 +73,8 @@ add_rows_of_any (VI32 s[2][PIXELS], const guint8 *x, const Block *b, const VI32 
 }
 
 CPU_INLINE void
-sum_block (gint32 *out, const Block *b, const VI32 *w, const gint32 *bias, const CpuInt8Conv *c,
-           gint kernel_w, gint step, gboolean is_signed, gint mr, gint nr)
+sum_block (gint32 *out, const CpuInt8Block *b, const VI32 *w, const gint32 *bias,
+           const CpuInt8Conv *c, gint kernel_w, gint step, gboolean is_signed, gint mr, gint nr)
 {
   const guint8 *x = b->data;
   VI32 s[2][PIXELS];
@@ -106,12 +100,9 @@ sum_block (gint32 *out, const Block *b, const VI32 *w, const gint32 *bias, const
       *(VI32 *)(out + (j * mr + i) * CPU_LANES) = s[i][j];
 }
 
-typedef void (*BlockFunc) (gint32 *out, const Block *block, const VI32 *w, const gint32 *bias,
-                           const CpuInt8Conv *conv);
-
 #define BLOCK(kernel_w, step, is_signed, mr, half)                                                 \
   static void block_##kernel_w##_##step##_##is_signed##_##mr##_##half (                            \
-      gint32 *out, const Block *b, const VI32 *w, const gint32 *bias, const CpuInt8Conv *c)        \
+      gint32 *out, const CpuInt8Block *b, const VI32 *w, const gint32 *bias, const CpuInt8Conv *c) \
   {                                                                                                \
     sum_block (out, b, w, bias, c, kernel_w, step, is_signed, mr, PIXELS / (half));                \
   }
@@ -130,19 +121,23 @@ BLOCKS (BLOCK, 5, 1)
 BLOCKS (BLOCK, 5, 2)
 
 /* By filter; unsigned and signed, by vectors, all pixels and half of them. */
-static const BlockFunc blocks[][8] = {
+static const CpuInt8BlockFunc blocks[][8] = {
   { BLOCKS (NAME, 0, 0) }, { BLOCKS (NAME, 3, 1) }, { BLOCKS (NAME, 3, 2) },
   { BLOCKS (NAME, 5, 1) }, { BLOCKS (NAME, 5, 2) },
 };
 
-static const BlockFunc *
-choose_blocks (const CpuInt8Conv *c, gint mr)
+/* Pixels of a block. */
+static gint
+block_of (const CpuInt8Conv *c)
 {
-  const CpuConv *s = &c->shape;
-  gint step = s->stride_w * c->joined, i = 0;
-  if (s->dilation_w == 1 && step <= 2)
-    i = s->kernel_w == 3 ? step : s->kernel_w == 5 ? step + 2 : 0;
-  return &blocks[i][(c->is_signed ? 4 : 0) + 2 * (mr - 1)];
+  return c->pairs ? PIXELS : CPU_INT8_FOURS_PIXELS;
+}
+
+/* Bytes of a strip. */
+static gint
+strip_of (const CpuInt8Conv *c)
+{
+  return c->pairs ? CPU_BYTES : CPU_VECTOR;
 }
 
 /* Pixels @x to @end of row @y, and the bytes that they are made of, from the first one's first tap
@@ -151,30 +146,54 @@ typedef struct {
   const CpuInt8Conv *conv;
   const CpuInt8Run *run;
   gint frame, y, x, end;
-  Block source;
+  CpuInt8Block source;
 } Pixels;
 
-/* Channels of all joined pixels, and the vectors that hold them. */
+/* Channels of all joined pixels; the sums of a pixel, and what computes them. */
 typedef struct {
-  gint first, n, mr;
+  gint first, n, width;
+  const CpuInt8BlockFunc *funcs; /* of a block, of half of it */
 } Strip;
+
+static Strip
+strip_at (const CpuInt8Conv *c, gint first)
+{
+  gint n = MIN (c->shape.channels * c->joined - first, strip_of (c)), mr = n > CPU_LANES ? 2 : 1;
+  const CpuInt8BlockFunc *pairs =
+      &blocks[int8_filter_of (c)][(c->is_signed ? 4 : 0) + 2 * (mr - 1)];
+  if (c->pairs)
+    return (Strip){ first, n, mr * CPU_LANES, pairs };
+  return (Strip){ first, n, CPU_VECTOR, CPU_NAME (cpu_int8_fours) (c) };
+}
+
+/* @nr pixels, or as many joined ones, of @n channels from element @at of the result on. */
+static void
+finish_some (const Pixels *p, const Strip *s, gsize at, gsize stride, const gint32 *sums, gint nr,
+             gint n)
+{
+  const CpuInt8Finish *f = &p->conv->finish;
+  const gfloat *scale = p->run->scale ? p->run->scale + s->first : NULL;
+  const gfloat *shift = p->run->shift ? p->run->shift + s->first : NULL;
+  if (nr <= 0 || n <= 0)
+    return;
+  if (!p->conv->pairs && makes_bytes (f))
+    finish_fours (f, (guint8 *)p->run->y + at, stride, sums, scale, nr, n);
+  else
+    finish_tile (f, p->run->y, at, stride, sums, scale, shift, nr, s->width, n);
+}
 
 /* @n pixels from @x on, of which some are joined. */
 static void
 finish (const Pixels *p, const Strip *s, gint x, gint n, const gint32 *sums)
 {
   const CpuConv *c = &p->conv->shape;
-  const gfloat *scale = p->run->scale ? p->run->scale + s->first : NULL;
-  const gfloat *shift = p->run->shift ? p->run->shift + s->first : NULL;
-  gint joined = p->conv->joined, whole = n / joined, rest = n % joined, width = s->mr * CPU_LANES;
+  gint joined = p->conv->joined, whole = n / joined, rest = n % joined;
+  gsize stride = (gsize)joined * c->y_pixel;
   gsize at = (gsize)p->frame * c->y_frame + (gsize)p->y * c->y_row + (gsize)x * c->y_pixel +
              (gsize)s->first;
-  if (whole > 0)
-    finish_tile (&p->conv->finish, p->run->y, at, (gsize)joined * c->y_pixel, sums, scale, shift,
-                 whole, width, s->n);
-  if (rest > 0)
-    finish_tile (&p->conv->finish, p->run->y, at + (gsize)(n - rest) * c->y_pixel, c->y_pixel,
-                 sums + whole * width, scale, shift, 1, width, s->n / joined * rest);
+  finish_some (p, s, at, stride, sums, whole, s->n);
+  finish_some (p, s, at + (gsize)whole * stride, stride, sums + whole * s->width, rest > 0,
+               MIN (rest * c->channels - s->first, s->n));
 }
 
 static void
@@ -182,16 +201,16 @@ run_strip (const Pixels *p, const Strip *s)
 {
   gint32 sums[2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
   const CpuConv *c = &p->conv->shape;
-  const BlockFunc *funcs = choose_blocks (p->conv, s->mr);
-  gsize words = (gsize)(p->conv->pairs_of_rows * c->kernel_w);
+  gsize words = (gsize)(p->conv->row_words * c->kernel_w);
   const VI32 *w = (const VI32 *)(p->run->weights + (gsize)s->first * 4 * words);
-  Block block = p->source;
+  CpuInt8Block block = p->source;
+  gint pixels = block_of (p->conv);
   block.data += s->first;
   for (gint x = p->x, n; x < p->end; x += n) {
     gint left = p->end - x;
-    gboolean half = left <= PIXELS / 2 * p->conv->joined;
-    n = (half ? PIXELS / 2 : PIXELS) * p->conv->joined;
-    funcs[half](sums, &block, w, p->run->bias + s->first, p->conv);
+    gboolean half = left <= pixels / 2 * p->conv->joined;
+    n = (half ? pixels / 2 : pixels) * p->conv->joined;
+    s->funcs[half](sums, &block, w, p->run->bias + s->first, p->conv);
     finish (p, s, x, MIN (n, left), sums);
     block.data += (gsize)(n * c->stride_w) * block.column;
   }
@@ -200,10 +219,9 @@ run_strip (const Pixels *p, const Strip *s)
 static void
 run_pixels (const Pixels *p)
 {
-  gint channels = p->conv->shape.channels * p->conv->joined;
-  for (gint first = 0; first < channels; first += CPU_BYTES) {
-    gint n = MIN (channels - first, CPU_BYTES);
-    const Strip strip = { first, n, n > CPU_LANES ? 2 : 1 };
+  gint channels = p->conv->shape.channels * p->conv->joined, width = strip_of (p->conv);
+  for (gint first = 0; first < channels; first += width) {
+    const Strip strip = strip_at (p->conv, first);
     run_strip (p, &strip);
   }
 }
@@ -214,14 +232,15 @@ run_copied (const Pixels *p, guint8 *copy)
 {
   const CpuConv *c = &p->conv->shape;
   const CpuConvPart part = { .y0 = p->y, .y1 = p->y + 1, .x0 = p->x, .x1 = p->end };
-  Int8Place place = int8_place_of (c, &part, FALSE, p->run->x_zero);
+  Int8Place place = int8_place_of (c, &part, FALSE, p->run->x_zero + p->conv->offset);
   Pixels copied = *p;
   if (p->x >= p->end)
     return;
-  copied.source = (Block){ copy, (gsize)c->channels,
-                           (gsize)c->dilation_h *
-                               int8_lay_rows (p->conv, p->run->x + (gsize)p->frame * c->x_frame,
-                                              &place, copy) };
+  copied.source =
+      (CpuInt8Block){ copy, (gsize)c->channels,
+                      (gsize)c->dilation_h *
+                          int8_lay_rows (p->conv, p->run->x + (gsize)p->frame * c->x_frame, &place,
+                                         copy) };
   run_pixels (&copied);
 }
 
@@ -231,8 +250,9 @@ static void
 find_inside (const CpuInt8Conv *conv, gint y, gint x0, gint x1, gint *first, gint *end)
 {
   const CpuConv *c = &conv->shape;
-  gint block = PIXELS * conv->joined, top = y * c->stride_h - c->pad_top;
-  gint beyond = c->channels * conv->joined % CPU_BYTES ? CPU_BYTES / c->channels + 1 : 0;
+  gint block = block_of (conv) * conv->joined, strip = strip_of (conv),
+       top = y * c->stride_h - c->pad_top;
+  gint beyond = c->channels * conv->joined % strip ? strip / c->channels + 1 : 0;
   gint width = (block - 1) * c->stride_w + (c->kernel_w - 1) * c->dilation_w + 1 + beyond;
   gint most = c->in_w - width + c->pad_left; /* column where a block may begin */
   *first = *end = x0;
@@ -256,10 +276,10 @@ run_where_it_lies (const Pixels *p, guint8 *copy)
   }
   before.end = inside.x;
   after.x = inside.end;
-  inside.source = (Block){ p->run->x + (gsize)p->frame * c->x_frame +
-                               (gsize)(p->y * c->stride_h - c->pad_top) * c->x_row +
-                               (gsize)(inside.x * c->stride_w - c->pad_left) * c->x_pixel,
-                           c->x_pixel, (gsize)c->dilation_h * c->x_row };
+  inside.source = (CpuInt8Block){ p->run->x + (gsize)p->frame * c->x_frame +
+                                      (gsize)(p->y * c->stride_h - c->pad_top) * c->x_row +
+                                      (gsize)(inside.x * c->stride_w - c->pad_left) * c->x_pixel,
+                                  c->x_pixel, (gsize)c->dilation_h * c->x_row };
   run_copied (&before, copy);
   run_pixels (&inside);
   run_copied (&after, copy);
@@ -269,7 +289,7 @@ void
 CPU_NAME (cpu_int8_depthwise) (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part,
                                guint8 *scratch)
 {
-  Int8Place place = int8_place_of (&c->shape, part, FALSE, run->x_zero);
+  Int8Place place = int8_place_of (&c->shape, part, FALSE, run->x_zero + c->offset);
   Pixels p = { c, run, part->frame, part->y0, part->x0, part->x1, { scratch, 0, 0 } };
   gsize row = 0;
   if (!c->shape.direct)

@@ -25,15 +25,46 @@ requantise (const CpuInt8Finish *f, guint8 *y, gsize stride, const gint32 *sum, 
     VI32 p1 = round_below (__builtin_convertvector(*(const VI32 *)(p + second), VF32) * scale1, hi);
     VI32 q0 = round_below (__builtin_convertvector(*(const VI32 *)q, VF32) * scale0, hi);
     VI32 q1 = round_below (__builtin_convertvector(*(const VI32 *)(q + second), VF32) * scale1, hi);
-    if (n == CPU_BYTES) {
-      store_pixels (to_p, p0, p1, to_q, q0, q1, zero, lo, is_signed);
-    } else {
-      guint8 bytes[2][CPU_BYTES];
-      store_pixels (bytes[0], p0, p1, bytes[1], q0, q1, zero, lo, is_signed);
-      memcpy (to_p, bytes[0], (gsize)n);
-      memcpy (to_q, bytes[1], (gsize)n);
-    }
+    store_pixels (to_p, p0, p1, to_q, q0, q1, zero, lo, n, is_signed);
   }
+}
+
+/* Sums and scales lie in fours (cpu_int8_place()): @nr pixels of a vector of bytes, of which @n are
+ * stored. */
+CPU_INLINE void
+requantise_fours (const CpuInt8Finish *f, guint8 *y, gsize stride, const gint32 *sum,
+                  const gfloat *scale, gint nr, gint n, gboolean is_signed)
+{
+  const VF32 hi = splat_float (f->hi);
+  const gint zero = f->zero, lo = (gint)f->lo + zero;
+  VF32 by[4];
+#pragma GCC unroll 4
+  for (gint i = 0; i < 4; i++)
+    by[i] = vector_load (scale + i * CPU_LANES);
+  for (gint j = 0; j < nr; j++, y += stride) {
+    VI32 v[4];
+#pragma GCC unroll 4
+    for (gint i = 0; i < 4; i++, sum += CPU_LANES)
+      v[i] = round_below (__builtin_convertvector(*(const VI32 *)sum, VF32) * by[i], hi);
+    store_fours (y, v, n, zero, lo, is_signed);
+  }
+}
+
+CPU_INLINE void
+finish_fours (const CpuInt8Finish *f, guint8 *y, gsize stride, const gint32 *sum,
+              const gfloat *scale, gint nr, gint n)
+{
+  const gboolean is_signed = f->type == CPU_INT8_I8;
+  if (n == CPU_VECTOR)
+    requantise_fours (f, y, stride, sum, scale, nr, CPU_VECTOR, is_signed);
+  else
+    requantise_fours (f, y, stride, sum, scale, nr, n, is_signed);
+}
+
+CPU_INLINE gboolean
+makes_bytes (const CpuInt8Finish *f)
+{
+  return f->type == CPU_INT8_U8 || f->type == CPU_INT8_I8;
 }
 
 CPU_INLINE void
@@ -89,7 +120,7 @@ finish_tile (const CpuInt8Finish *f, gpointer y, gsize at, gsize stride, const g
              const gfloat *scale, const gfloat *shift, gint nr, gint width, gint n)
 {
   gfloat *to = (gfloat *)y + at;
-  if (f->type == CPU_INT8_U8 || f->type == CPU_INT8_I8)
+  if (makes_bytes (f))
     finish_bytes (f, (guint8 *)y + at, stride, sum, scale, nr, width, n);
   else if (f->type == CPU_INT8_F32)
     finish_f32 (&f->post, to, stride, sum, scale, shift, nr, width, n);

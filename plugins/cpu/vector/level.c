@@ -15,6 +15,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
   .int8 = { .lanes = CPU_LANES,
             .pixels = CPU_INT8_PIXELS,
             .depthwise_pixels = CPU_INT8_DEPTHWISE_PIXELS,
+            .fours_pixels = CPU_INT8_FOURS_PIXELS,
             .dot4 = CPU_DOT4,
             .dot4_signed = CPU_DOT4_SIGNED,
             .move = &CPU_BASE_NAME (cpu_move),

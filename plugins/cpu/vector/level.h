@@ -14,6 +14,7 @@
 
 /* Of a depthwise block: their sums take half of the registers. */
 #define CPU_INT8_DEPTHWISE_PIXELS (CPU_REGISTERS / 4)
+#define CPU_INT8_FOURS_PIXELS (CPU_REGISTERS / 8)
 
 void CPU_NAME (cpu_int8_dense) (const CpuInt8Conv *conv, const CpuInt8Run *run,
                                 const CpuConvPart *part, guint8 *scratch);
