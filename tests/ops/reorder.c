@@ -78,11 +78,43 @@ copies_of_layouts_can_be_left_to_onednn (void)
   }
 }
 
+/* As detectors put boxes and classes of their anchors together: parts of a turned tensor, of which
+ * some are computed with; for all parts, and all but one. */
+static void
+turned_parts_are_joined (void)
+{
+  static const gint64 perm[] = { 0, 1, 3, 4, 2 }, sizes[] = { 2, 2, 81 };
+  const AxonShape shape = AXON_SHAPE (1, 3, 85, 4, 5);
+  for (guint computed = 0; computed < 8; computed++)
+    for (gint64 axis = 0; axis < 5; axis++) {
+      TestModel t = test_model_new (13);
+      AxonNode *turned =
+          test_model_node (&t, "Transpose", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+      AxonValue *in[] = { turned->outputs[0], test_model_ints (&t, sizes, 3) };
+      AxonNode *split = test_model_node_of (&t, NULL, "Split", in, 2, 3), *joined;
+      AxonValue *parts[3];
+      g_autoptr (AxonModel) model = NULL;
+      g_autoptr (AxonTensor) data = make_data (AXON_DTYPE_F32, &shape);
+      axon_node_set_ints (turned, "perm", perm, 5);
+      axon_node_set_int (split, "axis", -1);
+      for (guint i = 0; i < 3; i++) /* along other axes parts have to be of the same size */
+        parts[i] = split->outputs[axis == 4 ? i : 2];
+      for (guint i = 0; i < 3; i++)
+        if (computed >> i & 1)
+          parts[i] = test_model_node (&t, "Neg", 1, parts[i])->outputs[0];
+      joined = test_model_node_of (&t, NULL, "Concat", parts, 3, 1);
+      axon_node_set_int (joined, "axis", axis);
+      model = test_model_finish (&t, joined->outputs[0]);
+      test_compare_devices (model, data, 0);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/reorder/copies_of_layouts_can_be_left_to_onednn",
                    copies_of_layouts_can_be_left_to_onednn);
+  g_test_add_func ("/reorder/turned_parts_are_joined", turned_parts_are_joined);
   return g_test_run ();
 }

@@ -60,7 +60,7 @@ build_binary (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
     return FALSE;
   dnn_call_add_arg (&call, DNNL_ARG_SRC_0, first, FALSE);
   dnn_call_add_arg (&call, DNNL_ARG_SRC_1,
-                    dnn_view (plan, other, NULL, g_steal_pointer (&other_md), 0), FALSE);
+                    cpu_dnn_view (plan, other, NULL, g_steal_pointer (&other_md), 0), FALSE);
   dnn_call_add_arg (&call, DNNL_ARG_DST, cpu_plan_output (plan, node, 0, first->md), TRUE);
   dnn_call_finish (plan, &call);
   return TRUE;

@@ -29,7 +29,7 @@ build_scattered_concat (CpuPlan *plan, const AxonNode *node, gint axis)
     const AxonShape *x = &node->inputs[i]->type.shape;
     CpuMd *part = cpu_md_strided (dst->dtype, x, strides);
     cpu_dnn_add_reorder (plan, cpu_plan_input (plan, node, i),
-                         dnn_view (plan, dst, x, part, at * strides[axis]));
+                         cpu_dnn_view (plan, dst, x, part, at * strides[axis]));
     at += x->dims[axis];
   }
   return TRUE;

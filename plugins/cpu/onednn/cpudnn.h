@@ -27,6 +27,11 @@ gboolean cpu_dnn_has_type (AxonDType dtype);
  * a model has such a window, the reference kernel takes it. */
 gboolean cpu_window_is_near (const AxonWindow *w);
 
+/* The memory of @t from element @offset on, with another shape (NULL: its own) and layout, which it
+ * takes over. */
+CpuTensor *cpu_dnn_view (CpuPlan *plan, const CpuTensor *t, const AxonShape *shape, CpuMd *md,
+                         gint64 offset);
+
 /* Adds a conversion step from one layout or type to another. */
 void cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
 

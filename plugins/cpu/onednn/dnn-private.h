@@ -102,10 +102,6 @@ CpuMd *dnn_md_of (const CpuTensor *t);
 CpuMd *dnn_md_plain (AxonDType dtype, const AxonShape *shape);
 CpuMd *dnn_md_any (AxonDType dtype, const AxonShape *shape);
 
-/* The memory of @t with another shape (NULL: its own) and layout. Takes over @md. */
-CpuTensor *dnn_view (CpuPlan *plan, const CpuTensor *t, const AxonShape *shape, CpuMd *md,
-                     gint64 offset);
-
 /* Takes over @pd. NULL instead of a reference implementation (up to 1000 times slower). */
 DnnPd *dnn_pd_if_fast (DnnPd *pd);
 gboolean dnn_pd_is_simple (const DnnPd *pd); /* loops that know no processor */

@@ -146,7 +146,7 @@ cpu_md_get_strides (const CpuMd *md, const AxonShape *shape, gint64 *strides)
 }
 
 CpuTensor *
-dnn_view (CpuPlan *plan, const CpuTensor *t, const AxonShape *shape, CpuMd *md, gint64 offset)
+cpu_dnn_view (CpuPlan *plan, const CpuTensor *t, const AxonShape *shape, CpuMd *md, gint64 offset)
 {
   CpuTensor *view = g_new0 (CpuTensor, 1);
   *view = *t;

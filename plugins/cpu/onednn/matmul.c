@@ -156,18 +156,18 @@ build_matmul (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   if (call.pd == NULL)
     return FALSE;
   left = cpu_plan_input_as (plan, node, 0, NULL);
-  dnn_call_add_arg (&call, DNNL_ARG_SRC, dnn_view (plan, left, NULL, g_steal_pointer (&md_a), 0),
-                    FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_SRC,
+                    cpu_dnn_view (plan, left, NULL, g_steal_pointer (&md_a), 0), FALSE);
   right = constant ? dnn_pack (plan, plain_b, axon_tensor_get_data (constant),
                                dnn_pd_get_md (call.pd, dnnl_query_weights_md))
-                   : dnn_view (plan, cpu_plan_input_as (plan, node, 1, NULL), NULL,
-                               g_steal_pointer (&plain_b), 0);
+                   : cpu_dnn_view (plan, cpu_plan_input_as (plan, node, 1, NULL), NULL,
+                                   g_steal_pointer (&plain_b), 0);
   dnn_call_add_arg (&call, DNNL_ARG_WEIGHTS, right, FALSE);
   if (m.bias != NULL)
     dnn_call_add_arg (&call, DNNL_ARG_BIAS, row_bias (plan, &m, &row), FALSE);
   dnn_call_add_arg (
       &call, DNNL_ARG_DST,
-      dnn_view (plan, cpu_plan_output (plan, node, 0, NULL), &m.y, g_steal_pointer (&md_y), 0),
+      cpu_dnn_view (plan, cpu_plan_output (plan, node, 0, NULL), &m.y, g_steal_pointer (&md_y), 0),
       TRUE);
   dnn_call_finish (plan, &call);
   return TRUE;
@@ -187,14 +187,16 @@ cpu_dnn_add_product (CpuPlan *plan, CpuTensor *x, const CpuProduct *product, gfl
   g_autoptr (CpuMd) md_y = dnn_md_plain (AXON_DTYPE_F32, &c);
   DnnCall call = { .pd = dnn_pd_new_matmul (md_a, md_b, md_bias, md_y, dnn_attr_default ()) };
   g_assert (call.pd != NULL);
-  dnn_call_add_arg (&call, DNNL_ARG_SRC, dnn_view (plan, x, &a, g_steal_pointer (&md_a), 0), FALSE);
+  dnn_call_add_arg (&call, DNNL_ARG_SRC, cpu_dnn_view (plan, x, &a, g_steal_pointer (&md_a), 0),
+                    FALSE);
   dnn_call_add_arg (
       &call, DNNL_ARG_WEIGHTS,
       dnn_pack (plan, plain_b, product->weights, dnn_pd_get_md (call.pd, dnnl_query_weights_md)),
       FALSE);
   dnn_call_add_arg (&call, DNNL_ARG_BIAS, cpu_plan_constant (plan, AXON_DTYPE_F32, &row, bias),
                     FALSE);
-  dnn_call_add_arg (&call, DNNL_ARG_DST, dnn_view (plan, y, &c, g_steal_pointer (&md_y), 0), TRUE);
+  dnn_call_add_arg (&call, DNNL_ARG_DST, cpu_dnn_view (plan, y, &c, g_steal_pointer (&md_y), 0),
+                    TRUE);
   dnn_call_finish (plan, &call);
 }
 

@@ -55,8 +55,8 @@ add_copy (CpuPlan *plan, const AxonNode *node, Blocks *b, const AxonShape *shape
   g_autoptr (CpuMd) md = g_steal_pointer (&b->md);
   CpuTensor *dst = cpu_plan_output (plan, node, 0, md);
   AxonDType dtype = b->src->dtype;
-  cpu_add_reorder (plan, dnn_view (plan, b->src, shape, cpu_md_strided (dtype, shape, from), 0),
-                   dnn_view (plan, dst, shape, cpu_md_strided (dtype, shape, to), 0));
+  cpu_add_reorder (plan, cpu_dnn_view (plan, b->src, shape, cpu_md_strided (dtype, shape, from), 0),
+                   cpu_dnn_view (plan, dst, shape, cpu_md_strided (dtype, shape, to), 0));
 }
 
 static gboolean

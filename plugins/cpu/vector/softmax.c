@@ -203,6 +203,25 @@ short_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n,
   }
 }
 
+/* The sigmoid of what one is above the other. Both are taken less the larger, so that an infinite
+ * one makes NaN of both. */
+CPU_INLINE VF32
+softmax_pairs (VF32 v)
+{
+  VF32 other = __builtin_shufflevector (v, v, CPU_SWAP (1)), top = vector_larger (v, other);
+  return vector_sigmoid ((v - top) - (other - top));
+}
+
+CPU_INLINE void
+softmax_rows_of_two (gfloat *restrict y, const gfloat *restrict x, gint64 n)
+{
+  gint64 i = 0;
+  for (; i + CPU_LANES <= n; i += CPU_LANES)
+    vector_store (y + i, softmax_pairs (vector_load (x + i)));
+  if (i < n)
+    vector_store_part (y + i, softmax_pairs (vector_load_part (x + i, n - i)), n - i);
+}
+
 /* @x less its largest, which is left in @kept; returns the sum of the powers. */
 CPU_INLINE gfloat
 sum_few (VF32 *kept, const gfloat *x, gint64 n, gint vectors)
@@ -262,7 +281,9 @@ many_softmax_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gi
   }                                                                                                \
   static void name##_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n)    \
   {                                                                                                \
-    if (n < SHORT)                                                                                 \
+    if (n == 2 && !log)                                                                            \
+      softmax_rows_of_two (y, x, 2 * rows);                                                        \
+    else if (n < SHORT)                                                                            \
       short_rows (y, x, rows, n, log);                                                             \
     else                                                                                           \
       many_##name##_rows (y, x, rows, n);                                                          \
