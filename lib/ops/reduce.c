@@ -80,9 +80,11 @@ accumulate (Reduction how, gdouble y, gdouble x)
   case L2:
   case SUM_SQUARE:
     return y + x * x;
-  case LOG_SUM_EXP: { /* kept as the logarithm, so that nothing overflows */
-    gdouble top = fmax (y, x);
-    return isinf (top) ? top : top + log (exp (y - top) + exp (x - top));
+  case LOG_SUM_EXP: {          /* kept as the logarithm, so that nothing overflows */
+    gdouble top = fmax (y, x); /* the other where one is no number */
+    return isnan (x) || isnan (y) ? x + y
+           : isinf (top)          ? top
+                                  : top + log (exp (y - top) + exp (x - top));
   }
   default:
     return y + x;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Float operators of com.microsoft become the operators of ai.onnx that they stand for, which every
- * device knows how to run and to fuse. */
+ * device knows how to run and to fuse; a product that quantises its rows itself becomes that and a
+ * product of bytes. */
 #include <axon/plugin/axonpass.h>
 #include "../ops/axoncontrib.h"
 #include <axon/plugin/axonbuiltins.h>
@@ -96,13 +97,42 @@ expand_quick_gelu (AxonModel *model, AxonNode *node, AxonValue *out)
                        axon_node_get_float (node, "alpha"));
 }
 
+/* A f32, B, B_scale [, B_zero, bias] */
+static void
+expand_dynamic_product (AxonModel *model, AxonNode *node, AxonValue *out)
+{
+  AxonValue *q[3], *in[7];
+  for (guint i = 0; i < G_N_ELEMENTS (q); i++)
+    q[i] = axon_model_add_value (model, NULL);
+  axon_node_add_origins (
+      axon_model_add_node (model, axon_builtin_op (NULL, "DynamicQuantizeLinear", OPSET), OPSET,
+                           q[0]->name, node->inputs, 1, q, G_N_ELEMENTS (q)),
+      node);
+  in[0] = q[0];
+  in[1] = node->inputs[1];
+  in[2] = q[1];
+  in[3] = node->inputs[2];
+  in[4] = q[2];
+  in[5] = axon_node_get_input (node, 3);
+  in[6] = axon_node_get_input (node, 4);
+  axon_node_add_origins (
+      axon_model_add_node (model,
+                           axon_builtin_op (AXON_DOMAIN_MICROSOFT, "MatMulIntegerToFloat", 1), 1,
+                           out->name, in,
+                           in[6] != NULL   ? 7
+                           : in[5] != NULL ? 6
+                                           : 5,
+                           &out, 1),
+      node);
+}
+
 static const struct {
   const gchar *name;
   void (*expand) (AxonModel *model, AxonNode *node, AxonValue *out);
 } expansions[] = {
   { "FusedConv", expand_fused_conv }, { "Gelu", expand_gelu },
   { "BiasGelu", expand_gelu },        { "FastGelu", expand_gelu },
-  { "QuickGelu", expand_quick_gelu },
+  { "QuickGelu", expand_quick_gelu }, { "DynamicQuantizeMatMul", expand_dynamic_product },
 };
 
 gboolean

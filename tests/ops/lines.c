@@ -3,6 +3,7 @@
 #include "axontest.h"
 
 #include <math.h>
+#include <string.h>
 
 #define TOLERANCE 2e-5
 
@@ -197,6 +198,84 @@ lines_of_a_norm_of_one_agree (void)
   }
 }
 
+/* Along usual axes and others; a channel that is alike has no variance, whatever a float leaves of
+ * its mean. */
+static void
+means_and_variances_are_taken_away (void)
+{
+  static const gint64 axes[][4] = { { 1 }, { -1 }, { 0, 1, 2, 3 }, { 2, 3 } };
+  static const guint n_axes[] = { 1, 1, 4, 2 };
+  const AxonShape shape = AXON_SHAPE (1, 3, 17, 40);
+  for (guint i = 0; i <= G_N_ELEMENTS (axes); i++) {
+    TestModel t = test_model_new (13);
+    AxonNode *n = test_model_node (&t, "MeanVarianceNormalization", 1,
+                                   test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    gfloat *v = axon_tensor_get_data (input);
+    for (gint k = 0; k < 17 * 40; k++)
+      v[k] = 0.1f;
+    if (i < G_N_ELEMENTS (axes))
+      axon_node_set_ints (n, "axes", axes[i], n_axes[i]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+/* Of lines of what has no power, of what has one too large for a float, and of what is no number.
+ */
+static void
+logarithms_of_sums_of_powers_agree (void)
+{
+  static const gint64 axes[][3] = { { 2 }, { 0 }, { 1, -1 }, { 0, 1, 2 } };
+  static const guint n_axes[] = { 1, 1, 2, 3 };
+  const AxonShape shape = AXON_SHAPE (5, 3, 40);
+  for (guint i = 0; i < 2 * 2 * (G_N_ELEMENTS (axes) + 1); i++) {
+    const guint k = i / 4;
+    const gboolean is_given = k < G_N_ELEMENTS (axes), is_input = i & 1;
+    TestModel t = test_model_new (is_input ? 18 : 13);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+    AxonNode *n = is_input && is_given ? test_model_node (&t, "ReduceLogSumExp", 2, x,
+                                                          test_model_ints (&t, axes[k], n_axes[k]))
+                                       : test_model_node (&t, "ReduceLogSumExp", 1, x);
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    gfloat *v = axon_tensor_get_data (input);
+    for (gint at = 0; at < 40; at++) {
+      v[at] = -INFINITY;
+      v[120 + at] = at == 7 ? INFINITY : v[120 + at];
+      v[240 + at] = 1000 + v[240 + at];
+      v[360 + at] = at % 30 == 0 ? NAN : v[360 + at];
+    }
+    axon_node_set_int (n, "keepdims", i / 2 % 2);
+    if (!is_input && is_given)
+      axon_node_set_ints (n, "axes", axes[k], n_axes[k]);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
+/* Side by side, and far apart; what is no number, infinities of both signs, and what is alike. */
+static void
+one_of_two_is_as_likely_as_the_other_is_not (void)
+{
+  static const gfloat special[] = {
+    0, 0, 3,   -2,       90, -90,       1e30f, -1e30f,   NAN,
+    1, 1, NAN, INFINITY, 1,  -INFINITY, 1,     INFINITY, -INFINITY
+  };
+  for (gint64 rows = 9; rows < 70; rows++) {
+    const AxonShape shape = AXON_SHAPE (rows, 2);
+    TestModel t = test_model_new (13);
+    AxonNode *n =
+        test_model_node (&t, "Softmax", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+    g_autoptr (AxonTensor) input = test_random (&shape, (guint32)rows);
+    g_autoptr (AxonModel) model = NULL;
+    memcpy (axon_tensor_get_data (input), special, sizeof special);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 #define ADD(name) g_test_add_func ("/lines/" #name, name)
 
 int
@@ -211,5 +290,8 @@ main (int argc, char **argv)
   ADD (triangles_are_cut_by_every_diagonal);
   ADD (the_largest_of_rows_of_any_length_agrees);
   ADD (lines_of_a_norm_of_one_agree);
+  ADD (means_and_variances_are_taken_away);
+  ADD (logarithms_of_sums_of_powers_agree);
+  ADD (one_of_two_is_as_likely_as_the_other_is_not);
   return g_test_run ();
 }

@@ -43,7 +43,7 @@ static const AxonPass passes[] = {
   { "fold-batch-norm", axon_pass_fold_batch_norm },
   { "fuse-dynamic-quantization", axon_pass_fuse_dynamic_quantization },
   { "expand-einsum", cpu_pass_expand_einsum },
-  { "expand-lp-norm", cpu_pass_expand_lp_norm },
+  { "expand-lines", cpu_pass_expand_lines },
   { "split-repeated", cpu_pass_split_repeated },
   { "fuse-mish", cpu_pass_fuse_mish },
   { "fuse-activation", cpu_pass_fuse_activation },
