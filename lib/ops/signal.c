@@ -69,16 +69,29 @@ typedef struct {
   gdouble re, im;
 } Complex;
 
-/* The @k-th of @n: sum of x[i] e^(-+ 2 pi j k i / n), @have of them given and the rest 0. */
+/* e^(-+ 2 pi j i / n) */
+static void
+fill_roots (Complex *roots, gint64 n, gboolean inverse)
+{
+  for (gint64 i = 0; i < n && WANTED (i); i++) {
+    gdouble angle = (inverse ? 2 : -2) * G_PI * (gdouble)i / (gdouble)n;
+    roots[i] = (Complex){ cos (angle), sin (angle) };
+  }
+}
+
+/* The @k-th of @n: sum of x[i] times root k * i, @have of them given and the rest 0. */
 static Complex
-transform (const Complex *x, gint64 have, gint64 n, gint64 k, gboolean inverse)
+transform (const Complex *x, const Complex *roots, gint64 have, gint64 n, gint64 k,
+           gboolean inverse)
 {
   Complex sum = { 0, 0 };
+  gint64 at = 0;
   for (gint64 i = 0; i < MIN (have, n) && WANTED (i); i++) {
-    gdouble angle = (inverse ? 2 : -2) * G_PI * (gdouble)(k * i % n) / (gdouble)n;
-    gdouble c = cos (angle), s = sin (angle);
-    sum.re += x[i].re * c - x[i].im * s;
-    sum.im += x[i].re * s + x[i].im * c;
+    Complex r = roots[at];
+    sum.re += x[i].re * r.re - x[i].im * r.im;
+    sum.im += x[i].re * r.im + x[i].im * r.re;
+    at += k;
+    at -= at >= n ? n : 0;
   }
   if (inverse) {
     sum.re /= (gdouble)n;
@@ -116,8 +129,11 @@ eval_dft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
   n_out = ys->dims[dft.axis];
   AXON_AUTO_SCRATCH Complex *line =
       axon_scratch_new0 ((gsize)MAX (lines.n, dft.length) + 1, sizeof (Complex), error);
+  AXON_AUTO_SCRATCH Complex *roots =
+      axon_scratch_new ((gsize)MAX (dft.length, 0) + 1, sizeof (Complex), error);
   if (*error != NULL)
     return FALSE;
+  fill_roots (roots, dft.length, dft.inverse);
   gint64 inner = lines.inner / parts;
   for (gint64 l = 0; l < lines.outer * inner; l++) {
     gint64 o = l / inner, i = l % inner, have = lines.n;
@@ -128,7 +144,7 @@ eval_dft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, G
     if (dft.onesided && dft.inverse)
       have = mirror_spectrum (line, MIN (have, dft.length / 2 + 1), dft.length);
     for (gint64 k = 0; k < n_out && !axon_work_is_cancelled (); k++) {
-      Complex value = transform (line, have, dft.length, k, dft.inverse);
+      Complex value = transform (line, roots, have, dft.length, k, dft.inverse);
       gdouble *at = y + ((o * n_out + k) * inner + i) * parts_out;
       at[0] = value.re;
       if (parts_out == 2)
@@ -191,8 +207,10 @@ eval_stft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
   axon_infos_of (node, in, infos);
   read_frames (node, infos, &step, &length);
   AXON_AUTO_SCRATCH Complex *frame = axon_scratch_new ((gsize)length + 1, sizeof (Complex), error);
+  AXON_AUTO_SCRATCH Complex *roots = axon_scratch_new ((gsize)length + 1, sizeof (Complex), error);
   if (*error != NULL)
     return FALSE;
+  fill_roots (roots, length, FALSE);
   for (gint64 b = 0; b < ys->dims[0]; b++)
     for (gint64 f = 0; f < ys->dims[1]; f++) {
       for (gint64 i = 0; i < length; i++) {
@@ -201,7 +219,7 @@ eval_stft (const AxonNode *node, AxonTensor *const *in, AxonTensor *const *out, 
         frame[i] = (Complex){ v[0] * w, parts == 2 ? v[1] * w : 0 };
       }
       for (gint64 k = 0; k < ys->dims[2] && !axon_work_is_cancelled (); k++) {
-        Complex value = transform (frame, length, length, k, FALSE);
+        Complex value = transform (frame, roots, length, length, k, FALSE);
         y[at++] = value.re;
         y[at++] = value.im;
       }

@@ -44,6 +44,7 @@ static const AxonPass passes[] = {
   { "fuse-dynamic-quantization", axon_pass_fuse_dynamic_quantization },
   { "expand-einsum", cpu_pass_expand_einsum },
   { "expand-lines", cpu_pass_expand_lines },
+  { "expand-fourier", cpu_pass_expand_fourier },
   { "split-repeated", cpu_pass_split_repeated },
   { "fuse-mish", cpu_pass_fuse_mish },
   { "fuse-activation", cpu_pass_fuse_activation },

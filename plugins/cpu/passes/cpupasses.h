@@ -17,6 +17,7 @@ AxonValue *cpu_pass_apply (AxonModel *model, const AxonNode *like, const gchar *
 
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
+gboolean cpu_pass_expand_fourier (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_lines (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_elementwise (AxonModel *model, GError **error);
