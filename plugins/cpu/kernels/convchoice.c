@@ -70,6 +70,13 @@ is_depthwise (const AxonNode *node)
   return is_grouped (node) && w->dims[1] == 1 && w->dims[0] == axon_node_get_int (node, "group");
 }
 
+/* oneDNN multiplies matrices of one row for each channel. */
+static gboolean
+is_depthwise_volume (const AxonNode *node)
+{
+  return node->inputs[1]->type.shape.rank == 5 && is_depthwise (node);
+}
+
 /* Along one dimension, for which oneDNN has no kernels where it is grouped, dilated, or long. */
 static gboolean
 is_line (const AxonNode *node)
@@ -250,6 +257,8 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
   if (cpu_conv_takes_bf16 (plan, node))
     return FALSE;
   if (axon_node_is (node, "ConvTranspose") || (is_grouped (node) && !is_depthwise (node)))
+    return TRUE;
+  if (is_depthwise_volume (node))
     return TRUE;
   if (cpu_conv_takes_halves (plan, node))
     return TRUE;

@@ -9,7 +9,7 @@ static gboolean
 is_usable (const AxonShape *x, const AxonShape *y)
 {
   gint64 nx = axon_shape_get_numel (x), ny = axon_shape_get_numel (y);
-  return x->rank >= 3 && x->rank <= 4 && nx > 0 && ny > 0 && nx < G_MAXINT / 8 && ny < G_MAXINT / 8;
+  return x->rank >= 3 && x->rank <= 5 && nx > 0 && ny > 0 && nx < G_MAXINT / 8 && ny < G_MAXINT / 8;
 }
 
 static void
@@ -17,7 +17,39 @@ set_destination (CpuConv *c, const AxonShape *y, gint width)
 {
   c->y_pixel = (gsize)y->dims[1];
   c->y_row = (gsize)width * c->y_pixel;
-  c->y_frame = (gsize)(axon_shape_get_numel (y) / y->dims[0]);
+  c->y_frame = (gsize)(axon_shape_get_numel (y) / c->frames);
+}
+
+/* TRUE if a window is of one place along @d, and so is what it moves by. */
+static gboolean
+is_still (const AxonWindow *w, gint d)
+{
+  return w->kernel[d] == 1 && w->stride[d] == 1 && w->pad[d] == 0 && w->in[d] == w->out[d];
+}
+
+/* Of three dimensions those that the window moves along: rows and columns, every picture of a
+ * volume being a frame; or from picture to picture, each of which is a row. */
+static gboolean
+set_window (CpuConv *c, const AxonWindow *w)
+{
+  gboolean by_pictures = !is_still (w, 0);
+  gint h = by_pictures ? 0 : 1;
+  if (by_pictures && !(is_still (w, 1) && is_still (w, 2)))
+    return FALSE;
+  c->frames *= by_pictures ? 1 : (gint)w->in[0];
+  c->in_h = (gint)w->in[h];
+  c->out_h = (gint)w->out[h];
+  c->kernel_h = (gint)w->kernel[h];
+  c->stride_h = (gint)w->stride[h];
+  c->dilation_h = (gint)w->dilation[h];
+  c->pad_top = (gint)w->pad[h];
+  c->in_w = (gint)(w->in[2] * (by_pictures ? w->in[1] : 1));
+  c->out_w = (gint)(w->out[2] * (by_pictures ? w->out[1] : 1));
+  c->kernel_w = (gint)w->kernel[2];
+  c->stride_w = (gint)w->stride[2];
+  c->dilation_w = (gint)w->dilation[2];
+  c->pad_left = (gint)w->pad[2];
+  return TRUE;
 }
 
 /* Each channel by itself: channels are the lanes. */
@@ -43,22 +75,12 @@ cpu_conv_init (CpuConv *c, const AxonNode *node, const AxonShape *w)
   *c = (CpuConv){ .groups = (gint)group,
                   .channels = (gint)w->dims[1],
                   .out_channels = (gint)(w->dims[0] / group),
-                  .frames = (gint)x->dims[0],
-                  .in_h = (gint)win.in[1],
-                  .in_w = (gint)win.in[2],
-                  .out_h = (gint)win.out[1],
-                  .out_w = (gint)win.out[2],
-                  .kernel_h = (gint)win.kernel[1],
-                  .kernel_w = (gint)win.kernel[2],
-                  .stride_h = (gint)win.stride[1],
-                  .stride_w = (gint)win.stride[2],
-                  .dilation_h = (gint)win.dilation[1],
-                  .dilation_w = (gint)win.dilation[2],
-                  .pad_top = (gint)win.pad[1],
-                  .pad_left = (gint)win.pad[2] };
+                  .frames = (gint)x->dims[0] };
+  if (!set_window (c, &win))
+    return FALSE;
   set_destination (c, y, c->out_w);
   set_depthwise (c);
-  return TRUE;
+  return x->rank < 5 || c->depthwise;
 }
 
 gboolean
@@ -69,7 +91,7 @@ cpu_conv_init_transposed (CpuConv *c, AxonWindow *win, const AxonNode *node, gui
   AxonNode plain = *node;
   plain.inputs = inputs;
   plain.n_inputs = 2;
-  if (!is_usable (x, y) || !axon_window_of_transposed (win, &plain, NULL) ||
+  if (!is_usable (x, y) || x->rank > 4 || !axon_window_of_transposed (win, &plain, NULL) ||
       !cpu_window_is_near (win))
     return FALSE;
   *c = (CpuConv){ .groups = (gint)axon_node_get_int (node, "group"),
@@ -85,7 +107,20 @@ cpu_conv_init_transposed (CpuConv *c, AxonWindow *win, const AxonNode *node, gui
   return TRUE;
 }
 
-/* FALSE: blocks of channels. */
+/* Strides of a volume whose pictures are frames, or rows. FALSE: they are at different distances.
+ */
+static gboolean
+set_volume (CpuConv *c, const gint64 *dims, const gint64 *strides)
+{
+  gboolean are_rows = c->in_h == dims[2] && c->in_w == dims[3] * dims[4];
+  c->x_pixel = (gsize)strides[4];
+  c->x_row = (gsize)strides[are_rows ? 2 : 3];
+  c->x_frame = (gsize)strides[are_rows ? 0 : 2];
+  return are_rows ? dims[3] == 1 || strides[3] == dims[4] * strides[4]
+                  : dims[0] == 1 || strides[0] == dims[2] * strides[2];
+}
+
+/* FALSE: blocks of channels, or gaps. */
 static gboolean
 set_source (CpuConv *c, const CpuTensor *t)
 {
@@ -93,6 +128,8 @@ set_source (CpuConv *c, const CpuTensor *t)
   gint last = t->shape.rank - 1;
   if (!cpu_md_get_strides (t->md, &t->shape, strides))
     return FALSE;
+  if (last == 4)
+    return strides[1] == 1 && set_volume (c, t->shape.dims, strides);
   c->x_pixel = (gsize)strides[last];
   c->x_row = last > 2 ? (gsize)strides[last - 1] : (gsize)c->in_w * c->x_pixel;
   c->x_frame = (gsize)strides[0];
@@ -105,7 +142,7 @@ cpu_conv_has_planes (CpuPlan *plan, const AxonNode *node)
 {
   const CpuTensor *t = cpu_plan_input (plan, node, 0);
   return axon_node_is (node, "Conv") && axon_node_get_int (node, "group") == 1 && t->md == NULL &&
-         t->shape.dims[1] <= MOST_PLANES;
+         t->shape.rank <= 4 && t->shape.dims[1] <= MOST_PLANES;
 }
 
 CpuTensor *

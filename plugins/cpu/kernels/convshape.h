@@ -5,8 +5,9 @@
 #include "../cpuplan.h"
 #include "../vector/conv.h"
 
-/* Of a convolution with weights of shape @w; one or two spatial dimensions. Strides of the source
- * are left to cpu_conv_source (). */
+/* Of a convolution with weights of shape @w; one or two spatial dimensions, or depthwise three, if
+ * its window moves along rows and columns, or along the other, only. Strides of the source are left
+ * to cpu_conv_source (). */
 gboolean cpu_conv_init (CpuConv *conv, const AxonNode *node, const AxonShape *w);
 
 /* Of a transposed one with weights at input @weight; @window: of the convolution that goes the

@@ -46,6 +46,7 @@ static const AxonPass passes[] = {
   { "expand-lines", cpu_pass_expand_lines },
   { "expand-fourier", cpu_pass_expand_fourier },
   { "split-repeated", cpu_pass_split_repeated },
+  { "split-volume", cpu_pass_split_volume },
   { "fuse-mish", cpu_pass_fuse_mish },
   { "fuse-activation", cpu_pass_fuse_activation },
   { "order-pixel-shuffle", cpu_pass_order_pixel_shuffle },

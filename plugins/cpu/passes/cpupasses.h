@@ -25,3 +25,4 @@ gboolean cpu_pass_fuse_mish (AxonModel *model, GError **error);
 gboolean cpu_pass_order_pixel_shuffle (AxonModel *model, GError **error);
 gboolean cpu_pass_split_batch_norm (AxonModel *model, GError **error);
 gboolean cpu_pass_split_repeated (AxonModel *model, GError **error);
+gboolean cpu_pass_split_volume (AxonModel *model, GError **error);
