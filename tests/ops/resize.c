@@ -22,6 +22,7 @@ static const struct {
   { { 3, { 2, 3, 8 } }, { 1, 1, 1.75f } },
   { { 5, { 1, 2, 3, 4, 5 } }, { 1, 1, 1, 2, 3 } },
   { { 5, { 1, 2, 3, 4, 5 } }, { 1, 1, 2, 2, 2 } },
+  { { 5, { 2, 3, 5, 4, 7 } }, { 1, 1, 0.6f, 1.5f, 1 } },
 };
 
 static AxonNode *
@@ -86,12 +87,35 @@ antialiased_pictures_agree (void)
   }
 }
 
+/* To sizes that no scale gives. */
+static void
+volumes_become_as_large_as_is_asked_for (void)
+{
+  static const gint64 to[] = { 2, 3, 7, 5, 4 };
+  const AxonShape shape = AXON_SHAPE (2, 3, 5, 4, 7);
+  for (guint how = 0; how < 15; how++) {
+    TestModel t = test_model_new (13);
+    AxonNode *n =
+        test_model_node (&t, "Resize", 4, test_model_input (&t, "x", AXON_DTYPE_F32, &shape), NULL,
+                         NULL, test_model_ints (&t, to, 5));
+    g_autoptr (AxonTensor) input = test_random (&shape, how);
+    g_autoptr (AxonModel) model = NULL;
+    axon_node_set_string (n, "mode", modes[how % 3]);
+    axon_node_set_string (n, "coordinate_transformation_mode", coordinates[how / 3 % 4]);
+    axon_node_set_int (n, "exclude_outside", how / 12);
+    model = test_model_finish (&t, n->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/resize/every_mode_agrees", every_mode_agrees);
   g_test_add_func ("/resize/every_mode_agrees_channels_last", every_mode_agrees_channels_last);
+  g_test_add_func ("/resize/volumes_become_as_large_as_is_asked_for",
+                   volumes_become_as_large_as_is_asked_for);
   g_test_add_func ("/resize/antialiased_pictures_agree", antialiased_pictures_agree);
   return g_test_run ();
 }

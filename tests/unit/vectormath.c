@@ -84,6 +84,9 @@ static const Function functions[] = {
   { "selu", { CPU_POST_SELU, 1.5, 1.25 }, selu, 4, 0 },
   { "softsign", { .kind = CPU_POST_SOFTSIGN }, softsign, 2, 0 },
   { "sqrt", { .kind = CPU_POST_SQRT }, sqrt, 0.5, 0 },
+  { "acos", { .kind = CPU_POST_ACOS }, acos, 3, 0 },
+  { "asin", { .kind = CPU_POST_ASIN }, asin, 3, 0 },
+  { "atan", { .kind = CPU_POST_ATAN }, atan, 3, 0 },
   { "sin", { .kind = CPU_POST_SIN }, sin, 2, 0 },
   { "cos", { .kind = CPU_POST_COS }, cos, 2, 0 },
 };

@@ -32,6 +32,39 @@ cpu_pass_apply (AxonModel *model, const AxonNode *like, const gchar *name, AxonV
   return out;
 }
 
+AxonValue *
+cpu_pass_add_ints (AxonModel *model, const gint64 *values, guint n)
+{
+  g_autoptr (AxonTensor) t = axon_tensor_new_i64 (values, n);
+  return axon_model_add_constant (model, NULL, t);
+}
+
+AxonValue *
+cpu_pass_reshape (AxonModel *model, const AxonNode *like, AxonValue *x, const gint64 *dims,
+                  gint rank)
+{
+  AxonValue *in[] = { x, cpu_pass_add_ints (model, dims, (guint)rank) };
+  return cpu_pass_apply (model, like, "Reshape", in, G_N_ELEMENTS (in));
+}
+
+void
+cpu_pass_replace (AxonModel *model, AxonNode *node, const gchar *name, AxonValue *const *in,
+                  guint n_in)
+{
+  AxonValue *y = node->outputs[0];
+  axon_node_set_output (node, 0, NULL);
+  axon_pass_add_node (model, node, NULL, name, CPU_PASS_OPSET, in, n_in, y);
+  axon_model_remove_node (model, node);
+}
+
+void
+cpu_pass_replace_reshaped (AxonModel *model, AxonNode *node, AxonValue *y)
+{
+  const AxonShape *shape = &node->outputs[0]->type.shape;
+  AxonValue *in[] = { y, cpu_pass_add_ints (model, shape->dims, (guint)shape->rank) };
+  cpu_pass_replace (model, node, "Reshape", in, G_N_ELEMENTS (in));
+}
+
 static const AxonPass passes[] = {
   { "half-to-float", cpu_pass_half_to_float },
   { "expand-attention", axon_pass_expand_attention },
@@ -46,6 +79,7 @@ static const AxonPass passes[] = {
   { "expand-lines", cpu_pass_expand_lines },
   { "expand-fourier", cpu_pass_expand_fourier },
   { "split-repeated", cpu_pass_split_repeated },
+  { "split-resize", cpu_pass_split_resize },
   { "split-volume", cpu_pass_split_volume },
   { "fuse-mish", cpu_pass_fuse_mish },
   { "fuse-activation", cpu_pass_fuse_activation },

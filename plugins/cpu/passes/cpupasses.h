@@ -15,6 +15,16 @@ gboolean cpu_passes_run (AxonModel *model, GCancellable *cancellable, GError **e
 AxonValue *cpu_pass_apply (AxonModel *model, const AxonNode *like, const gchar *name,
                            AxonValue *const *in, guint n_in);
 
+/* A constant list. */
+AxonValue *cpu_pass_add_ints (AxonModel *model, const gint64 *values, guint n);
+AxonValue *cpu_pass_reshape (AxonModel *model, const AxonNode *like, AxonValue *x,
+                             const gint64 *dims, gint rank);
+/* What @name makes of @in becomes @node's output 0, whose shape is known; @node goes. */
+void cpu_pass_replace (AxonModel *model, AxonNode *node, const gchar *name, AxonValue *const *in,
+                       guint n_in);
+/* The elements of @y become those of @node's output. */
+void cpu_pass_replace_reshaped (AxonModel *model, AxonNode *node, AxonValue *y);
+
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_fourier (AxonModel *model, GError **error);
@@ -25,4 +35,5 @@ gboolean cpu_pass_fuse_mish (AxonModel *model, GError **error);
 gboolean cpu_pass_order_pixel_shuffle (AxonModel *model, GError **error);
 gboolean cpu_pass_split_batch_norm (AxonModel *model, GError **error);
 gboolean cpu_pass_split_repeated (AxonModel *model, GError **error);
+gboolean cpu_pass_split_resize (AxonModel *model, GError **error);
 gboolean cpu_pass_split_volume (AxonModel *model, GError **error);

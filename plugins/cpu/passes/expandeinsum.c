@@ -140,13 +140,6 @@ apply (AxonModel *model, const AxonNode *like, const gchar *name, AxonValue *a, 
   return cpu_pass_apply (model, like, name, in, b ? 2 : 1);
 }
 
-static AxonValue *
-reshape (AxonModel *model, const AxonNode *like, AxonValue *x, const gint64 *dims, guint n)
-{
-  g_autoptr (AxonTensor) shape = axon_tensor_new_i64 (dims, n);
-  return apply (model, like, "Reshape", x, axon_model_add_constant (model, NULL, shape));
-}
-
 /* @x, of dimensions @from, with dimensions @to. */
 static AxonValue *
 transpose (AxonModel *model, const AxonNode *like, AxonValue *x, const Labels *from,
@@ -173,7 +166,7 @@ matrices (AxonModel *model, const AxonNode *node, const Product *p, guint index,
   Labels wanted = join (&p->batch, rows, columns);
   gint64 dims[] = { size_of (p, &p->batch), size_of (p, rows), size_of (p, columns) };
   AxonValue *x = transpose (model, node, node->inputs[index], index ? &p->b : &p->a, &wanted);
-  return reshape (model, node, x, dims, G_N_ELEMENTS (dims));
+  return cpu_pass_reshape (model, node, x, dims, G_N_ELEMENTS (dims));
 }
 
 static void
@@ -182,18 +175,15 @@ expand (AxonModel *model, AxonNode *node, const Product *p)
   Labels made = join (&p->batch, &p->rows, &p->columns);
   AxonValue *a = matrices (model, node, p, 0, &p->rows, &p->sums);
   AxonValue *b = matrices (model, node, p, 1, &p->sums, &p->columns);
-  AxonValue *y = apply (model, node, "MatMul", a, b), *out = node->outputs[0];
+  AxonValue *y = apply (model, node, "MatMul", a, b);
   gint64 dims[LABELS], wanted[LABELS];
   for (gint i = 0; i < made.n; i++)
     dims[i] = p->size[(gint)made.label[i]];
   for (gint i = 0; i < p->y.n; i++)
     wanted[i] = p->size[(gint)p->y.label[i]];
-  y = transpose (model, node, reshape (model, node, y, dims, (guint)made.n), &made, &p->y);
-  g_autoptr (AxonTensor) shape = axon_tensor_new_i64 (wanted, (guint)p->y.n);
-  AxonValue *in[] = { y, axon_model_add_constant (model, NULL, shape) };
-  axon_node_set_output (node, 0, NULL);
-  axon_pass_add_node (model, node, NULL, "Reshape", CPU_PASS_OPSET, in, 2, out);
-  axon_model_remove_node (model, node);
+  y = transpose (model, node, cpu_pass_reshape (model, node, y, dims, made.n), &made, &p->y);
+  AxonValue *in[] = { y, cpu_pass_add_ints (model, wanted, (guint)p->y.n) };
+  cpu_pass_replace (model, node, "Reshape", in, G_N_ELEMENTS (in));
 }
 
 gboolean

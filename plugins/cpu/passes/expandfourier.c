@@ -80,21 +80,13 @@ is_possible (const Transform *t)
          t->have * t->parts * t->made * t->parts_made <= LARGEST && t->length <= LARGEST;
 }
 
-static AxonValue *
-reshape (AxonModel *model, const AxonNode *like, AxonValue *x, const gint64 *dims, gint rank)
-{
-  g_autoptr (AxonTensor) shape = axon_tensor_new_i64 (dims, (guint)rank);
-  AxonValue *in[] = { x, axon_model_add_constant (model, NULL, shape) };
-  return cpu_pass_apply (model, like, "Reshape", in, 2);
-}
-
 /* @x as rows of what is transformed, times the matrix. */
 static AxonValue *
 multiply (AxonModel *model, const AxonNode *like, AxonValue *x, const Transform *t)
 {
   const gint64 rows[] = { -1, t->have * t->parts };
   g_autoptr (AxonTensor) matrix = make_matrix (t);
-  AxonValue *in[] = { reshape (model, like, x, rows, 2),
+  AxonValue *in[] = { cpu_pass_reshape (model, like, x, rows, 2),
                       axon_model_add_constant (model, NULL, matrix) };
   return cpu_pass_apply (model, like, "MatMul", in, 2);
 }
@@ -112,18 +104,6 @@ exchange (AxonModel *model, const AxonNode *like, AxonValue *x, gint axis, gint 
   y = cpu_pass_apply (model, like, "Transpose", &x, 1);
   axon_node_set_ints (y->producer, "perm", perm, (guint)rank);
   return y;
-}
-
-/* The node's output is @y, which has its elements. */
-static void
-finish (AxonModel *model, AxonNode *node, AxonValue *y)
-{
-  AxonValue *out = node->outputs[0];
-  const AxonShape *shape = &out->type.shape;
-  g_autoptr (AxonTensor) dims = axon_tensor_new_i64 (shape->dims, (guint)shape->rank);
-  AxonValue *in[] = { y, axon_model_add_constant (model, NULL, dims) };
-  axon_node_set_output (node, 0, NULL);
-  axon_pass_add_node (model, node, NULL, "Reshape", CPU_PASS_OPSET, in, 2, out);
 }
 
 /* FALSE: input @index is there and no constant; @value stays where it is not there. */
@@ -165,8 +145,10 @@ expand_dft (AxonModel *model, AxonNode *node)
     dims[d] = y->dims[d == axis ? rank - 2 : d == rank - 2 ? axis : d];
   AxonValue *product =
       multiply (model, node, exchange (model, node, node->inputs[0], (gint)axis, rank), &t);
-  finish (model, node,
-          exchange (model, node, reshape (model, node, product, dims, rank), (gint)axis, rank));
+  cpu_pass_replace_reshaped (model, node,
+                             exchange (model, node,
+                                       cpu_pass_reshape (model, node, product, dims, rank),
+                                       (gint)axis, rank));
   return TRUE;
 }
 
@@ -204,7 +186,7 @@ expand_stft (AxonModel *model, AxonNode *node)
   in[1] = add_places (model, y->dims[1], step, t.length);
   in[0] = cpu_pass_apply (model, node, "Gather", in, 2);
   axon_node_set_int (in[0]->producer, "axis", 1);
-  finish (model, node, multiply (model, node, in[0], &t));
+  cpu_pass_replace_reshaped (model, node, multiply (model, node, in[0], &t));
   return TRUE;
 }
 
@@ -227,7 +209,6 @@ cpu_pass_expand_fourier (AxonModel *model, GError **error)
     if (!(is_dft || axon_node_is (node, "STFT")) || !is_planned (node) ||
         !(is_dft ? expand_dft (model, node) : expand_stft (model, node)))
       continue;
-    axon_model_remove_node (model, node);
     changed = TRUE;
   }
   return !changed || (axon_model_sort (model, error) && axon_model_infer_shapes (model, error));

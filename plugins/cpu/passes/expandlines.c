@@ -40,13 +40,12 @@ number (const Lines *l, gdouble value)
   return axon_pass_add_scalar (l->model, AXON_DTYPE_F32, value);
 }
 
-/* The node's output is what this gives. */
+/* The node becomes a quotient. */
 static void
-finish (const Lines *l, const gchar *name, AxonValue *a, AxonValue *b)
+divide (const Lines *l, AxonValue *a, AxonValue *b)
 {
-  AxonValue *in[] = { a, b }, *y = l->node->outputs[0];
-  axon_node_set_output (l->node, 0, NULL);
-  axon_pass_add_node (l->model, l->node, NULL, name, CPU_PASS_OPSET, in, 2, y);
+  AxonValue *in[] = { a, b };
+  cpu_pass_replace (l->model, l->node, "Div", in, G_N_ELEMENTS (in));
 }
 
 /* A line of nothing but 0 stays so: it is divided by something. */
@@ -57,7 +56,7 @@ expand_lp_norm (Lines *l)
   gboolean is_of_squares = axon_node_get_int (l->node, "p") == 2;
   l->axes[0] = axon_node_get_int (l->node, "axis");
   l->n_axes = 1;
-  finish (l, "Div", x,
+  divide (l, x,
           apply (l, "Max", reduce (l, is_of_squares ? "ReduceL2" : "ReduceL1", x),
                  number (l, is_of_squares ? LEAST : G_MINFLOAT)));
   return TRUE;
@@ -80,7 +79,7 @@ expand_mean_variance (Lines *l)
   for (guint i = 0; i < 2; i++)
     x = apply (l, "Sub", x, reduce (l, "ReduceMean", x));
   deviation = apply (l, "Sqrt", reduce (l, "ReduceMean", apply (l, "Mul", x, x)), NULL);
-  finish (l, "Div", x, apply (l, "Add", deviation, number (l, MVN_EPSILON)));
+  divide (l, x, apply (l, "Add", deviation, number (l, MVN_EPSILON)));
   return TRUE;
 }
 
@@ -89,7 +88,6 @@ expand_mean_variance (Lines *l)
 static gboolean
 expand_log_sum_exp (Lines *l)
 {
-  const AxonShape *shape = &l->node->outputs[0]->type.shape;
   AxonValue *x = l->node->inputs[0], *top, *sum, *clip[3];
   if (!cpu_node_axes (l->node, l->axes, &l->n_axes))
     return FALSE;
@@ -105,8 +103,7 @@ expand_log_sum_exp (Lines *l)
   top = cpu_pass_apply (l->model, l->node, "Clip", clip, G_N_ELEMENTS (clip));
   sum = apply (l, "Add",
                reduce (l, "ReduceLogSum", apply (l, "Exp", apply (l, "Sub", x, top), NULL)), top);
-  g_autoptr (AxonTensor) dims = axon_tensor_new_i64 (shape->dims, (guint)shape->rank);
-  finish (l, "Reshape", sum, axon_model_add_constant (l->model, NULL, dims));
+  cpu_pass_replace_reshaped (l->model, l->node, sum);
   return TRUE;
 }
 
@@ -132,10 +129,8 @@ expand (AxonModel *model, AxonNode *node)
   Lines lines = { .model = model, .node = node };
   for (guint i = 0; i < G_N_ELEMENTS (expansions); i++)
     if (axon_node_is (node, expansions[i].name) && is_planned (node) &&
-        expansions[i].expand (&lines)) {
-      axon_model_remove_node (model, node);
+        expansions[i].expand (&lines))
       return TRUE;
-    }
   return FALSE;
 }
 

@@ -41,6 +41,9 @@
   F (FLOOR)                                                                                        \
   F (ROUND) /* half to even */                                                                     \
   F (SIGN)                                                                                         \
+  F (ACOS)                                                                                         \
+  F (ASIN)                                                                                         \
+  F (ATAN)                                                                                         \
   F (SOFTSIGN)    /* x / (1 + |x|) */                                                              \
   F (THRESHOLDED) /* x > alpha ? x : 0 */                                                          \
   F (SHRINK)      /* x < -alpha ? x + beta : x > alpha ? x - beta : 0 */
@@ -53,11 +56,8 @@
 
 /* Those that nobody waits for, by the C library: F is given its function, too. */
 #define CPU_LIBRARY_FUNCTIONS(F)                                                                   \
-  F (ACOS, acosf)                                                                                  \
   F (ACOSH, acoshf)                                                                                \
-  F (ASIN, asinf)                                                                                  \
   F (ASINH, asinhf)                                                                                \
-  F (ATAN, atanf)                                                                                  \
   F (ATANH, atanhf)                                                                                \
   F (COSH, coshf)                                                                                  \
   F (SINH, sinhf)                                                                                  \

@@ -278,6 +278,62 @@ vector_wave (VF32 x, gint quarters)
                 ((VU32)(turn & 2) << 30));
 }
 
+/* Polynomial of Cephes (Moshier 1992) for the inverse sine, up to 1/2, with @s = @x^2. */
+CPU_INLINE VF32
+vector_small_asin (VF32 x, VF32 s)
+{
+  VF32 p = s * 4.2163199048e-2f + 2.4181311049e-2f;
+  p = p * s + 4.5470025998e-2f;
+  p = p * s + 7.4953002686e-2f;
+  p = p * s + 1.6666752422e-1f;
+  return p * (s * x) + x;
+}
+
+/* 3 ulp: above 1/2 by that of the root of half of what is left of 1, of which a right angle lacks
+ * the double. Beyond 1 that root is no number. */
+CPU_INLINE VF32
+vector_asin (VF32 x)
+{
+  const VF32 half = splat_float (0.5f);
+  VF32 size = vector_abs (x), rest = 0.5f - size * 0.5f;
+  VF32 s = vector_if_less (half, size, rest, x * x);
+  VF32 a = vector_small_asin (vector_if_less (half, size, vector_sqrt (rest), size), s);
+  return vector_copy_sign (vector_if_less (half, size, 1.57079633f - (a + a), a), x);
+}
+
+/* 3 ulp. Near 1 it is the double of a small angle, whose error it has; near -1 what that lacks of
+ * two right ones. */
+CPU_INLINE VF32
+vector_acos (VF32 x)
+{
+  const VF32 half = splat_float (0.5f), zero = splat_float (0);
+  VF32 size = vector_abs (x), rest = 0.5f - size * 0.5f;
+  VF32 s = vector_if_less (half, size, rest, x * x);
+  VF32 a = vector_small_asin (vector_if_less (half, size, vector_sqrt (rest), x), s);
+  VF32 wide = vector_if_less (x, zero, 3.14159265f - (a + a), a + a);
+  return vector_if_less (half, size, wide, (7.54978995e-8f - a) + 1.57079625f);
+}
+
+/* 3 ulp: beyond 3/16 of a circle by that of 1 / x, beyond 1/16 by that of how far it is from 1/8.
+ * Polynomial of Cephes. */
+CPU_INLINE VF32
+vector_atan (VF32 x)
+{
+  const VF32 far = splat_float (2.41421356f), near = splat_float (0.414213562f);
+  const VF32 zero = splat_float (0), one = splat_float (1);
+  VF32 size = vector_abs (x), s, p;
+  VF32 over = vector_if_less (far, size, -one, vector_if_less (near, size, size - 1, size));
+  VF32 under = vector_if_less (far, size, size, vector_if_less (near, size, size + 1, one));
+  VF32 begin = vector_if_less (far, size, splat_float (1.57079633f),
+                               vector_if_less (near, size, splat_float (0.785398163f), zero));
+  VF32 r = over / under;
+  s = r * r;
+  p = s * 8.05374449538e-2f - 1.38776856032e-1f;
+  p = p * s + 1.99777106478e-1f;
+  p = p * s - 3.33329491539e-1f;
+  return vector_copy_sign (begin + (p * (s * r) + r), x);
+}
+
 /* With a constant @kind this is one function: what loops over many vectors calls, in a switch
  * outside of the loop made by CPU_ACTIVATIONS or CPU_FUNCTIONS. */
 CPU_INLINE VF32
@@ -350,6 +406,12 @@ vector_function (CpuPostKind kind, VF32 x, VF32 alpha, VF32 beta)
     return vector_threshold (x, alpha);
   case CPU_POST_SHRINK:
     return vector_shrink (x, alpha, beta);
+  case CPU_POST_ACOS:
+    return vector_acos (x);
+  case CPU_POST_ASIN:
+    return vector_asin (x);
+  case CPU_POST_ATAN:
+    return vector_atan (x);
   case CPU_POST_SIN:
     return vector_wave (x, 0);
   case CPU_POST_COS:
