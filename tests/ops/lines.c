@@ -222,6 +222,24 @@ means_and_variances_are_taken_away (void)
   }
 }
 
+/* More often than a tensor may have dimensions. */
+static void
+an_axis_named_many_times_is_one_axis (void)
+{
+  const AxonShape shape = AXON_SHAPE (2, 3, 4);
+  gint64 axes[40];
+  TestModel t = test_model_new (13);
+  AxonNode *n = test_model_node (&t, "MeanVarianceNormalization", 1,
+                                 test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+  g_autoptr (AxonTensor) input = test_random (&shape, 1);
+  g_autoptr (AxonModel) model = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (axes); i++)
+    axes[i] = 1;
+  axon_node_set_ints (n, "axes", axes, G_N_ELEMENTS (axes));
+  model = test_model_finish (&t, n->outputs[0]);
+  test_compare_devices (model, input, TOLERANCE);
+}
+
 /* Of lines of what has no power, of what has one too large for a float, and of what is no number.
  */
 static void
@@ -291,6 +309,7 @@ main (int argc, char **argv)
   ADD (the_largest_of_rows_of_any_length_agrees);
   ADD (lines_of_a_norm_of_one_agree);
   ADD (means_and_variances_are_taken_away);
+  ADD (an_axis_named_many_times_is_one_axis);
   ADD (logarithms_of_sums_of_powers_agree);
   ADD (one_of_two_is_as_likely_as_the_other_is_not);
   return g_test_run ();

@@ -103,7 +103,7 @@ has_own_order (const CpuTensor *t, gint axis)
   return !same;
 }
 
-/* Input @index in the result's order; what is empty has no layout. NULL: it goes there by itself.
+/* Input @index in the result's order; what is empty has no layout. NULL: add_reorders() takes it.
  */
 static CpuTensor *
 read_part (CpuPlan *plan, const AxonNode *node, guint index, gboolean last, gint axis,

@@ -107,8 +107,7 @@ cpu_conv_init_transposed (CpuConv *c, AxonWindow *win, const AxonNode *node, gui
   return TRUE;
 }
 
-/* Strides of a volume whose pictures are frames, or rows. FALSE: they are at different distances.
- */
+/* Strides of a volume whose pictures are frames, or rows. FALSE: there are gaps between some. */
 static gboolean
 set_volume (CpuConv *c, const gint64 *dims, const gint64 *strides)
 {

@@ -205,13 +205,12 @@ fill_arrays (CpuInt8Layer *layer, const CpuInt8Spec *spec, const CpuInt8Kernels 
 {
   const CpuInt8Conv *c = &layer->conv;
   gint channels = c->shape.depthwise ? c->shape.channels : c->shape.out_channels;
-  gboolean is_byte = c->finish.type == CPU_INT8_U8 || c->finish.type == CPU_INT8_I8;
   for (gint g = 0; g < c->shape.groups; g++)
     for (gint i = 0; i < channels * c->joined; i++) {
       gsize o = (gsize)(g * channels + i % channels), at = (gsize)(g * c->shape.padded + i);
       gsize place = (gsize)(g * c->shape.padded + place_of (c, k, i));
       layer->bias[place] = spec->bias ? spec->bias[o] : 0;
-      at = is_byte ? place : at;
+      at = cpu_int8_makes_bytes (&c->finish) ? place : at;
       layer->scale[at] = spec->scale ? spec->scale[spec->n_scale > 1 ? o : 0] : 1;
       layer->shift[at] = spec->shift ? spec->shift[o] : 0;
     }

@@ -17,10 +17,8 @@ reads_directly (const CpuInt8Conv *c, gint run)
   return !c->pairs && c->offset == 0 && run % 4 == 0 && cpu_conv_reads_inside (&c->shape);
 }
 
-/* Pixels side by side whose channels are computed as those of one: as many as leave the least of
- * the vectors empty. Those of a block share the columns that they read where they are one or two
- * apart.
- */
+/* Pixels side by side whose channels are computed as those of one: as many as leave least of the
+ * vectors empty. Pixels of a block share columns that they read where they are one or two apart. */
 static gint
 choose_joined (const CpuInt8Conv *c, gint strip, gint block)
 {

@@ -65,6 +65,30 @@ cpu_pass_replace_reshaped (AxonModel *model, AxonNode *node, AxonValue *y)
   cpu_pass_replace (model, node, "Reshape", in, G_N_ELEMENTS (in));
 }
 
+gboolean
+cpu_pass_rewrite (AxonModel *model, CpuRewrite rewrite, GError **error)
+{
+  gboolean changed = FALSE;
+  for (guint i = model->nodes->len; i-- > 0;) {
+    GError *problem = NULL;
+    changed |= rewrite (model, model->nodes->pdata[i], &problem);
+    if (problem != NULL) {
+      g_propagate_error (error, problem);
+      return FALSE;
+    }
+  }
+  return !changed || (axon_model_sort (model, error) && axon_model_infer_shapes (model, error));
+}
+
+gboolean
+cpu_pass_is_planned (const AxonNode *node)
+{
+  const AxonTypeInfo *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
+  return x->dtype == AXON_DTYPE_F32 && axon_shape_is_static (&x->shape) &&
+         axon_shape_is_static (&y->shape) && axon_shape_get_numel (&x->shape) > 0 &&
+         axon_shape_get_numel (&y->shape) > 0;
+}
+
 static const AxonPass passes[] = {
   { "half-to-float", cpu_pass_half_to_float },
   { "expand-attention", axon_pass_expand_attention },

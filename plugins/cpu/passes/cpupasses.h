@@ -25,6 +25,15 @@ void cpu_pass_replace (AxonModel *model, AxonNode *node, const gchar *name, Axon
 /* The elements of @y become those of @node's output. */
 void cpu_pass_replace_reshaped (AxonModel *model, AxonNode *node, AxonValue *y);
 
+/* TRUE: @node is replaced. FALSE without error: it stays as it is. */
+typedef gboolean (*CpuRewrite) (AxonModel *model, AxonNode *node, GError **error);
+
+/* Asks of each node, from the last one on. */
+gboolean cpu_pass_rewrite (AxonModel *model, CpuRewrite rewrite, GError **error);
+
+/* Input 0 is of f32, its shape and that of output 0 are known, and there is something in both. */
+gboolean cpu_pass_is_planned (const AxonNode *node);
+
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_fourier (AxonModel *model, GError **error);

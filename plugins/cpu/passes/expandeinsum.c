@@ -186,18 +186,18 @@ expand (AxonModel *model, AxonNode *node, const Product *p)
   cpu_pass_replace (model, node, "Reshape", in, G_N_ELEMENTS (in));
 }
 
+static gboolean
+rewrite (AxonModel *model, AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  Product p;
+  if (!product_init (&p, node))
+    return FALSE;
+  expand (model, node, &p);
+  return TRUE;
+}
+
 gboolean
 cpu_pass_expand_einsum (AxonModel *model, GError **error)
 {
-  gboolean changed = FALSE;
-  for (guint i = 0; i < model->nodes->len; i++) {
-    AxonNode *node = g_ptr_array_index (model->nodes, i);
-    Product p;
-    if (!product_init (&p, node))
-      continue;
-    expand (model, node, &p);
-    changed = TRUE;
-    i--;
-  }
-  return !changed || (axon_model_sort (model, error) && axon_model_infer_shapes (model, error));
+  return cpu_pass_rewrite (model, rewrite, error);
 }

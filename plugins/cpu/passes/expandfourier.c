@@ -48,12 +48,15 @@ share_of (const Transform *t, const Complex *roots, gint64 i, gint64 k, gint64 p
 
 /* A row for each number that is given; elements beyond the length count for nothing. */
 static AxonTensor *
-make_matrix (const Transform *t)
+make_matrix (const Transform *t, GError **error)
 {
   const AxonShape shape = AXON_SHAPE (t->have * t->parts, t->made * t->parts_made);
-  AxonTensor *matrix = axon_tensor_new (AXON_DTYPE_F32, &shape, NULL);
-  g_autofree Complex *roots = g_new (Complex, t->length);
-  gfloat *to = axon_tensor_get_data (matrix);
+  AxonTensor *matrix = axon_tensor_new (AXON_DTYPE_F32, &shape, error);
+  g_autofree Complex *roots = matrix != NULL ? g_new (Complex, t->length) : NULL;
+  gfloat *to;
+  if (matrix == NULL)
+    return NULL;
+  to = axon_tensor_get_data (matrix);
   for (gint64 k = 0; k < t->length; k++)
     roots[k] = root_of_one (k, t->length);
   for (gint64 i = 0; i < t->have; i++) {
@@ -82,10 +85,10 @@ is_possible (const Transform *t)
 
 /* @x as rows of what is transformed, times the matrix. */
 static AxonValue *
-multiply (AxonModel *model, const AxonNode *like, AxonValue *x, const Transform *t)
+multiply (AxonModel *model, const AxonNode *like, AxonValue *x, const Transform *t,
+          AxonTensor *matrix)
 {
   const gint64 rows[] = { -1, t->have * t->parts };
-  g_autoptr (AxonTensor) matrix = make_matrix (t);
   AxonValue *in[] = { cpu_pass_reshape (model, like, x, rows, 2),
                       axon_model_add_constant (model, NULL, matrix) };
   return cpu_pass_apply (model, like, "MatMul", in, 2);
@@ -120,12 +123,14 @@ read_int (const AxonNode *node, guint index, gint64 *value)
 }
 
 static gboolean
-expand_dft (AxonModel *model, AxonNode *node)
+expand_dft (AxonModel *model, AxonNode *node, GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   gboolean onesided = axon_node_get_int (node, "onesided") != 0;
   gint rank = x->rank;
   gint64 axis = -2, dims[AXON_MAX_RANK];
+  g_autoptr (AxonTensor) matrix = NULL;
+  AxonValue *value;
   Transform t = { .inverse = axon_node_get_int (node, "inverse") != 0,
                   .parts = x->dims[rank - 1],
                   .parts_made = y->dims[rank - 1] };
@@ -141,31 +146,31 @@ expand_dft (AxonModel *model, AxonNode *node)
   if (!read_int (node, 1, &t.length) || !is_possible (&t) ||
       (t.mirrored && t.have > t.length / 2 + 1))
     return FALSE;
+  matrix = make_matrix (&t, error);
+  if (matrix == NULL)
+    return FALSE;
   for (gint d = 0; d < rank; d++)
     dims[d] = y->dims[d == axis ? rank - 2 : d == rank - 2 ? axis : d];
-  AxonValue *product =
-      multiply (model, node, exchange (model, node, node->inputs[0], (gint)axis, rank), &t);
-  cpu_pass_replace_reshaped (model, node,
-                             exchange (model, node,
-                                       cpu_pass_reshape (model, node, product, dims, rank),
-                                       (gint)axis, rank));
+  value = exchange (model, node, node->inputs[0], (gint)axis, rank);
+  value = cpu_pass_reshape (model, node, multiply (model, node, value, &t, matrix), dims, rank);
+  cpu_pass_replace_reshaped (model, node, exchange (model, node, value, (gint)axis, rank));
   return TRUE;
 }
 
 /* Of each frame the places of what it is made of. */
-static AxonValue *
-add_places (AxonModel *model, gint64 frames, gint64 step, gint64 length)
+static AxonTensor *
+make_places (gint64 frames, gint64 step, gint64 length, GError **error)
 {
   const AxonShape shape = AXON_SHAPE (frames, length);
-  g_autoptr (AxonTensor) places = axon_tensor_new (AXON_DTYPE_I64, &shape, NULL);
-  gint64 *to = axon_tensor_get_data (places);
-  for (gint64 i = 0; i < frames * length; i++)
+  AxonTensor *places = axon_tensor_new (AXON_DTYPE_I64, &shape, error);
+  gint64 *to = places != NULL ? axon_tensor_get_data (places) : NULL;
+  for (gint64 i = 0; to != NULL && i < frames * length; i++)
     to[i] = i / length * step + i % length;
-  return axon_model_add_constant (model, NULL, places);
+  return places;
 }
 
 static gboolean
-expand_stft (AxonModel *model, AxonNode *node)
+expand_stft (AxonModel *model, AxonNode *node, GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   gint64 step = 0;
@@ -173,7 +178,9 @@ expand_stft (AxonModel *model, AxonNode *node)
                   .parts = x->rank == 3 ? x->dims[2] : 1,
                   .parts_made = 2,
                   .window = cpu_node_constant (node, 2) };
-  AxonValue *in[2];
+  g_autoptr (AxonTensor) matrix = NULL;
+  g_autoptr (AxonTensor) places = NULL;
+  AxonValue *in[2], *frames;
   if (t.window == NULL && axon_node_get_input (node, 2) != NULL)
     return FALSE;
   t.length = t.window != NULL ? (gint64)axon_tensor_get_numel (t.window) : 0;
@@ -182,34 +189,28 @@ expand_stft (AxonModel *model, AxonNode *node)
   t.have = t.length;
   if (!is_possible (&t) || y->dims[1] * t.length > LARGEST)
     return FALSE;
+  if ((matrix = make_matrix (&t, error)) == NULL ||
+      (places = make_places (y->dims[1], step, t.length, error)) == NULL)
+    return FALSE;
   in[0] = node->inputs[0];
-  in[1] = add_places (model, y->dims[1], step, t.length);
-  in[0] = cpu_pass_apply (model, node, "Gather", in, 2);
-  axon_node_set_int (in[0]->producer, "axis", 1);
-  cpu_pass_replace_reshaped (model, node, multiply (model, node, in[0], &t));
+  in[1] = axon_model_add_constant (model, NULL, places);
+  frames = cpu_pass_apply (model, node, "Gather", in, G_N_ELEMENTS (in));
+  axon_node_set_int (frames->producer, "axis", 1);
+  cpu_pass_replace_reshaped (model, node, multiply (model, node, frames, &t, matrix));
   return TRUE;
 }
 
 static gboolean
-is_planned (const AxonNode *node)
+expand (AxonModel *model, AxonNode *node, GError **error)
 {
-  const AxonTypeInfo *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
-  return x->dtype == AXON_DTYPE_F32 && axon_shape_is_static (&x->shape) &&
-         axon_shape_is_static (&y->shape) && axon_shape_get_numel (&x->shape) > 0 &&
-         axon_shape_get_numel (&y->shape) > 0;
+  if (axon_node_is (node, "DFT"))
+    return cpu_pass_is_planned (node) && expand_dft (model, node, error);
+  return axon_node_is (node, "STFT") && cpu_pass_is_planned (node) &&
+         expand_stft (model, node, error);
 }
 
 gboolean
 cpu_pass_expand_fourier (AxonModel *model, GError **error)
 {
-  gboolean changed = FALSE;
-  for (guint i = model->nodes->len; i-- > 0;) {
-    AxonNode *node = model->nodes->pdata[i];
-    gboolean is_dft = axon_node_is (node, "DFT");
-    if (!(is_dft || axon_node_is (node, "STFT")) || !is_planned (node) ||
-        !(is_dft ? expand_dft (model, node) : expand_stft (model, node)))
-      continue;
-    changed = TRUE;
-  }
-  return !changed || (axon_model_sort (model, error) && axon_model_infer_shapes (model, error));
+  return cpu_pass_rewrite (model, expand, error);
 }

@@ -4,6 +4,8 @@
 #include "cpupasses.h"
 #include "../cpuplan.h"
 
+#include <string.h>
+
 /* Whose square is the least normal float: squares of less are lost, and so is what they would be
  * divided by. */
 #define LEAST 1.0842022e-19
@@ -70,12 +72,13 @@ expand_mean_variance (Lines *l)
   static const gint64 usual[] = { 0, 2, 3 };
   const gint64 *axes = axon_node_get_ints (l->node, "axes", &l->n_axes);
   AxonValue *x = l->node->inputs[0], *deviation;
-  if (axes == NULL)
+  if (axes == NULL) {
+    axes = usual;
     l->n_axes = G_N_ELEMENTS (usual);
-  for (guint i = 0; i < l->n_axes; i++)
-    l->axes[i] = axes != NULL ? axes[i] : usual[i];
-  if (l->n_axes == 0)
+  }
+  if (l->n_axes == 0 || l->n_axes > AXON_MAX_RANK) /* a model may name one many times */
     return FALSE;
+  memcpy (l->axes, axes, l->n_axes * sizeof *axes);
   for (guint i = 0; i < 2; i++)
     x = apply (l, "Sub", x, reduce (l, "ReduceMean", x));
   deviation = apply (l, "Sqrt", reduce (l, "ReduceMean", apply (l, "Mul", x, x)), NULL);
@@ -93,10 +96,9 @@ expand_log_sum_exp (Lines *l)
     return FALSE;
   if (l->n_axes == 0 && axon_node_get_int (l->node, "noop_with_empty_axes") != 0)
     return FALSE;
-  for (gint d = 0; l->n_axes == 0 && d < x->type.shape.rank; d++)
-    l->axes[d] = d;
   if (l->n_axes == 0)
-    l->n_axes = (guint)x->type.shape.rank;
+    for (gint d = 0; d < x->type.shape.rank; d++)
+      l->axes[l->n_axes++] = d;
   clip[0] = reduce (l, "ReduceMax", x);
   clip[1] = number (l, -G_MAXFLOAT);
   clip[2] = number (l, G_MAXFLOAT);
@@ -115,30 +117,18 @@ static const struct {
                    { "ReduceLogSumExp", expand_log_sum_exp } };
 
 static gboolean
-is_planned (const AxonNode *node)
-{
-  const AxonTypeInfo *x = &node->inputs[0]->type, *y = &node->outputs[0]->type;
-  return x->dtype == AXON_DTYPE_F32 && axon_shape_is_static (&x->shape) &&
-         axon_shape_is_static (&y->shape) && axon_shape_get_numel (&x->shape) > 0 &&
-         x->shape.rank > 0;
-}
-
-static gboolean
-expand (AxonModel *model, AxonNode *node)
+expand (AxonModel *model, AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   Lines lines = { .model = model, .node = node };
   for (guint i = 0; i < G_N_ELEMENTS (expansions); i++)
-    if (axon_node_is (node, expansions[i].name) && is_planned (node) &&
-        expansions[i].expand (&lines))
-      return TRUE;
+    if (axon_node_is (node, expansions[i].name))
+      return cpu_pass_is_planned (node) && node->inputs[0]->type.shape.rank > 0 &&
+             expansions[i].expand (&lines);
   return FALSE;
 }
 
 gboolean
 cpu_pass_expand_lines (AxonModel *model, GError **error)
 {
-  gboolean changed = FALSE;
-  for (guint i = model->nodes->len; i-- > 0;)
-    changed |= expand (model, model->nodes->pdata[i]);
-  return !changed || (axon_model_sort (model, error) && axon_model_infer_shapes (model, error));
+  return cpu_pass_rewrite (model, expand, error);
 }

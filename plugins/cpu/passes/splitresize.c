@@ -42,8 +42,11 @@ split (AxonModel *model, AxonNode *node)
   const gint64 rows[] = { to[0], to[1], x->dims[2], area }, done[] = { to[0], to[1], to[2], area };
   gfloat scales[5] = { 1, 1, 1, 1, 1 }, by_depth[4] = { 1, 1, 1, 1 };
   AxonValue *value;
-  for (gint d = 2; all != NULL && d < 5; d++)
-    *(d == 2 ? &by_depth[2] : &scales[d]) = (gfloat)axon_tensor_get_value (all, (gsize)d);
+  if (all != NULL) {
+    by_depth[2] = (gfloat)axon_tensor_get_value (all, 2);
+    scales[3] = (gfloat)axon_tensor_get_value (all, 3);
+    scales[4] = (gfloat)axon_tensor_get_value (all, 4);
+  }
   value = resize (model, node, node->inputs[0], pictures, all ? scales : NULL, 5);
   value = resize (model, node, cpu_pass_reshape (model, node, value, rows, 4), done,
                   all ? by_depth : NULL, 4);
@@ -62,18 +65,14 @@ is_known (const AxonNode *node, guint index, gint rank)
 static gboolean
 is_split (const AxonNode *node)
 {
-  const AxonTypeInfo *x, *y;
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   const gchar *mode;
-  if (!axon_node_is (node, "Resize") || axon_node_has_form (node, AXON_FORM_SCALES_ONLY))
+  if (axon_node_has_form (node, AXON_FORM_SCALES_ONLY) || !cpu_pass_is_planned (node) ||
+      x->rank != 5 || x->dims[2] == y->dims[2] || x->dims[0] != y->dims[0] ||
+      x->dims[1] != y->dims[1])
     return FALSE;
-  x = &node->inputs[0]->type;
-  y = &node->outputs[0]->type;
   mode = axon_node_get_string (node, "mode");
-  return x->dtype == AXON_DTYPE_F32 && x->shape.rank == 5 && axon_shape_is_static (&x->shape) &&
-         axon_shape_is_static (&y->shape) && axon_shape_get_numel (&x->shape) > 0 &&
-         axon_shape_get_numel (&y->shape) > 0 && x->shape.dims[2] != y->shape.dims[2] &&
-         x->shape.dims[0] == y->shape.dims[0] && x->shape.dims[1] == y->shape.dims[1] &&
-         (g_str_equal (mode, "linear") || g_str_equal (mode, "cubic")) &&
+  return (g_str_equal (mode, "linear") || g_str_equal (mode, "cubic")) &&
          !g_str_equal (axon_node_get_string (node, "coordinate_transformation_mode"),
                        "tf_crop_and_resize") &&
          axon_node_get_int (node, "antialias") == 0 && axon_node_find_attr (node, "axes") == NULL &&
@@ -81,16 +80,17 @@ is_split (const AxonNode *node)
          is_known (node, SCALES, 5) && is_known (node, SIZES, 5);
 }
 
+static gboolean
+rewrite (AxonModel *model, AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  if (!axon_node_is (node, "Resize") || !is_split (node))
+    return FALSE;
+  split (model, node);
+  return TRUE;
+}
+
 gboolean
 cpu_pass_split_resize (AxonModel *model, GError **error)
 {
-  gboolean changed = FALSE;
-  for (guint i = model->nodes->len; i-- > 0;) {
-    AxonNode *node = model->nodes->pdata[i];
-    if (!is_split (node))
-      continue;
-    split (model, node);
-    changed = TRUE;
-  }
-  return !changed || (axon_model_sort (model, error) && axon_model_infer_shapes (model, error));
+  return cpu_pass_rewrite (model, rewrite, error);
 }

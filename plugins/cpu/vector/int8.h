@@ -26,6 +26,12 @@ typedef struct {
   CpuPost post; /* F32: y = post (sum * scale + shift) */
 } CpuInt8Finish;
 
+static inline gboolean
+cpu_int8_makes_bytes (const CpuInt8Finish *finish)
+{
+  return finish->type == CPU_INT8_U8 || finish->type == CPU_INT8_I8;
+}
+
 typedef struct {
   CpuConv shape;      /* n_taps are runs of consecutive elements */
   gboolean is_signed; /* the source is s8 */

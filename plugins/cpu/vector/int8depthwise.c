@@ -159,11 +159,10 @@ static Strip
 strip_at (const CpuInt8Conv *c, gint first)
 {
   gint n = MIN (c->shape.channels * c->joined - first, strip_of (c)), mr = n > CPU_LANES ? 2 : 1;
-  const CpuInt8BlockFunc *pairs =
-      &blocks[int8_filter_of (c)][(c->is_signed ? 4 : 0) + 2 * (mr - 1)];
-  if (c->pairs)
-    return (Strip){ first, n, mr * CPU_LANES, pairs };
-  return (Strip){ first, n, CPU_VECTOR, CPU_NAME (cpu_int8_fours) (c) };
+  if (!c->pairs)
+    return (Strip){ first, n, CPU_VECTOR, CPU_NAME (cpu_int8_fours) (c) };
+  return (Strip){ first, n, mr * CPU_LANES,
+                  &blocks[int8_filter_of (c)][(c->is_signed ? 4 : 0) + 2 * (mr - 1)] };
 }
 
 /* @nr pixels, or as many joined ones, of @n channels from element @at of the result on. */
@@ -176,7 +175,7 @@ finish_some (const Pixels *p, const Strip *s, gsize at, gsize stride, const gint
   const gfloat *shift = p->run->shift ? p->run->shift + s->first : NULL;
   if (nr <= 0 || n <= 0)
     return;
-  if (!p->conv->pairs && makes_bytes (f))
+  if (!p->conv->pairs && cpu_int8_makes_bytes (f))
     finish_fours (f, (guint8 *)p->run->y + at, stride, sums, scale, nr, n);
   else
     finish_tile (f, p->run->y, at, stride, sums, scale, shift, nr, s->width, n);

@@ -61,12 +61,6 @@ finish_fours (const CpuInt8Finish *f, guint8 *y, gsize stride, const gint32 *sum
     requantise_fours (f, y, stride, sum, scale, nr, n, is_signed);
 }
 
-CPU_INLINE gboolean
-makes_bytes (const CpuInt8Finish *f)
-{
-  return f->type == CPU_INT8_U8 || f->type == CPU_INT8_I8;
-}
-
 CPU_INLINE void
 finish_bytes (const CpuInt8Finish *f, guint8 *y, gsize stride, const gint32 *sum,
               const gfloat *scale, gint nr, gint width, gint n)
@@ -120,7 +114,7 @@ finish_tile (const CpuInt8Finish *f, gpointer y, gsize at, gsize stride, const g
              const gfloat *scale, const gfloat *shift, gint nr, gint width, gint n)
 {
   gfloat *to = (gfloat *)y + at;
-  if (makes_bytes (f))
+  if (cpu_int8_makes_bytes (f))
     finish_bytes (f, (guint8 *)y + at, stride, sum, scale, nr, width, n);
   else if (f->type == CPU_INT8_F32)
     finish_f32 (&f->post, to, stride, sum, scale, shift, nr, width, n);

@@ -105,7 +105,7 @@ sum_block (gint32 *out, const CpuInt8Block *b, const VI32 *w, const gint32 *bias
   }
 #pragma GCC unroll 8
   for (gint j = 0; j < nr; j++, out += CPU_VECTOR)
-    store_sums (out, s[j], makes_bytes (&c->finish));
+    store_sums (out, s[j], cpu_int8_makes_bytes (&c->finish));
 }
 
 #define BLOCK(size, step, half)                                                                    \
