@@ -51,22 +51,32 @@ def own_ticks():
 
 
 class Engines:
-    """@build: a build tree of ours; @isa: caps Axon and OpenVINO, or None; @work: where inputs and caches are kept."""
+    """@build: a build tree of ours; @isa: caps everybody, or None; @work: where inputs and caches are kept."""
 
     def __init__(self, build, work, isa=None, patient=True):
         self.build, self.work, self.isa, self.patient = os.path.abspath(build), work, isa, patient
         os.makedirs(os.path.join(work, "inputs"), exist_ok=True)
+        self.cap = self.capped_peers() if isa else {}
 
     def tool(self, name):
         return os.path.join(self.build, "lib/tools", name)
 
+    def capped_peers(self):
+        """Environment in which peers see the smaller processor: whole by cpuid.c, or the oneDNN within OpenVINO only."""
+        library = os.path.join(self.work, "cpuid.so")
+        env = {"LD_PRELOAD": library, "AXON_BENCH_LEVEL": self.isa}
+        made = subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, os.path.join(HERE, "cpuid.c")], check=False)
+        if made.returncode == 0 and subprocess.run([sys.executable, "-c", ""], check=False,
+                                                   env=dict(os.environ, **env)).returncode == 0:
+            return env
+        return {"ONEDNN_MAX_CPU_ISA": ONEDNN_ISA[self.isa], "DNNL_MAX_CPU_ISA": ONEDNN_ISA[self.isa]}
+
     def environment(self, ours):
-        """ONNX Runtime has no switch that caps it. Ours finds the plugins of the build tree."""
+        """Ours finds the plugins of the build tree."""
         env = dict(os.environ, LC_ALL="C.UTF-8", GST_PLUGIN_PATH_1_0=os.path.join(self.build, "gst"),
                    GST_REGISTRY_1_0=os.path.join(self.work, "registry.bin"))
         if self.isa:
-            env.update({"AXON_CPU_ISA": self.isa} if ours else
-                       {"ONEDNN_MAX_CPU_ISA": ONEDNN_ISA[self.isa], "DNNL_MAX_CPU_ISA": ONEDNN_ISA[self.isa]})
+            env.update({"AXON_CPU_ISA": self.isa} if ours else self.cap)
         plugins = glob.glob(os.path.join(self.build, "plugins/*/libaxon-*.so"))
         env.setdefault("AXON_PLUGIN_PATH", ":".join(sorted({os.path.dirname(p) for p in plugins})))
         return env

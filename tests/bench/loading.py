@@ -93,7 +93,7 @@ class Loading:
     def memory(self, a):
         """Peaks while inferring, which the part latency has measured."""
         latency = "latency" + (f"-{self.isa}" if self.isa else "")
-        peers = ["openvino"] if self.isa else ["onnxruntime", "openvino"]
+        peers = ["onnxruntime", "openvino"]
         lines, found = tables.table(a.results, latency, ["axon", *peers], "rss_kb", [("Axon / better", peers, "rss_kb")])
         quickstart = a.results.median(self.name + "-quickstart", "quickstart", "axon", "rss_kb")
         text = ["Peak memory in kB that reading, compiling and inferring add to that of the process before. "
