@@ -150,7 +150,7 @@ max_of_bin (const gdouble *plane, const AxonShape *xs, const gint64 *roi, gint64
   for (gint64 y = y0; y < y1; y++)
     for (gint64 x = x0; x < x1; x++)
       top = fmax (top, plane[y * xs->dims[3] + x]);
-  return isinf (top) ? 0 : top;
+  return top > -INFINITY ? top : 0;
 }
 
 static gboolean

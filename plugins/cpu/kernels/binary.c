@@ -11,6 +11,9 @@
 #define PARALLEL 16384
 
 #define MAX_OPERANDS 3
+#define UNSIGNED                                                                                   \
+  (AXON_DTYPE_BIT (AXON_DTYPE_U8) | AXON_DTYPE_BIT (AXON_DTYPE_U16) |                              \
+   AXON_DTYPE_BIT (AXON_DTYPE_U32) | AXON_DTYPE_BIT (AXON_DTYPE_U64))
 
 /* Strides in elements of up to three operands over the output, dimensions merged where all operands
  * allow; the last one is the row. */
@@ -186,11 +189,32 @@ build_modulo (CpuPlan *plan, const AxonNode *node, GError **error)
          build_pair (plan, node, error);
 }
 
+/* Of elements of 1 << i bytes; -1: they have another size, share bytes or are texts. */
+static gint
+word_of (const AxonValue *value)
+{
+  AxonDType dtype = value->type.dtype;
+  gint word = g_bit_nth_lsf (axon_dtype_get_size (dtype), -1);
+  gboolean plain = !axon_dtype_is_packed (dtype) && !axon_dtype_is_boxed (dtype);
+  return plain && word < CPU_N_WORDS ? word : -1;
+}
+
 static gboolean
 build_bits (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  gint word = g_bit_nth_lsf (axon_dtype_get_size (node->inputs[0]->type.dtype), -1);
-  return add_pair (plan, node, cpu_isa_get ()->vector->eltwise->bits[plan->row->kind][word]);
+  gint word = word_of (node->inputs[0]);
+  return word >= 0 &&
+         add_pair (plan, node, cpu_isa_get ()->vector->eltwise->bits[plan->row->kind][word]);
+}
+
+/* Of words without a sign, which are all that ai.onnx has. */
+static gboolean
+build_shift (CpuPlan *plan, const AxonNode *node, GError **error)
+{
+  static const gchar *const directions[] = { [CPU_BITS_LEFT] = "LEFT", [CPU_BITS_RIGHT] = "RIGHT" };
+  return (AXON_DTYPE_BIT (node->inputs[0]->type.dtype) & UNSIGNED) != 0 &&
+         g_str_equal (axon_node_get_string (node, "direction"), directions[plan->row->kind]) &&
+         build_bits (plan, node, error);
 }
 
 static void
@@ -198,15 +222,14 @@ choose_rows (gpointer data, gint64 first, gint64 end)
 {
   const BroadcastRun *run = data;
   const BroadcastPlan *p = run->plan;
-  guint32 *y = (guint32 *)(gpointer)run->y;
-  const guint32 *a = (const guint32 *)(gconstpointer)run->in[1];
-  const guint32 *b = (const guint32 *)(gconstpointer)run->in[2];
+  const gsize size = p->out_size;
   gint last = p->rank - 1;
   gint64 n = p->dims[last];
   for (gint64 r = first; r < end; r++)
-    p->choose (y + r * n, run->in[0] + row_offset (p, 0, r), a + row_offset (p, 1, r),
-               b + row_offset (p, 2, r), n, p->strides[0][last], p->strides[1][last],
-               p->strides[2][last]);
+    p->choose (run->y + (gsize)(r * n) * size, run->in[0] + row_offset (p, 0, r),
+               run->in[1] + (gsize)row_offset (p, 1, r) * size,
+               run->in[2] + (gsize)row_offset (p, 2, r) * size, n, p->strides[0][last],
+               p->strides[1][last], p->strides[2][last]);
 }
 
 static void
@@ -217,15 +240,16 @@ run_where (const CpuStep *step, const CpuInstance *instance)
   cpu_parallel_ranges (run.plan->rows, PARALLEL / MAX (n, 1) + 1, choose_rows, &run);
 }
 
-/* Elements of four bytes, whatever they mean. */
+/* Elements of 1 to 8 bytes, whatever they mean. */
 static gboolean
 build_where (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
+  gint word = word_of (node->outputs[0]);
   BroadcastPlan p;
-  if (axon_dtype_get_size (node->outputs[0]->type.dtype) != 4)
+  if (word < 0 || axon_shape_get_numel (&node->outputs[0]->type.shape) < 1)
     return FALSE;
   plan_broadcast (&p, node);
-  p.choose = cpu_isa_get ()->vector->eltwise->choose;
+  p.choose = cpu_isa_get ()->vector->eltwise->choose[word];
   return add_broadcast (plan, node, &p, run_where);
 }
 
@@ -249,6 +273,8 @@ const CpuKernel cpu_binary_kernels[] = {
   { .name = "BitwiseAnd", .impl = "own", .build = build_bits, .kind = CPU_BITS_AND },
   { .name = "BitwiseOr", .impl = "own", .build = build_bits, .kind = CPU_BITS_OR },
   { .name = "BitwiseXor", .impl = "own", .build = build_bits, .kind = CPU_BITS_XOR },
+  { .name = "BitShift", .impl = "own", .build = build_shift, .kind = CPU_BITS_LEFT },
+  { .name = "BitShift", .impl = "own", .build = build_shift, .kind = CPU_BITS_RIGHT },
   { .name = "Where", .impl = "own", .build = build_where },
   { 0 },
 };

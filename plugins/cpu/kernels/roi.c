@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* RoiAlign of floats by averages, channels last: where the samples of a bin lie is computed once
- * for all channels. */
+/* RoiAlign of floats by averages, and MaxRoiPool, channels last: where the samples of a bin lie is
+ * computed once for all channels. */
 #include "indices.h"
 #include "kernels.h"
 #include "../cpuisa.h"
@@ -147,7 +147,118 @@ build_align (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   return TRUE;
 }
 
+typedef struct {
+  const AxonNode *node;
+  gint64 frames, channels, h, w, h_out, w_out;
+  gdouble scale;
+} MaxPool;
+
+typedef struct {
+  const MaxPool *plan;
+  const gfloat *x, *rois; /* rois: a frame and two corners each */
+  gint64 *frame;
+  gfloat *y;
+} MaxPoolRun;
+
+/* Pixels of bin @i of @n along an axis of @size, between corners @from and @to. */
+static void
+pixels_of_bin (gint64 i, gint64 n, gint64 from, gint64 to, gint64 size, gint64 *first, gint64 *end)
+{
+  gdouble bin = (gdouble)MAX (to - from + 1, 1) / (gdouble)n;
+  *first = CLAMP ((gint64)floor ((gdouble)i * bin) + from, 0, size);
+  *end = CLAMP ((gint64)ceil ((gdouble)(i + 1) * bin) + from, 0, size);
+}
+
+/* A bin without pixels, and one of which none is a number, is 0. */
+static void
+max_of_bin (const MaxPool *m, const gfloat *frame, const gint64 *rows, const gint64 *columns,
+            gfloat *restrict y)
+{
+  for (gint64 c = 0; c < m->channels; c++)
+    y[c] = -INFINITY;
+  for (gint64 i = rows[0]; i < rows[1]; i++)
+    for (gint64 j = columns[0]; j < columns[1]; j++) {
+      const gfloat *x = frame + (i * m->w + j) * m->channels;
+      for (gint64 c = 0; c < m->channels; c++)
+        y[c] = x[c] > y[c] ? x[c] : y[c];
+    }
+  for (gint64 c = 0; c < m->channels; c++)
+    y[c] = y[c] > -INFINITY ? y[c] : 0;
+}
+
+/* A unit: a row of bins of a region. */
+static void
+pool_rows (gpointer data, gint64 first, gint64 end)
+{
+  const MaxPoolRun *run = data;
+  const MaxPool *m = run->plan;
+  for (gint64 u = first; u < end; u++) {
+    gint64 n = u / m->h_out, corner[4], rows[2], columns[2];
+    const gfloat *frame = run->x + run->frame[n] * m->h * m->w * m->channels;
+    for (gint i = 0; i < 4; i++)
+      corner[i] = (gint64)CLAMP (round ((gdouble)run->rois[n * 5 + 1 + i] * m->scale), -1e9, 1e9);
+    pixels_of_bin (u % m->h_out, m->h_out, corner[1], corner[3], m->h, &rows[0], &rows[1]);
+    for (gint64 px = 0; px < m->w_out; px++) {
+      pixels_of_bin (px, m->w_out, corner[0], corner[2], m->w, &columns[0], &columns[1]);
+      max_of_bin (m, frame, rows, columns, run->y + (u * m->w_out + px) * m->channels);
+    }
+  }
+}
+
+static void
+run_max_pool (const CpuStep *step, const CpuInstance *instance)
+{
+  const MaxPool *m = step->data;
+  gint64 n = step->in[1]->shape.dims[0];
+  gint bad = FALSE;
+  MaxPoolRun run = { m, cpu_tensor_data (instance, step->in[0]),
+                     cpu_tensor_data (instance, step->in[1]),
+                     cpu_tensor_data (instance, step->out[1]),
+                     cpu_tensor_data (instance, step->out[0]) };
+  const CpuIndices frames = { run.frame, TRUE, &bad };
+  for (gint64 i = 0; i < n; i++)
+    run.frame[i] = axon_dtype_load_int (AXON_DTYPE_F32, run.rois, (gsize)(i * 5));
+  for (gint64 i = 0; i < n; i++)
+    cpu_index_at (&frames, i, m->frames);
+  if (bad) {
+    cpu_refuse_index (m->node, instance, &frames, n, m->frames);
+    return;
+  }
+  for (gint64 i = 0; i < n; i++)
+    run.frame[i] = cpu_index_at (&frames, i, m->frames);
+  cpu_parallel_ranges (n * m->h_out, 1, pool_rows, &run);
+}
+
+static gboolean
+build_max_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  MaxPool m = { .node = node,
+                .frames = x->dims[0],
+                .channels = x->dims[1],
+                .h = x->dims[2],
+                .w = x->dims[3],
+                .h_out = y->dims[2],
+                .w_out = y->dims[3],
+                .scale = axon_node_get_float (node, "spatial_scale") };
+  g_autoptr (CpuMd) from = NULL;
+  g_autoptr (CpuMd) to = NULL;
+  CpuTensor *in[2], *out[2];
+  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || axon_shape_get_numel (x) < 1 ||
+      axon_shape_get_numel (y) < 1)
+    return FALSE;
+  from = cpu_md_channels_last (AXON_DTYPE_F32, x);
+  to = cpu_md_channels_last (AXON_DTYPE_F32, y);
+  in[0] = cpu_plan_input_as (plan, node, 0, from);
+  in[1] = cpu_plan_input_as (plan, node, 1, NULL);
+  out[0] = cpu_plan_output (plan, node, 0, to);
+  out[1] = cpu_plan_scratch_bytes (plan, (gsize)y->dims[0] * sizeof (gint64));
+  cpu_plan_add_step (plan, run_max_pool, g_memdup2 (&m, sizeof m), g_free, "own", in, 2, out, 2);
+  return TRUE;
+}
+
 const CpuKernel cpu_roi_kernels[] = {
   { .name = "RoiAlign", .impl = "own", .build = build_align },
+  { .name = "MaxRoiPool", .impl = "own", .build = build_max_pool },
   { 0 },
 };

@@ -102,6 +102,7 @@ static const AxonPass passes[] = {
   { "expand-einsum", cpu_pass_expand_einsum },
   { "expand-lines", cpu_pass_expand_lines },
   { "expand-fourier", cpu_pass_expand_fourier },
+  { "expand-grid", cpu_pass_expand_grid },
   { "split-repeated", cpu_pass_split_repeated },
   { "split-resize", cpu_pass_split_resize },
   { "split-volume", cpu_pass_split_volume },

@@ -37,6 +37,7 @@ gboolean cpu_pass_is_planned (const AxonNode *node);
 gboolean cpu_pass_half_to_float (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_einsum (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_fourier (AxonModel *model, GError **error);
+gboolean cpu_pass_expand_grid (AxonModel *model, GError **error);
 gboolean cpu_pass_expand_lines (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_elementwise (AxonModel *model, GError **error);

@@ -152,38 +152,56 @@ PAIR (pair_less_equal, gfloat, guint8, a <= b)
 PAIR (pair_fmod, gfloat, gfloat, fmodf (a, b))
 PAIR (pair_unordered, gfloat, guint8, a != a || b != b)
 PAIR (pair_same_size, gfloat, guint8, fabsf (a) == b)
-#define BITS(name, op)                                                                             \
-  PAIR (name##_1, guint8, guint8, a op b)                                                          \
-  PAIR (name##_2, guint16, guint16, a op b)                                                        \
-  PAIR (name##_4, guint32, guint32, a op b)                                                        \
-  PAIR (name##_8, guint64, guint64, a op b)
-BITS (bits_and, &)
-BITS (bits_or, |)
-BITS (bits_xor, ^)
+/* Shifted by all its bits or more, a word is 0. */
+#define SHIFT(a, op, b) ((b) < 8 * sizeof (a) ? (a)op (b) : 0)
+#define BITS(name, expr)                                                                           \
+  PAIR (name##_1, guint8, guint8, expr)                                                            \
+  PAIR (name##_2, guint16, guint16, expr)                                                          \
+  PAIR (name##_4, guint32, guint32, expr)                                                          \
+  PAIR (name##_8, guint64, guint64, expr)
+BITS (bits_and, a &b)
+BITS (bits_or, a | b)
+BITS (bits_xor, a ^ b)
+BITS (bits_left, SHIFT (a, <<, b))
+BITS (bits_right, SHIFT (a, >>, b))
 #undef BITS
+#undef SHIFT
 #undef PAIR
 
-static void
-choose (guint32 *restrict y, const guint8 *restrict c, const guint32 *restrict a,
-        const guint32 *restrict b, gint64 n, gint64 sc, gint64 sa, gint64 sb)
-{
-  /* Both are loaded, then one is taken: no branch in the loop. */
+/* Both are loaded, then one is taken: no branch in the loop. */
 #define CHOOSE(at_a, at_b)                                                                         \
   for (gint64 i = 0; i < n; i++) {                                                                 \
-    guint32 v = a[at_a], w = b[at_b];                                                              \
+    Word v = a[at_a], w = b[at_b];                                                                 \
     y[i] = c[i] ? v : w;                                                                           \
   }
-  if (sc && sa && sb)
-    CHOOSE (i, i)
-  else if (sc && sa)
-    CHOOSE (i, 0)
-  else if (sc && sb)
-    CHOOSE (0, i)
-  else
-    for (gint64 i = 0; i < n; i++)
-      y[i] = c[i * sc] ? a[i * sa] : b[i * sb];
+#define CHOOSER(name, type)                                                                        \
+  static void name (gpointer to, const guint8 *restrict c, gconstpointer from_a,                   \
+                    gconstpointer from_b, gint64 n, gint64 sc, gint64 sa, gint64 sb)               \
+  {                                                                                                \
+    typedef type Word;                                                                             \
+    Word *restrict y = to;                                                                         \
+    const Word *restrict a = from_a, *restrict b = from_b;                                         \
+    if (sc && sa && sb)                                                                            \
+      CHOOSE (i, i)                                                                                \
+    else if (sc && sa)                                                                             \
+      CHOOSE (i, 0)                                                                                \
+    else if (sc && sb)                                                                             \
+      CHOOSE (0, i)                                                                                \
+    else                                                                                           \
+      for (gint64 i = 0; i < n; i++)                                                               \
+        y[i] = c[i * sc] ? a[i * sa] : b[i * sb];                                                  \
+  }
+CHOOSER (choose_1, guint8)
+CHOOSER (choose_2, guint16)
+CHOOSER (choose_4, guint32)
+CHOOSER (choose_8, guint64)
+#undef CHOOSER
 #undef CHOOSE
-}
+
+#define WORDS(name)                                                                                \
+  {                                                                                                \
+    name##_1, name##_2, name##_4, name##_8                                                         \
+  }
 
 const CpuEltwise CPU_NAME (cpu_eltwise) = {
   .post = apply_post,
@@ -203,8 +221,10 @@ const CpuEltwise CPU_NAME (cpu_eltwise) = {
             [CPU_PAIR_FMOD] = pair_fmod,
             [CPU_PAIR_UNORDERED] = pair_unordered,
             [CPU_PAIR_SAME_SIZE] = pair_same_size },
-  .bits = { [CPU_BITS_AND] = { bits_and_1, bits_and_2, bits_and_4, bits_and_8 },
-            [CPU_BITS_OR] = { bits_or_1, bits_or_2, bits_or_4, bits_or_8 },
-            [CPU_BITS_XOR] = { bits_xor_1, bits_xor_2, bits_xor_4, bits_xor_8 } },
-  .choose = choose,
+  .bits = { [CPU_BITS_AND] = WORDS (bits_and),
+            [CPU_BITS_OR] = WORDS (bits_or),
+            [CPU_BITS_XOR] = WORDS (bits_xor),
+            [CPU_BITS_LEFT] = WORDS (bits_left),
+            [CPU_BITS_RIGHT] = WORDS (bits_right) },
+  .choose = WORDS (choose),
 };

@@ -33,17 +33,16 @@ enum {
   CPU_N_PAIRS
 };
 
-enum { CPU_BITS_AND, CPU_BITS_OR, CPU_BITS_XOR, CPU_N_BITS };
+enum { CPU_BITS_AND, CPU_BITS_OR, CPU_BITS_XOR, CPU_BITS_LEFT, CPU_BITS_RIGHT, CPU_N_BITS };
 #define CPU_N_WORDS 4 /* of 1 << i bytes */
 
 /* y = c ? a : b, with steps 0 or 1 */
-typedef void (*CpuChooseFunc) (guint32 *restrict y, const guint8 *restrict c,
-                               const guint32 *restrict a, const guint32 *restrict b, gint64 n,
-                               gint64 sc, gint64 sa, gint64 sb);
+typedef void (*CpuChooseFunc) (gpointer y, const guint8 *restrict c, gconstpointer a,
+                               gconstpointer b, gint64 n, gint64 sc, gint64 sa, gint64 sb);
 
 typedef struct {
   CpuPostFunc post;
   CpuPairFunc pair[CPU_N_PAIRS];
   CpuPairFunc bits[CPU_N_BITS][CPU_N_WORDS];
-  CpuChooseFunc choose;
+  CpuChooseFunc choose[CPU_N_WORDS];
 } CpuEltwise;
