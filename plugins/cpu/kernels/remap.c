@@ -2,6 +2,7 @@
 #include "remap.h"
 #include "kernels.h"
 #include "rows.h"
+#include "../cpuisa.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
@@ -9,6 +10,7 @@
 
 #define PARALLEL_BYTES 65536
 #define SHORT 4 /* units of a run: then elements are copied one by one */
+#define BAND 64 /* rows that stay in the nearest cache from one run to the next */
 
 /* Units in a row; @from < 0: the value. */
 typedef struct {
@@ -24,8 +26,9 @@ typedef struct {
   gint64 rows, row; /* of the result, and its elements */
   Run *runs;        /* of a row */
   guint n_runs;
-  gint64 *at;  /* or where its elements come from */
-  gint64 same; /* or where all of them come from; -1: not from one place */
+  gint64 *at;    /* or where its elements come from */
+  gint64 same;   /* or where all of them come from; -1: not from one place */
+  gboolean even; /* rows have runs, and all of them come from places that are steps[0] apart */
   gint64 unit;
   gsize size; /* bytes of an element */
 } Remap;
@@ -108,6 +111,35 @@ copy_runs (const RemapRun *run, guint8 *y, const guint8 *x)
   }
 }
 
+/* Run by run of all rows: what such runs are is asked once. */
+static void
+copy_band (const RemapRun *run, gint64 first, gint64 n)
+{
+  const Remap *r = run->plan;
+  CpuCopyRunsFunc copy = cpu_isa_get ()->vector->move->copy_runs;
+  gsize row = (gsize)r->row * r->size, step = (gsize)r->steps[0] * r->size;
+  const guint8 *x = run->x + (gsize)first * step;
+  guint8 *y = run->y + (gsize)first * row;
+  for (guint i = 0; i < r->n_runs; i++) {
+    gint64 units = r->runs[i].n * r->unit;
+    gsize bytes = (gsize)units * r->size;
+    if (r->runs[i].from >= 0)
+      copy (y, row, x + (gsize)r->runs[i].from * r->size, step, bytes, n);
+    else {
+      moves[r->size].fill (y, run->value, units);
+      copy (y + row, row, y, 0, bytes, n - 1);
+    }
+    y += bytes;
+  }
+}
+
+static void
+remap_bands (gpointer data, gint64 first, gint64 end)
+{
+  for (; first < end; first += BAND)
+    copy_band (data, first, MIN (BAND, end - first));
+}
+
 static void
 remap_rows (gpointer data, gint64 first, gint64 end)
 {
@@ -135,7 +167,8 @@ run_remap (const CpuStep *step, const CpuInstance *instance)
   RemapRun run = { r, cpu_tensor_data (instance, step->in[0]),
                    step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
                    cpu_tensor_data (instance, step->out[0]) };
-  cpu_parallel_ranges (r->rows, PARALLEL_BYTES / (r->row * (gint64)r->size) + 1, remap_rows, &run);
+  cpu_parallel_ranges (r->rows, PARALLEL_BYTES / (r->row * (gint64)r->size) + 1,
+                       r->even ? remap_bands : remap_rows, &run);
 }
 
 gboolean
@@ -200,6 +233,22 @@ memory_order (const CpuTensor *t, gint *order)
   }
 }
 
+/* Behind the others; with the last one, where both are walked as one. */
+static void
+add_outer (Remap *r, gint32 *map, gint64 n, gint64 step)
+{
+  gint last = r->outer - 1;
+  r->rows *= n;
+  if (last >= 0 && map == NULL && r->maps[last] == NULL && r->steps[last] == step * n) {
+    r->dims[last] *= n;
+    r->steps[last] = step;
+    return;
+  }
+  r->maps[r->outer] = map;
+  r->dims[r->outer] = n;
+  r->steps[r->outer++] = step;
+}
+
 /* Takes over @maps. */
 static Remap *
 remap_new (const CpuTensor *x, const CpuTensor *y, gint32 *const *maps)
@@ -207,24 +256,21 @@ remap_new (const CpuTensor *x, const CpuTensor *y, gint32 *const *maps)
   Remap *r = g_new0 (Remap, 1);
   gint order[AXON_MAX_RANK], last = y->shape.rank - 1;
   gint64 strides[AXON_MAX_RANK];
+  gint32 *map;
   memory_order (y, order);
   cpu_md_get_strides (x->md, &x->shape, strides);
   *r = (Remap){ .rows = 1, .unit = 1, .same = -1, .size = axon_dtype_get_size (x->dtype) };
   while (last > 0 && maps[order[last]] == NULL && strides[order[last]] == r->unit)
     r->unit *= y->shape.dims[order[last--]];
-  for (gint i = 0; i < last; i++) {
-    r->maps[i] = maps[order[i]];
-    r->dims[i] = y->shape.dims[order[i]];
-    r->steps[i] = strides[order[i]];
-    r->rows *= r->dims[i];
-  }
-  r->outer = last;
-  r->maps[last] = maps[order[last]];
+  for (gint i = 0; i < last; i++)
+    add_outer (r, maps[order[i]], y->shape.dims[order[i]], strides[order[i]]);
+  map = r->maps[r->outer] = maps[order[last]];
   r->row = y->shape.dims[order[last]] * r->unit;
-  if (r->unit == 1 && r->maps[last] != NULL)
-    r->same = find_same (r->maps[last], r->row, strides[order[last]]);
+  if (r->unit == 1 && map != NULL)
+    r->same = find_same (map, r->row, strides[order[last]]);
   if (r->same < 0)
-    find_runs (r, r->maps[last], y->shape.dims[order[last]], strides[order[last]]);
+    find_runs (r, map, y->shape.dims[order[last]], strides[order[last]]);
+  r->even = r->same < 0 && r->at == NULL && r->outer == 1 && r->maps[0] == NULL;
   return r;
 }
 
