@@ -24,7 +24,7 @@ fits (const CpuConv *c)
 /* Where products are made in half precision, they take this share of the time. */
 #define HALF 0.55
 
-/* Transforming one channel of a tile. */
+/* Transforming one channel of a tile: those of a vector together, whether they fill it or not. */
 typedef struct {
   gint size;
   gdouble source, result;
@@ -40,14 +40,16 @@ cost_of_products (gdouble n, gdouble weights, gdouble if_far)
 }
 
 static gdouble
-cost_of (const CpuConv *c, const Transform *t)
+cost_of (const CpuConv *c, const Transform *t, gint lanes)
 {
+  gdouble sources = (gdouble)cpu_ceil_div (c->channels, lanes) * lanes;
+  gdouble results = (gdouble)cpu_ceil_div (c->out_channels, lanes) * lanes;
   gint side = t->size + 2;
   gdouble weights = (gdouble)side * side * c->channels * c->out_channels;
   gdouble tiles =
       (gdouble)c->frames * cpu_ceil_div (c->out_h, t->size) * cpu_ceil_div (c->out_w, t->size);
   return cost_of_products (tiles, weights, FAR) +
-         tiles * (t->source * c->channels + t->result * c->out_channels);
+         tiles * (t->source * sources + t->result * results);
 }
 
 static gdouble
@@ -100,7 +102,7 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
     return 0;
   for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {
     const Transform *t = &transforms[i];
-    gdouble cost = cost_of (c, t);
+    gdouble cost = cost_of (c, t, lanes);
     if (t->size > limits->most || (all > 0 && t->size != all) || cost >= least ||
         cpu_winograd_weights_size (c->channels, c->out_channels, t->size, lanes) > limits->bytes)
       continue;
