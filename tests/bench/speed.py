@@ -40,6 +40,10 @@ class Latency:
         lines, found = tables.table(a.results, self.name, self.engines, "median_ms", self.yardsticks)
         said = [line for title, values in found.items() if values
                 for line in [f"{title}:", *tables.summary(values, self.limit)]]
+        for title, peers, what in self.yardsticks:  # whatever else the machine did meanwhile
+            least = tables.ratios(self.name, a.results.least, peers, what, a.results.rows(self.name))
+            if least:
+                said += ["", f"{title}, of each its best round:", *tables.summary(least, self.limit)]
         return [self.note, "", *said, "", *lines]
 
 

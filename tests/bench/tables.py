@@ -27,9 +27,15 @@ class Results:
                 json.dump(self.all, f, indent=1)
             os.replace(self.path + ".new", self.path)
 
+    def values(self, table, row, engine, field):
+        return [v[field] for v in self.all.get(table, {}).get(row, {}).get(engine, []) if v.get(field) is not None]
+
     def median(self, table, row, engine, field):
-        values = [v[field] for v in self.all.get(table, {}).get(row, {}).get(engine, []) if v.get(field) is not None]
+        values = self.values(table, row, engine, field)
         return statistics.median(values) if values else None
+
+    def least(self, table, row, engine, field):
+        return min(self.values(table, row, engine, field), default=None)
 
     def rounds(self, table):
         return max((len(v) for row in self.all.get(table, {}).values() for v in row.values()), default=0)
@@ -64,18 +70,20 @@ def ratio(ours, theirs):
     return ours / min(theirs) if ours and theirs else None
 
 
+def ratios(name, pick, peers, what, rows):
+    """@pick: what counts of all rounds: Results.median or Results.least. {row: ours to the better of theirs}"""
+    found = {row: ratio(pick(name, row, "axon", what), [pick(name, row, p, what) for p in peers]) for row in rows}
+    return {row: value for row, value in found.items() if value is not None}
+
+
 def table(results, name, engines, field, yardsticks):
     """@yardsticks: (title, engines, field): a column of ratios each. Rows are (model, threads) as "model|threads"."""
     columns = ["model", "threads", *[TITLES[e] for e in engines], *[title for title, _, _ in yardsticks]]
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
-    found = {title: {} for title, _, _ in yardsticks}
+    found = {title: ratios(name, results.median, peers, what, results.rows(name)) for title, peers, what in yardsticks}
     for row in results.rows(name):
         cells = [cell(results.median(name, row, e, field)) for e in engines]
-        for title, peers, what in yardsticks:
-            value = ratio(results.median(name, row, "axon", what), [results.median(name, row, p, what) for p in peers])
-            cells.append("-" if value is None else f"{value:.2f}")
-            if value is not None:
-                found[title][row] = value
+        cells += [f"{values[row]:.2f}" if row in values else "-" for values in found.values()]
         lines.append("| " + " | ".join([*row.split("|"), *cells]) + " |")
     return lines, found
 
