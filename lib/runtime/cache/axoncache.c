@@ -4,6 +4,7 @@
  * was left by a process that was killed, and goes. Only files in our own private folder are mapped.
  */
 #include "axoncache-private.h"
+#include "../../base/axonhash-private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #undef G_LOG_DOMAIN
 #define G_LOG_DOMAIN "Axon-cache"
