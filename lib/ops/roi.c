@@ -168,8 +168,8 @@ eval_max_roi_pool (const AxonNode *node, AxonTensor *const *in, AxonTensor *cons
   gint64 plane = xs->dims[2] * xs->dims[3], at = 0;
   for (gint64 n = 0; n < ys->dims[0]; n++) {
     gint64 roi[4], batch;
-    for (gint i = 0; i < 4; i++)
-      roi[i] = (gint64)CLAMP (round (rois[n * 5 + 1 + i] * scale), -1e9, 1e9);
+    for (gint i = 0; i < 4; i++) /* what is no number is far away */
+      roi[i] = (gint64)fmax (fmin (round (rois[n * 5 + 1 + i] * scale), 1e9), -1e9);
     if (!axon_check_index (axon_int_at (in[1], (gsize)n * 5), xs->dims[0], &batch, error))
       return FALSE;
     for (gint64 c = 0; c < xs->dims[1]; c++)

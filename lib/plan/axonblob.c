@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The container: sizes, digest, data items. What a model looks like inside: axonblobmodel.c. */
 #include "axonblob-private.h"
-#include "../base/axonhash-private.h"
+#include "axonhash-private.h"
 
 #include "config.h"
 #include <glib/gi18n-lib.h>

@@ -4,7 +4,7 @@
  * was left by a process that was killed, and goes. Only files in our own private folder are mapped.
  */
 #include "axoncache-private.h"
-#include "../../base/axonhash-private.h"
+#include "../../plan/axonhash-private.h"
 
 #include <errno.h>
 #include <fcntl.h>

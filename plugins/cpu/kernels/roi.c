@@ -195,8 +195,9 @@ pool_rows (gpointer data, gint64 first, gint64 end)
   for (gint64 u = first; u < end; u++) {
     gint64 n = u / m->h_out, corner[4], rows[2], columns[2];
     const gfloat *frame = run->x + run->frame[n] * m->h * m->w * m->channels;
-    for (gint i = 0; i < 4; i++)
-      corner[i] = (gint64)CLAMP (round ((gdouble)run->rois[n * 5 + 1 + i] * m->scale), -1e9, 1e9);
+    for (gint i = 0; i < 4; i++) /* what is no number is far away */
+      corner[i] =
+          (gint64)fmax (fmin (round ((gdouble)run->rois[n * 5 + 1 + i] * m->scale), 1e9), -1e9);
     pixels_of_bin (u % m->h_out, m->h_out, corner[1], corner[3], m->h, &rows[0], &rows[1]);
     for (gint64 px = 0; px < m->w_out; px++) {
       pixels_of_bin (px, m->w_out, corner[0], corner[2], m->w, &columns[0], &columns[1]);
