@@ -25,8 +25,8 @@
   F (dnn_binary) F (lrn) F (group_norm) F (normalize) F (concat) F (resize) F (chain) F (unary)    \
   F (binary) F (constant) F (reorder)                                                              \
   F (reshape) F (cast) F (gather) F (scatter) F (pad) F (image) F (recurrent) F (repeat)           \
-  F (gridsample) F (deformconv) F (roi) F (cumulative) F (matrix) F (fold) F (one_hot) F (rotary)               \
-  F (reference)
+  F (gridsample) F (deformconv) F (roi) F (cumulative) F (matrix) F (fold) F (one_hot)             \
+  F (rotary) F (reference)
 /* clang-format on */
 
 #define DECLARE(family) extern const CpuKernel cpu_##family##_kernels[];

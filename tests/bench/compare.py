@@ -59,7 +59,8 @@ def main():
         part = parts[name](a.isa)
         if not a.report_only:
             part.measure(a)
-        lines = [f"{tables.processor()}{f', capped at {a.isa}' if a.isa else ''}, {os.cpu_count()} processors. "
+        capped = f", capped at {a.isa}{a.engines.exception}" if a.isa else ""
+        lines = [f"{tables.processor()}{capped}, {os.cpu_count()} processors. "
                  f"Rounds: {a.results.rounds(part.name)}.", "", *part.report(a)]
         print("\n".join([f"## {part.title}", "", *lines, ""]), flush=True)
         if a.write:

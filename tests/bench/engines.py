@@ -57,6 +57,7 @@ class Engines:
         self.build, self.work, self.isa, self.patient = os.path.abspath(build), work, isa, patient
         os.makedirs(os.path.join(work, "inputs"), exist_ok=True)
         self.cap = self.capped_peers() if isa else {}
+        self.exception = "" if "LD_PRELOAD" in self.cap else " (of the peers only the oneDNN within OpenVINO)"
 
     def tool(self, name):
         return os.path.join(self.build, "lib/tools", name)

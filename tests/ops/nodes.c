@@ -55,6 +55,22 @@ node_fill (AxonTensor *tensor)
 }
 
 void
+node_fill_inputs (const NodeCase *c, const GPtrArray *inputs, NodeFillFunc fill, gpointer user_data)
+{
+  g_auto (GStrv) texts = g_strsplit (c->inputs, " ", -1);
+  guint at = 0;
+  for (guint i = 0; texts[i] != NULL && at < inputs->len; i++) {
+    g_auto (NodeTensor) t = { 0 };
+    if (g_str_equal (texts[i], "-"))
+      continue;
+    node_tensor_parse (texts[i], &t);
+    if (!t.has_values)
+      fill (inputs->pdata[at], user_data);
+    at += !t.is_constant;
+  }
+}
+
+void
 node_set_attr (AxonNode *node, const gchar *text)
 {
   gsize n = strcspn (text, "=:");

@@ -28,6 +28,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (NodeTensor, node_tensor_clear)
 /* Numbers of an input that the row leaves open: none is 0, as zeros hide much. */
 void node_fill (AxonTensor *tensor);
 
+/* Calls @fill with each input of @inputs whose values @c leaves open. */
+typedef void (*NodeFillFunc) (AxonTensor *tensor, gpointer user_data);
+void node_fill_inputs (const NodeCase *c, const GPtrArray *inputs, NodeFillFunc fill,
+                       gpointer user_data);
+
 /* "name=value" or "name:value", by the type that the operator's table says. */
 void node_set_attr (AxonNode *node, const gchar *text);
 

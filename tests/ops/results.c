@@ -129,19 +129,9 @@ what_is_less_known_contradicts_nothing (gconstpointer data)
 }
 
 static void
-fill_open_inputs (const NodeCase *c, const GPtrArray *inputs)
+fill (AxonTensor *tensor, G_GNUC_UNUSED gpointer user_data)
 {
-  g_auto (GStrv) texts = g_strsplit (c->inputs, " ", -1);
-  guint at = 0;
-  for (guint i = 0; texts[i] != NULL && at < inputs->len; i++) {
-    g_auto (NodeTensor) t = { 0 };
-    if (g_str_equal (texts[i], "-"))
-      continue;
-    node_tensor_parse (texts[i], &t);
-    if (!t.has_values)
-      node_fill (inputs->pdata[at]);
-    at += !t.is_constant;
-  }
+  node_fill (tensor);
 }
 
 /* An output as it is spelled: "?" and a missing shape are anything, and so are missing values. */
@@ -177,7 +167,7 @@ run_and_compare (const NodeCase *c, const gchar *device, gboolean is_open)
     forget_dims (&((AxonValue *)model->inputs->pdata[i])->type.shape);
   if (inputs->len < axon_model_get_n_inputs (model))
     return; /* of a shape that the row leaves open */
-  fill_open_inputs (c, inputs);
+  node_fill_inputs (c, inputs, fill, NULL);
   axon_model_infer_shapes (model, &error);
   g_assert_no_error (error);
   compiled = axon_core_compile_model (axon_core_get_default (), model, device, NULL, NULL, NULL,

@@ -14,17 +14,20 @@
 
 typedef struct {
   const AxonNode *node;
+  gint64 frames, channels, h, w, h_out, w_out;
+  gdouble scale;
+  /* of RoiAlign */
   const CpuSample *loops;
-  gint64 frames, channels, h, w, h_out, w_out, ratio;
-  gdouble scale, offset;
-} Align;
+  gint64 ratio;
+  gdouble offset;
+} Pooling;
 
 typedef struct {
-  const Align *plan;
-  const gfloat *x, *rois;
+  const Pooling *plan;
+  const gfloat *x, *rois; /* of MaxRoiPool a frame is before the corners */
   CpuIndices batch;
   gfloat *y;
-} AlignRun;
+} PoolingRun;
 
 typedef struct {
   gdouble y, x, bin_h, bin_w; /* first corner and size of a bin, in pixels */
@@ -32,7 +35,7 @@ typedef struct {
 } Region;
 
 static Region
-read_region (const Align *a, const gfloat *roi)
+read_region (const Pooling *a, const gfloat *roi)
 {
   gdouble w = ((gdouble)roi[2] - (gdouble)roi[0]) * a->scale;
   gdouble h = ((gdouble)roi[3] - (gdouble)roi[1]) * a->scale;
@@ -51,7 +54,7 @@ read_region (const Align *a, const gfloat *roi)
 
 /* Adds the bilinear sample at (y, x), times @share; what lies more than a pixel outside is 0. */
 static void
-add_sample (const Align *a, const gfloat *frame, gdouble y, gdouble x, gdouble share, gfloat *out)
+add_sample (const Pooling *a, const gfloat *frame, gdouble y, gdouble x, gdouble share, gfloat *out)
 {
   gint64 y0, x0, y1, x1;
   gdouble fy, fx;
@@ -76,8 +79,8 @@ add_sample (const Align *a, const gfloat *frame, gdouble y, gdouble x, gdouble s
 static void
 align_rows (gpointer data, gint64 first, gint64 end)
 {
-  const AlignRun *run = data;
-  const Align *a = run->plan;
+  const PoolingRun *run = data;
+  const Pooling *a = run->plan;
   for (gint64 i = first; i < end; i++) {
     gint64 n = i / a->h_out, py = i % a->h_out;
     Region r = read_region (a, run->rois + n * 4);
@@ -98,17 +101,51 @@ align_rows (gpointer data, gint64 first, gint64 end)
 static void
 run_align (const CpuStep *step, const CpuInstance *instance)
 {
-  const Align *a = step->data;
+  const Pooling *a = step->data;
   gint bad = FALSE;
-  AlignRun run = { a,
-                   cpu_tensor_data (instance, step->in[0]),
-                   cpu_tensor_data (instance, step->in[1]),
-                   { cpu_tensor_data (instance, step->in[2]), step->in[2]->dtype == AXON_DTYPE_I64,
-                     &bad },
-                   cpu_tensor_data (instance, step->out[0]) };
+  PoolingRun run = { a,
+                     cpu_tensor_data (instance, step->in[0]),
+                     cpu_tensor_data (instance, step->in[1]),
+                     { cpu_tensor_data (instance, step->in[2]),
+                       step->in[2]->dtype == AXON_DTYPE_I64, &bad },
+                     cpu_tensor_data (instance, step->out[0]) };
   cpu_parallel_ranges (step->in[1]->shape.dims[0] * a->h_out, 1, align_rows, &run);
   if (bad)
     cpu_refuse_index (a->node, instance, &run.batch, step->in[1]->shape.dims[0], a->frames);
+}
+
+/* FALSE: not of floats, or there is nothing. */
+static gboolean
+pooling_init (Pooling *p, const AxonNode *node)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  *p = (Pooling){ .node = node,
+                  .frames = x->dims[0],
+                  .channels = x->dims[1],
+                  .h = x->dims[2],
+                  .w = x->dims[3],
+                  .h_out = y->dims[2],
+                  .w_out = y->dims[3],
+                  .scale = axon_node_get_float (node, "spatial_scale") };
+  return node->inputs[0]->type.dtype == AXON_DTYPE_F32 && axon_shape_get_numel (x) > 0 &&
+         axon_shape_get_numel (y) > 0;
+}
+
+/* Pictures and results channels last, all else row-major; @scratch: nullable. */
+static gboolean
+add_pooling (CpuPlan *plan, const Pooling *p, CpuStepFunc run, CpuTensor *scratch)
+{
+  const AxonNode *node = p->node;
+  g_autoptr (CpuMd) from = cpu_md_channels_last (AXON_DTYPE_F32, &node->inputs[0]->type.shape);
+  g_autoptr (CpuMd) to = cpu_md_channels_last (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
+  CpuTensor *in[3], *out[2];
+  for (guint i = 0; i < node->n_inputs; i++)
+    in[i] = cpu_plan_input_as (plan, node, i, i == 0 ? from : NULL);
+  out[0] = cpu_plan_output (plan, node, 0, to);
+  out[1] = scratch;
+  cpu_plan_add_step (plan, run, g_memdup2 (p, sizeof *p), g_free, "own", in, node->n_inputs, out,
+                     scratch ? 2 : 1);
+  return TRUE;
 }
 
 static gboolean
@@ -117,48 +154,18 @@ build_align (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   const gchar *mode = axon_node_get_string (node, "coordinate_transformation_mode");
   AxonDType batch = node->inputs[2]->type.dtype;
-  Align a = { .node = node,
-              .loops = cpu_isa_get ()->vector->sample,
-              .frames = x->dims[0],
-              .channels = x->dims[1],
-              .h = x->dims[2],
-              .w = x->dims[3],
-              .h_out = y->dims[2],
-              .w_out = y->dims[3],
-              .ratio = axon_node_get_int (node, "sampling_ratio"),
-              .scale = axon_node_get_float (node, "spatial_scale"),
-              .offset = mode && g_str_equal (mode, "half_pixel") ? 0.5 : 0 };
-  g_autoptr (CpuMd) from = NULL;
-  g_autoptr (CpuMd) to = NULL;
-  CpuTensor *in[3], *out;
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || a.ratio > MOST_SAMPLES ||
-      (batch != AXON_DTYPE_I32 && batch != AXON_DTYPE_I64) ||
-      !g_str_equal (axon_node_get_string (node, "mode"), "avg") || axon_shape_get_numel (x) < 1 ||
-      axon_shape_get_numel (x) > G_MAXINT32 || axon_shape_get_numel (y) < 1 ||
-      axon_shape_get_numel (&node->inputs[2]->type.shape) != y->dims[0])
+  Pooling p;
+  if (!pooling_init (&p, node))
     return FALSE;
-  from = cpu_md_channels_last (AXON_DTYPE_F32, x);
-  to = cpu_md_channels_last (AXON_DTYPE_F32, y);
-  in[0] = cpu_plan_input_as (plan, node, 0, from);
-  in[1] = cpu_plan_input_as (plan, node, 1, NULL);
-  in[2] = cpu_plan_input_as (plan, node, 2, NULL);
-  out = cpu_plan_output (plan, node, 0, to);
-  cpu_plan_add_step (plan, run_align, g_memdup2 (&a, sizeof a), g_free, "own", in, 3, &out, 1);
-  return TRUE;
+  p.loops = cpu_isa_get ()->vector->sample;
+  p.ratio = axon_node_get_int (node, "sampling_ratio");
+  p.offset = mode && g_str_equal (mode, "half_pixel") ? 0.5 : 0;
+  return p.ratio <= MOST_SAMPLES && (batch == AXON_DTYPE_I32 || batch == AXON_DTYPE_I64) &&
+         g_str_equal (axon_node_get_string (node, "mode"), "avg") &&
+         axon_shape_get_numel (x) <= G_MAXINT32 &&
+         axon_shape_get_numel (&node->inputs[2]->type.shape) == y->dims[0] &&
+         add_pooling (plan, &p, run_align, NULL);
 }
-
-typedef struct {
-  const AxonNode *node;
-  gint64 frames, channels, h, w, h_out, w_out;
-  gdouble scale;
-} MaxPool;
-
-typedef struct {
-  const MaxPool *plan;
-  const gfloat *x, *rois; /* rois: a frame and two corners each */
-  gint64 *frame;
-  gfloat *y;
-} MaxPoolRun;
 
 /* Pixels of bin @i of @n along an axis of @size, between corners @from and @to. */
 static void
@@ -171,7 +178,7 @@ pixels_of_bin (gint64 i, gint64 n, gint64 from, gint64 to, gint64 size, gint64 *
 
 /* A bin without pixels, and one of which none is a number, is 0. */
 static void
-max_of_bin (const MaxPool *m, const gfloat *frame, const gint64 *rows, const gint64 *columns,
+max_of_bin (const Pooling *m, const gfloat *frame, const gint64 *rows, const gint64 *columns,
             gfloat *restrict y)
 {
   for (gint64 c = 0; c < m->channels; c++)
@@ -190,11 +197,12 @@ max_of_bin (const MaxPool *m, const gfloat *frame, const gint64 *rows, const gin
 static void
 pool_rows (gpointer data, gint64 first, gint64 end)
 {
-  const MaxPoolRun *run = data;
-  const MaxPool *m = run->plan;
+  const PoolingRun *run = data;
+  const Pooling *m = run->plan;
   for (gint64 u = first; u < end; u++) {
     gint64 n = u / m->h_out, corner[4], rows[2], columns[2];
-    const gfloat *frame = run->x + run->frame[n] * m->h * m->w * m->channels;
+    const gfloat *frame =
+        run->x + cpu_index_at (&run->batch, n, m->frames) * m->h * m->w * m->channels;
     for (gint i = 0; i < 4; i++) /* what is no number is far away */
       corner[i] =
           (gint64)fmax (fmin (round ((gdouble)run->rois[n * 5 + 1 + i] * m->scale), 1e9), -1e9);
@@ -209,53 +217,28 @@ pool_rows (gpointer data, gint64 first, gint64 end)
 static void
 run_max_pool (const CpuStep *step, const CpuInstance *instance)
 {
-  const MaxPool *m = step->data;
-  gint64 n = step->in[1]->shape.dims[0];
+  const Pooling *m = step->data;
+  gint64 n = step->in[1]->shape.dims[0], *frame = cpu_tensor_data (instance, step->out[1]);
   gint bad = FALSE;
-  MaxPoolRun run = { m, cpu_tensor_data (instance, step->in[0]),
+  PoolingRun run = { m,
+                     cpu_tensor_data (instance, step->in[0]),
                      cpu_tensor_data (instance, step->in[1]),
-                     cpu_tensor_data (instance, step->out[1]),
+                     { frame, TRUE, &bad },
                      cpu_tensor_data (instance, step->out[0]) };
-  const CpuIndices frames = { run.frame, TRUE, &bad };
   for (gint64 i = 0; i < n; i++)
-    run.frame[i] = axon_dtype_load_int (AXON_DTYPE_F32, run.rois, (gsize)(i * 5));
-  for (gint64 i = 0; i < n; i++)
-    cpu_index_at (&frames, i, m->frames);
-  if (bad) {
-    cpu_refuse_index (m->node, instance, &frames, n, m->frames);
-    return;
-  }
-  for (gint64 i = 0; i < n; i++)
-    run.frame[i] = cpu_index_at (&frames, i, m->frames);
+    frame[i] = axon_dtype_load_int (AXON_DTYPE_F32, run.rois, (gsize)(i * 5));
   cpu_parallel_ranges (n * m->h_out, 1, pool_rows, &run);
+  if (bad)
+    cpu_refuse_index (m->node, instance, &run.batch, n, m->frames);
 }
 
 static gboolean
 build_max_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
-  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
-  MaxPool m = { .node = node,
-                .frames = x->dims[0],
-                .channels = x->dims[1],
-                .h = x->dims[2],
-                .w = x->dims[3],
-                .h_out = y->dims[2],
-                .w_out = y->dims[3],
-                .scale = axon_node_get_float (node, "spatial_scale") };
-  g_autoptr (CpuMd) from = NULL;
-  g_autoptr (CpuMd) to = NULL;
-  CpuTensor *in[2], *out[2];
-  if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 || axon_shape_get_numel (x) < 1 ||
-      axon_shape_get_numel (y) < 1)
-    return FALSE;
-  from = cpu_md_channels_last (AXON_DTYPE_F32, x);
-  to = cpu_md_channels_last (AXON_DTYPE_F32, y);
-  in[0] = cpu_plan_input_as (plan, node, 0, from);
-  in[1] = cpu_plan_input_as (plan, node, 1, NULL);
-  out[0] = cpu_plan_output (plan, node, 0, to);
-  out[1] = cpu_plan_scratch_bytes (plan, (gsize)y->dims[0] * sizeof (gint64));
-  cpu_plan_add_step (plan, run_max_pool, g_memdup2 (&m, sizeof m), g_free, "own", in, 2, out, 2);
-  return TRUE;
+  gsize n = (gsize)node->outputs[0]->type.shape.dims[0];
+  Pooling p;
+  return pooling_init (&p, node) &&
+         add_pooling (plan, &p, run_max_pool, cpu_plan_scratch_bytes (plan, n * sizeof (gint64)));
 }
 
 const CpuKernel cpu_roi_kernels[] = {
