@@ -3,6 +3,7 @@
 #include "cputensors.h"
 
 #include "kernels/kernels.h"
+#include "kernels/placed.h"
 
 void
 cpu_tensor_free (gpointer data)
@@ -34,9 +35,8 @@ buffer_new (CpuPlan *plan, CpuPlace place, gsize n_bytes)
   return buffer;
 }
 
-/* A dense row-major layout has no descriptor. */
-static CpuMd *
-normalise (const CpuMd *md, const AxonShape *shape)
+gboolean
+cpu_md_is_row_major (const CpuMd *md, const AxonShape *shape)
 {
   gint64 strides[AXON_MAX_RANK], dense = 1;
   gboolean plain = md == NULL || cpu_md_get_strides (md, shape, strides);
@@ -44,7 +44,14 @@ normalise (const CpuMd *md, const AxonShape *shape)
     plain = shape->dims[i] <= 1 || strides[i] == dense;
     dense *= MAX (shape->dims[i], 1);
   }
-  return plain ? NULL : cpu_md_copy (md);
+  return plain;
+}
+
+/* A dense row-major layout has no descriptor. */
+static CpuMd *
+normalise (const CpuMd *md, const AxonShape *shape)
+{
+  return cpu_md_is_row_major (md, shape) ? NULL : cpu_md_copy (md);
 }
 
 static CpuTensor *
@@ -141,8 +148,8 @@ cpu_plan_input (CpuPlan *plan, const AxonNode *node, guint index)
   return g_ptr_array_index (reps, 0);
 }
 
-static gboolean
-same_layout (const CpuTensor *t, const CpuMd *md)
+gboolean
+cpu_tensor_has_layout (const CpuTensor *t, const CpuMd *md)
 {
   CpuMd *wanted = normalise (md, &t->shape);
   gboolean same = t->md == NULL ? wanted == NULL : wanted != NULL && cpu_md_equal (t->md, wanted);
@@ -154,7 +161,7 @@ static CpuTensor *
 convert (CpuPlan *plan, CpuTensor *tensor, AxonDType dtype, const CpuMd *md)
 {
   CpuTensor *converted;
-  if (tensor->dtype == dtype && same_layout (tensor, md))
+  if (tensor->dtype == dtype && cpu_tensor_has_layout (tensor, md))
     return tensor;
   converted = cpu_plan_scratch (plan, dtype, &tensor->shape, md);
   cpu_add_reorder (plan, tensor, converted);
@@ -173,7 +180,7 @@ cpu_plan_input_of (CpuPlan *plan, const AxonNode *node, guint index, AxonDType d
   reps = reps_of (plan, axon_node_get_input (node, index));
   for (guint i = 0; i < reps->len; i++) {
     CpuTensor *rep = g_ptr_array_index (reps, i);
-    if (rep->dtype == dtype && same_layout (rep, md))
+    if (rep->dtype == dtype && cpu_tensor_has_layout (rep, md))
       return rep;
   }
   converted = convert (plan, first, dtype, md);
@@ -198,7 +205,10 @@ CpuTensor *
 cpu_plan_output (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md)
 {
   const AxonValue *value = node->outputs[index];
-  CpuTensor *t = cpu_plan_scratch (plan, value->type.dtype, &value->type.shape, md);
+  CpuTensor *t = cpu_plan_place (plan, node, index, md);
+  if (t != NULL)
+    return t;
+  t = cpu_plan_scratch (plan, value->type.dtype, &value->type.shape, md);
   t->buffer->pending = value->users->len + (value->is_output ? G_MAXUINT / 4 : 0);
   g_ptr_array_add (reps_of (plan, value), t);
   return t;

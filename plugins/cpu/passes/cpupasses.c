@@ -112,6 +112,7 @@ static const AxonPass passes[] = {
   { "split-batch-norm", cpu_pass_split_batch_norm },
   { "fuse-elementwise", cpu_pass_fuse_elementwise },
   { "remove-dead-code", axon_pass_remove_dead_code },
+  { "split-bands", cpu_pass_split_bands },
 };
 
 static gboolean

@@ -31,6 +31,9 @@ typedef gboolean (*CpuRewrite) (AxonModel *model, AxonNode *node, GError **error
 /* Asks of each node, from the last one on. */
 gboolean cpu_pass_rewrite (AxonModel *model, CpuRewrite rewrite, GError **error);
 
+/* Gives @to, which has none yet, what is fused into @from: its inputs are the caller's affair. */
+void cpu_pass_copy_posts (AxonNode *to, const AxonNode *from);
+
 /* Input 0 is of f32, its shape and that of output 0 are known, and there is something in both. */
 gboolean cpu_pass_is_planned (const AxonNode *node);
 
@@ -43,6 +46,7 @@ gboolean cpu_pass_fuse_activation (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_elementwise (AxonModel *model, GError **error);
 gboolean cpu_pass_fuse_mish (AxonModel *model, GError **error);
 gboolean cpu_pass_order_pixel_shuffle (AxonModel *model, GError **error);
+gboolean cpu_pass_split_bands (AxonModel *model, GError **error);
 gboolean cpu_pass_split_batch_norm (AxonModel *model, GError **error);
 gboolean cpu_pass_split_repeated (AxonModel *model, GError **error);
 gboolean cpu_pass_split_resize (AxonModel *model, GError **error);

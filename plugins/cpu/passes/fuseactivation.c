@@ -75,6 +75,16 @@ append_post (AxonNode *node, const gchar *name, gfloat alpha, gfloat beta)
   axon_node_set_floats (node, "axon.post_args", all, 2 * (n + 1));
 }
 
+void
+cpu_pass_copy_posts (AxonNode *to, const AxonNode *from)
+{
+  const AxonAttr *names = axon_node_find_attr (from, "axon.posts");
+  guint n_args;
+  const gfloat *args = axon_node_get_floats (from, "axon.post_args", &n_args);
+  for (guint i = 0; names != NULL && i < names->n; i++)
+    append_post (to, names->strings[i], args[2 * i], args[2 * i + 1]);
+}
+
 static guint
 count_posts (const AxonNode *node)
 {
