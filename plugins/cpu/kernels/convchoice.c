@@ -202,7 +202,7 @@ is_of_weights (const AxonNode *node, guint threads)
          pixels = axon_shape_get_numel (y) / MAX (y->dims[1], 1);
   return weights == w->dims[0] * w->dims[1] &&
          (pixels == 1 || (threads == 1 && pixels <= FEW_PIXELS &&
-                          (gsize)weights * sizeof (gfloat) > cpu_second_cache () / 3));
+                          (gsize)weights * sizeof (gfloat) > cpu_second_cache () / 4));
 }
 
 /* Channels of a group: those that are summed, and those of the result. A matrix of weights is a

@@ -6,6 +6,7 @@
 #include "int8bounds.h"
 #include "../kernels/convchoice.h"
 #include "../kernels/convfinish.h"
+#include "../kernels/kernels.h"
 #include "../cpueltwise.h"
 
 enum { DIRECT, TRANSPOSED };
@@ -178,7 +179,7 @@ residual_destination (CpuPlan *plan, const AxonNode *node, const CpuMd *md)
   if (other == first && cpu_plan_is_last_use (plan, other))
     return cpu_plan_alias (plan, node, 0, other, md);
   copy = cpu_plan_output (plan, node, 0, md);
-  cpu_dnn_add_reorder (plan, other, copy);
+  cpu_add_reorder (plan, other, copy);
   return copy;
 }
 
