@@ -160,20 +160,25 @@ large_pictures_are_cut_where_channels_lie_last (void)
   }
 }
 
-/* What is not computed row by row, or whose result others want, too. */
+static const Row outside = {
+  "rows of nothing", 1, { 1, 1 }, 1, 1, { 3, 0, 2, 0 }, .is_alone = TRUE
+};
+
+/* What is not computed row by row, or whose result others want, too, or rows of which meet nothing
+ * but what pads the picture. */
 static void
 some_are_never_cut (void)
 {
   const AxonShape shape = AXON_SHAPE (1, INPUTS, count_rows (), COLUMNS);
   const AxonShape frames = AXON_SHAPE (2, INPUTS, count_rows (), COLUMNS);
-  for (guint i = 0; i < 2; i++) {
+  for (guint i = 0; i < 3; i++) {
     TestModel t = test_model_new (14);
     AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, i == 0 ? &frames : &shape), *y, *z;
     g_autoptr (AxonModel) model = NULL;
     gboolean last;
     guint n;
     y = convolve (&t, x, INPUTS, CHANNELS, 1, "Relu");
-    z = add_middle (&t, y, &rows[0]);
+    z = add_middle (&t, y, i == 2 ? &outside : &rows[0]);
     if (i == 1)
       z = test_model_node (&t, "Add", 2, z, y)->outputs[0];
     model = test_model_finish (&t, z);

@@ -49,6 +49,14 @@ is_depthwise (const AxonNode *conv)
   return w->dims[1] == 1 && w->dims[0] > 1 && w->dims[0] == axon_node_get_int (conv, "group");
 }
 
+/* Every row of the result meets a row of the source. */
+static gboolean
+meets_rows (const AxonWindow *w)
+{
+  gint64 reach = (w->kernel[1] - 1) * w->dilation[1];
+  return w->pad[1] <= reach && w->pad_end[1] <= reach;
+}
+
 /* Of floats, with all that is fused into it. */
 static gboolean
 read_conv (const AxonNode *node, AxonWindow *window)
@@ -60,7 +68,8 @@ read_conv (const AxonNode *node, AxonWindow *window)
   bias = axon_node_get_input (node, 2);
   return (bias == NULL || axon_value_is_constant (bias)) &&
          axon_window_init (window, node, &node->inputs[0]->type.shape,
-                           node->inputs[1]->type.shape.dims + 2, FALSE, NULL);
+                           node->inputs[1]->type.shape.dims + 2, FALSE, NULL) &&
+         meets_rows (window);
 }
 
 static gboolean
@@ -88,7 +97,8 @@ read_pool (const AxonNode *node, AxonWindow *window)
   const gint64 *kernel = axon_node_get_ints (node, "kernel_shape", &n);
   return axon_node_is (node, "MaxPool") && cpu_pass_is_planned (node) && node->n_outputs == 1 &&
          is_picture (node->inputs[0]) && axon_node_get_int (node, "ceil_mode") == 0 && n == 2 &&
-         axon_window_init (window, node, &node->inputs[0]->type.shape, kernel, FALSE, NULL);
+         axon_window_init (window, node, &node->inputs[0]->type.shape, kernel, FALSE, NULL) &&
+         meets_rows (window);
 }
 
 /* @node, and what is computed with it; FALSE: nothing is. */
