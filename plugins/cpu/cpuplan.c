@@ -278,7 +278,17 @@ cpu_plan_new (AxonModel *model, GPtrArray *extensions, const CpuPlanOptions *opt
   return plan;
 }
 
-/* Nodes that a pass made of one have its name, and all that runs them. */
+/* @types, joined by "+", with @type (g_free); types: nullable. */
+static gchar *
+join_type (const gchar *types, const gchar *type)
+{
+  g_auto (GStrv) all = g_strsplit (types ? types : "", "+", -1);
+  if (g_strv_contains ((const gchar *const *)all, type))
+    return g_strdup (types);
+  return types ? g_strconcat (types, "+", type, NULL) : g_strdup (type);
+}
+
+/* Nodes that a pass made of one have its name, and all that runs them, each once. */
 AxonModel *
 cpu_plan_describe (const CpuPlan *plan)
 {
@@ -287,9 +297,7 @@ cpu_plan_describe (const CpuPlan *plan)
   for (guint i = 0; i < plan->info->len; i++) {
     const AxonProfilingInfo *step = &g_array_index (plan->info, AxonProfilingInfo, i);
     const gchar *before = g_hash_table_lookup (types, step->node_name);
-    g_hash_table_insert (types, (gpointer)step->node_name,
-                         before ? g_strconcat (before, "+", step->exec_type, NULL)
-                                : g_strdup (step->exec_type));
+    g_hash_table_insert (types, (gpointer)step->node_name, join_type (before, step->exec_type));
   }
   for (guint i = 0; i < model->nodes->len; i++) {
     AxonNode *node = g_ptr_array_index (model->nodes, i);

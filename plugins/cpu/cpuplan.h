@@ -175,7 +175,7 @@ const AxonTensor *cpu_node_constant (const AxonNode *node, guint index);
 /* Axes by attribute or by input 1, at most AXON_MAX_RANK. FALSE where they are not constant. */
 gboolean cpu_node_axes (const AxonNode *node, gint64 *axes, guint *n);
 
-/* The graph with what runs each node: a node's steps joined by "+" (transfer full). */
+/* The graph with what runs each node: the kinds of its steps joined by "+" (transfer full). */
 AxonModel *cpu_plan_describe (const CpuPlan *plan);
 
 /* Running */
