@@ -6,7 +6,7 @@
 
 #define BYTES 8192
 
-long
+__attribute__ ((visibility ("default"))) long
 sysconf (int name)
 {
   static long (*of_system) (int);
