@@ -16,7 +16,8 @@
 /* Each is a table in a file of kernels/ or onednn/, in the order in which they are asked. */
 /* clang-format off */
 #define FAMILIES(F)                                                                                \
-  F (placed) F (int8_conv) F (int8_matmul) F (qlinear) F (qlinear_concat) F (qlinear_pool) F (quantize)       \
+  F (placed)                                                                                       \
+  F (int8_conv) F (int8_matmul) F (qlinear) F (qlinear_concat) F (qlinear_pool) F (quantize)       \
   F (winograd) F (planes) F (dots) F (columns) OPTIONAL_FAMILIES (F) F (float_conv)                \
   F (float_matmul)                                                                                 \
   F (reduce) F (arg) F (topk) F (dnn_conv) F (dnn_matmul) F (float_product) F (dnn_pool)           \

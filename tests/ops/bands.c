@@ -233,8 +233,8 @@ add_part (TestModel *t, AxonValue *x, gsize row, guint k, AxonValue *before, Axo
   case JOINED:
     return join (t, y, convolve (t, x, INPUTS, concats[row].outputs, 1, NULL), concats[row].axis);
   case READ_TWICE:
-    *also = test_model_node (t, "Relu", 1, y)->outputs[0];
-    return test_model_node (t, "Neg", 1, y)->outputs[0];
+    *also = test_model_node (t, "Neg", 1, y)->outputs[0];
+    return y;
   default:
     return y;
   }

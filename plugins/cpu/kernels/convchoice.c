@@ -62,9 +62,8 @@ is_grouped (const AxonNode *node)
   return axon_node_get_int (node, "group") > 1;
 }
 
-/* Each channel by itself, and but once. */
-static gboolean
-is_depthwise (const AxonNode *node)
+gboolean
+cpu_conv_is_depthwise (const AxonNode *node)
 {
   const AxonShape *w = &node->inputs[1]->type.shape;
   return is_grouped (node) && w->dims[1] == 1 && w->dims[0] == axon_node_get_int (node, "group");
@@ -74,7 +73,7 @@ is_depthwise (const AxonNode *node)
 static gboolean
 is_depthwise_volume (const AxonNode *node)
 {
-  return node->inputs[1]->type.shape.rank == 5 && is_depthwise (node);
+  return node->inputs[1]->type.shape.rank == 5 && cpu_conv_is_depthwise (node);
 }
 
 /* Along one dimension, for which oneDNN has no kernels where it is grouped, dilated, or long. */
@@ -130,7 +129,7 @@ loss_of (const AxonNode *node)
   const AxonShape *w = &node->inputs[1]->type.shape;
   if ((has_dear_posts (node) && !cpu_can_finish_conv (node)) ||
       axon_node_is (node, "ConvTranspose") || is_line (node) || is_far (node) ||
-      (is_grouped (node) && !is_depthwise (node)))
+      (is_grouped (node) && !cpu_conv_is_depthwise (node)))
     return products (node) * 2 * GAIN;
   if (!is_grouped (node) && w->rank == 4 && w->dims[2] > 1 && w->dims[3] > 1 &&
       w->dims[0] < CPU_DNN_BLOCK)
@@ -185,7 +184,7 @@ cpu_conv_prefers_channels_last (const AxonModel *model)
 static gboolean
 is_narrow (const AxonNode *node)
 {
-  return is_depthwise (node) &&
+  return cpu_conv_is_depthwise (node) &&
          node->inputs[0]->type.shape.dims[1] < cpu_isa_get ()->vector->floats.lanes;
 }
 
@@ -256,7 +255,7 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
     return plan->choice == CPU_OWN;
   if (cpu_conv_takes_bf16 (plan, node))
     return FALSE;
-  if (axon_node_is (node, "ConvTranspose") || (is_grouped (node) && !is_depthwise (node)))
+  if (axon_node_is (node, "ConvTranspose") || (is_grouped (node) && !cpu_conv_is_depthwise (node)))
     return TRUE;
   if (is_depthwise_volume (node))
     return TRUE;

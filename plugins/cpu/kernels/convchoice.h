@@ -9,6 +9,9 @@
 /* TRUE if the convolutions of @model shall work channels last. */
 gboolean cpu_conv_prefers_channels_last (const AxonModel *model);
 
+/* TRUE if @node, a convolution, has each channel by itself, and but once. */
+gboolean cpu_conv_is_depthwise (const AxonNode *node);
+
 /* TRUE if @node, a convolution of floats or its product with a constant matrix, shall be computed
  * in half precision. */
 gboolean cpu_conv_takes_halves (const CpuPlan *plan, const AxonNode *node);

@@ -42,13 +42,6 @@ is_picture (const AxonValue *value)
   return value->type.shape.rank == 4 && value->type.shape.dims[0] == 1;
 }
 
-static gboolean
-is_depthwise (const AxonNode *conv)
-{
-  const AxonShape *w = &conv->inputs[1]->type.shape;
-  return w->dims[1] == 1 && w->dims[0] > 1 && w->dims[0] == axon_node_get_int (conv, "group");
-}
-
 /* Every row of the result meets a row of the source. */
 static gboolean
 meets_rows (const AxonWindow *w)
@@ -108,7 +101,7 @@ find_block (Block *b, AxonNode *node)
   AxonNode *before, *after;
   AxonWindow w;
   b->n = 0;
-  if (!read_pool (node, &w) && (!read_conv (node, &w) || !is_depthwise (node)))
+  if (!read_pool (node, &w) && (!read_conv (node, &w) || !cpu_conv_is_depthwise (node)))
     return FALSE;
   add_node (b, 0, node, &w);
   after = axon_match_only_user (node->outputs[0], "Conv");
