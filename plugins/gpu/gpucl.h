@@ -19,7 +19,6 @@
   X (RetainCommandQueue)                                                                           \
   X (ReleaseCommandQueue)                                                                          \
   X (CreateBuffer)                                                                                 \
-  X (CreateSubBuffer)                                                                              \
   X (RetainMemObject)                                                                              \
   X (ReleaseMemObject)                                                                             \
   X (GetMemObjectInfo)                                                                             \

@@ -118,8 +118,7 @@ get_mem (AxonGpuContext *self, GVariant *params, gsize n_bytes, GError **error)
                  n_bytes, size);
     return NULL;
   }
-  gpu_cl.RetainMemObject (given);
-  return given;
+  return gpu_cl_ok (gpu_cl.RetainMemObject (given), AXON_GPU_MEM_HANDLE, error) ? given : NULL;
 }
 
 /* Takes @mem and @data. */
@@ -313,10 +312,12 @@ gpu_context_new (const gchar *name, const GpuDevice *device, GObject *keep, GVar
   result = g_object_new (axon_gpu_context_get_type (), "device-name", name, NULL);
   self = (AxonGpuContext *)result;
   self->keep = g_object_ref (keep);
-  gpu_cl.RetainContext (context);
+  if (!gpu_cl_ok (gpu_cl.RetainContext (context), "clRetainContext", error))
+    return NULL;
   self->context = context;
-  if (queue != NULL)
-    gpu_cl.RetainCommandQueue (queue);
+  if (queue != NULL &&
+      !gpu_cl_ok (gpu_cl.RetainCommandQueue (queue), "clRetainCommandQueue", error))
+    return NULL;
   self->queue = queue;
   self->unified = device->unified;
   self->copies = gpu_cl.CreateCommandQueue (context, device->id, 0, &status);

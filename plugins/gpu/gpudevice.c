@@ -45,6 +45,15 @@ device_uuid (cl_device_id id, const gchar *extensions)
   return g_string_free (text, FALSE);
 }
 
+/* cl_nv_device_attribute_query; from compute capability 6.1 on */
+static gboolean
+has_dp4a (cl_device_id id, const gchar *extensions)
+{
+  const cl_device_info major = 0x4000, minor = 0x4001;
+  return strstr (extensions, "cl_nv_device_attribute_query") != NULL &&
+         device_number (id, major) * 10 + device_number (id, minor) >= 61;
+}
+
 static void
 device_free (gpointer data)
 {
@@ -82,11 +91,14 @@ device_new (cl_platform_id platform, cl_device_id id)
   device->version = device_text (id, CL_DEVICE_VERSION);
   device->memory = device_number (id, CL_DEVICE_GLOBAL_MEM_SIZE);
   device->vendor_id = (guint)device_number (id, CL_DEVICE_VENDOR_ID);
+  device->local_memory = device_number (id, CL_DEVICE_LOCAL_MEM_SIZE);
+  device->most_items = (guint)device_number (id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   device->units = (guint)device_number (id, CL_DEVICE_MAX_COMPUTE_UNITS);
   device->align = MAX (128, (guint)device_number (id, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8);
   device->unified = device_number (id, CL_DEVICE_HOST_UNIFIED_MEMORY) != 0;
   device->local = device_number (id, CL_DEVICE_LOCAL_MEM_TYPE) == CL_LOCAL;
   device->dot = strstr (extensions, "cl_khr_integer_dot_product") != NULL;
+  device->dp4a = has_dp4a (id, extensions);
   device->fp16 = strstr (extensions, "cl_khr_fp16") != NULL;
   device->fp64 = strstr (extensions, "cl_khr_fp64") != NULL;
   device->correct_division =

@@ -10,10 +10,13 @@ typedef struct {
   gchar *name, *vendor, *driver, *version;
   gchar *uuid;                   /* hexadecimal, or NULL: the driver does not say */
   guint64 memory;                /* bytes */
-  guint vendor_id, units, align; /* align: of sub-buffers, bytes */
+  guint vendor_id, units, align; /* align: of values, bytes */
+  guint most_items;              /* of a group */
+  guint64 local_memory;          /* of a group, bytes */
   gboolean fp16, fp64, correct_division, unified;
   gboolean local; /* local memory is on the chip */
   gboolean dot;   /* products of bytes in fours are one instruction */
+  gboolean dp4a;  /* the same, by NVIDIA's name */
 } GpuDevice;
 
 /* GpuDevice, GPUs first as the platforms list them; processors only where AXON_GPU_ALLOW_CPU is 1.

@@ -15,16 +15,6 @@ gpu_instance_new_buffer (GpuInstance *self, gsize n_bytes, GError **error)
   return gpu_cl_ok (status, N_ ("device memory of a request"), error) ? mem : NULL;
 }
 
-static cl_mem
-sub_buffer (GpuInstance *self, const GpuBuffer *b, GError **error)
-{
-  const cl_buffer_region region = { b->offset, b->n_bytes };
-  cl_int status;
-  cl_mem mem = gpu_cl.CreateSubBuffer (self->arena, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                                       &region, &status);
-  return gpu_cl_ok (status, "clCreateSubBuffer", error) ? mem : NULL;
-}
-
 /* Kernels run before a frame was described, too. */
 static cl_mem
 frame_buffer (GpuInstance *self, gsize n_bytes, GError **error)
@@ -49,10 +39,7 @@ make_buffers (GpuInstance *self, GError **error)
     return FALSE;
   for (guint i = 0; i < plan->buffers->len; i++) {
     const GpuBuffer *b = g_ptr_array_index (plan->buffers, i);
-    gboolean arena = b->place == GPU_ARENA && b->first != G_MAXUINT;
-    if (arena)
-      self->buffers[i] = sub_buffer (self, b, error);
-    else if (b->place == GPU_FRAME)
+    if (b->place == GPU_FRAME)
       self->buffers[i] = frame_buffer (self, b->n_bytes, error);
     else if (b->place == GPU_INPUT || b->place == GPU_OUTPUT)
       self->buffers[i] = gpu_instance_new_buffer (self, b->n_bytes, error);
@@ -68,6 +55,8 @@ static cl_mem
 memory_of (const GpuInstance *self, const GpuBuffer *b)
 {
   cl_mem mem = gpu_program_get_mem (self->program, b);
+  if (b->place == GPU_ARENA)
+    return self->arena;
   return mem ? mem : b->place == GPU_STATUS ? self->status : self->buffers[b->id];
 }
 
@@ -78,12 +67,11 @@ set_args (GpuInstance *self, guint at, GError **error)
   cl_kernel kernel = self->kernels[at];
   cl_int status = CL_SUCCESS;
   for (guint i = 0; i < step->args->len && status == CL_SUCCESS; i++) {
-    const GpuArg *arg = &g_array_index (step->args, GpuArg, i);
-    cl_mem mem = arg->buffer ? memory_of (self, arg->buffer) : NULL;
-    status = arg->buffer ? gpu_cl.SetKernelArg (kernel, i, sizeof mem, &mem)
-                         : gpu_cl.SetKernelArg (kernel, i, sizeof arg->number, &arg->number);
-    if (arg->buffer != NULL)
-      self->bound[arg->buffer->id] = mem;
+    const GpuBuffer *buffer = g_array_index (step->args, GpuArg, i).buffer;
+    cl_mem mem = buffer ? memory_of (self, buffer) : NULL;
+    status = gpu_step_set_arg (step, kernel, i, mem);
+    if (buffer != NULL)
+      self->bound[buffer->id] = mem;
   }
   return gpu_cl_ok (status, step->kernel, error);
 }
@@ -182,7 +170,6 @@ enqueue_frames (GpuInstance *self, AxonInferRequest *request, GError **error)
 static gboolean
 enqueue_steps (GpuInstance *self, gboolean profile, AxonInferRequest *request, GError **error)
 {
-  const gsize local[] = { GPU_GROUP, 1, 1 };
   const GpuPlan *plan = self->program->plan;
   for (guint i = 0; i < plan->steps->len; i++) {
     const GpuStep *step = g_ptr_array_index (plan->steps, i);
@@ -190,7 +177,7 @@ enqueue_steps (GpuInstance *self, gboolean profile, AxonInferRequest *request, G
     if (step->once || step->global[0] * step->global[1] * step->global[2] == 0)
       continue;
     status = gpu_cl.EnqueueNDRangeKernel (self->queue, self->kernels[i], 3, NULL, step->global,
-                                          local, 0, NULL, profile ? &self->events[i] : NULL);
+                                          step->local, 0, NULL, profile ? &self->events[i] : NULL);
     if (!gpu_cl_ok (status, step->kernel, error))
       return FALSE;
     if (request != NULL && !axon_infer_request_goes_on (request, error))

@@ -9,16 +9,14 @@ is_free (const GpuBuffer *b)
   return b->place == GPU_ARENA && b->parent == NULL;
 }
 
-/* TRUE if @inner, whose elements the copy moves, may be a part of @outer at @offset. */
+/* TRUE if @inner, whose elements the copy moves, may be a part of @outer. */
 static gboolean
-may_lie_in (const GpuPlan *plan, const GpuBuffer *inner, const GpuBuffer *outer, gsize offset,
-            gsize n_bytes)
+may_lie_in (const GpuBuffer *inner, const GpuBuffer *outer, gsize n_bytes)
 {
   const GpuBuffer *root = outer;
   while (root->parent != NULL)
     root = root->parent;
-  return is_free (inner) && outer->place == GPU_ARENA && root != inner &&
-         inner->n_bytes == n_bytes && offset % plan->device->align == 0;
+  return is_free (inner) && outer->place == GPU_ARENA && root != inner && inner->n_bytes == n_bytes;
 }
 
 static void
@@ -30,11 +28,11 @@ drop_copies (GpuPlan *plan)
     gsize offset = step->copy_to_offset;
     if (inner == NULL)
       continue;
-    if (step->copy_from_offset != 0 || !may_lie_in (plan, inner, outer, offset, step->copy_bytes)) {
+    if (step->copy_from_offset != 0 || !may_lie_in (inner, outer, step->copy_bytes)) {
       inner = step->copy_to;
       outer = step->copy_from;
       offset = step->copy_from_offset;
-      if (step->copy_to_offset != 0 || !may_lie_in (plan, inner, outer, offset, step->copy_bytes))
+      if (step->copy_to_offset != 0 || !may_lie_in (inner, outer, step->copy_bytes))
         continue;
     }
     inner->parent = outer;

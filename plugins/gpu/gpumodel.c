@@ -195,14 +195,14 @@ make_queues (GpuModel *self, const GpuDevice *device, AxonExecutor *executor, GE
   guint n = given ? 1 : MAX (axon_executor_get_n_streams (executor), 1);
   self->queues = g_new0 (cl_command_queue, n);
   for (guint i = 0; i < n; i++) {
-    cl_int status = CL_SUCCESS;
+    cl_int status;
+    if (given != NULL)
+      status = gpu_cl.RetainCommandQueue (given);
     self->queues[i] = given ? given
                             : gpu_cl.CreateCommandQueue (gpu_context_get_cl (self->context),
                                                          device->id, flags, &status);
     if (!gpu_cl_ok (status, "clCreateCommandQueue", error))
       return FALSE;
-    if (given != NULL)
-      gpu_cl.RetainCommandQueue (given);
     self->n_queues++;
   }
   return TRUE;

@@ -22,6 +22,13 @@ static const AxonPass passes[] = {
 
 static const AxonPass half_passes[] = { { "halve", gpu_pass_halve } };
 
+/* 0: by cost */
+static gint
+tile_variant (const gchar *text)
+{
+  return g_str_equal (text, "AUTO") ? 0 : GPU_TILE_VARIANT (text[0] - '0', text[2] - '0');
+}
+
 GpuOptions
 gpu_options_of (const GpuDevice *device, const AxonConfig *config)
 {
@@ -31,6 +38,7 @@ gpu_options_of (const GpuDevice *device, const AxonConfig *config)
   return (GpuOptions){
     .winograd = !axon_config_get_bool (config, AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION),
     .local = device->local || axon_config_get_bool (config, AXON_GPU_EMULATE_LOCAL_MEMORY),
+    .variant = tile_variant (axon_config_get_string (config, AXON_GPU_TILE)),
     .tune = axon_config_get_bool (config, AXON_GPU_TUNE_KERNELS),
     .half = wanted && (device->fp16 || axon_config_get_bool (config, AXON_GPU_EMULATE_HALF)),
   };

@@ -141,8 +141,11 @@ gpu_text_id (const gchar *text)
 void
 gpu_plan_text (GpuPlan *plan, const gchar *name, const gchar *text)
 {
-  if (g_hash_table_add (plan->kernels, g_strdup (name)))
-    g_string_append (plan->source, text);
+  g_autofree gchar *placed = NULL;
+  if (!g_hash_table_add (plan->kernels, g_strdup (name)))
+    return;
+  placed = gpu_text_place_buffers (text);
+  g_string_append (plan->source, placed);
 }
 
 /* Lines with @t@ are written @count times, with 0, 1 ... in its place: what a compiler would

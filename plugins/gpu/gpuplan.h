@@ -62,12 +62,14 @@ typedef struct {
   const GpuTensor *result;
 } GpuDraft;
 
-/* Every kernel takes: the parameters; where its own begin; items along x; then args. */
+/* Every kernel takes: the parameters; where its own begin; items along x; then args. Behind every
+ * other buffer it takes where the value begins in it, in bytes (gputext.c). */
 #define GPU_PARAMS_ARGUMENT 1
 typedef struct {
   gchar *kernel;
   GArray *args;                   /* GpuArg, all */
   gsize global[3];                /* items, x rounded up to whole groups; an empty step has 0 */
+  gsize local[3];                 /* items of a group */
   GpuBuffer *copy_from, *copy_to; /* of a copy of elements in order; else NULL */
   gsize copy_from_offset, copy_to_offset, copy_bytes;
   GpuDraft *draft;        /* while building, or NULL */
@@ -77,11 +79,14 @@ typedef struct {
   AxonProfilingInfo info;
 } GpuStep;
 
-#define GPU_GROUP 64 /* items of a group, along x */
+#define GPU_GROUP 64 /* items of a group, along x, unless a step says more */
 
 /* Variants of convolutions and products: pixels or columns of an item; and this bit: a group shares
- * tiles in local memory. */
+ * tiles in local memory, in so many slices. */
 #define GPU_IN_LOCAL 16
+#define GPU_TILE_VARIANT(width, slices) (GPU_IN_LOCAL | (width) | (slices) << 8)
+#define GPU_VARIANT_WIDTH(variant) ((variant)&15)
+#define GPU_VARIANT_SLICES(variant) ((variant) >> 8)
 
 /* What properties decide. */
 typedef struct {
@@ -169,6 +174,8 @@ gint32 gpu_plan_params (GpuPlan *plan, const gint32 *values, guint n);
 void gpu_plan_template (GpuPlan *plan, const gchar *name, const gchar *family,
                         const gchar *const *words);
 void gpu_plan_text (GpuPlan *plan, const gchar *name, const gchar *text);
+/* Kernels as drivers get them (transfer full). */
+gchar *gpu_text_place_buffers (const gchar *text);
 /* @p: where the kernel's parameters begin. */
 GpuStep *gpu_plan_step (GpuPlan *plan, const gchar *kernel, gint32 p, gint64 x, gint64 y, gint64 z);
 /* A step of a kernel that is still a draft: @words (transfer full) lack FUSED, MORE, PUT and TY.
@@ -186,6 +193,8 @@ void gpu_step_number (GpuStep *step, gint64 number);
 void gpu_step_complaint (GpuPlan *plan, GpuStep *step, const gchar *text);
 
 void gpu_step_free (gpointer step);
+/* Argument @index, which lies in @mem; of a number: NULL. Returns OpenCL's status. */
+cl_int gpu_step_set_arg (const GpuStep *step, cl_kernel kernel, guint index, cl_mem mem);
 /* Lifetimes and offsets, when all steps are there. */
 void gpu_plan_memory (GpuPlan *plan);
 /* The texts of drafts, when nothing more is fused to them. */

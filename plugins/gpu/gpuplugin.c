@@ -17,6 +17,7 @@ typedef AxonPluginClass AxonGpuPluginClass;
 static GType axon_gpu_plugin_get_type (void);
 G_DEFINE_TYPE (AxonGpuPlugin, axon_gpu_plugin, AXON_TYPE_PLUGIN)
 
+#define TILES "AUTO 1x1 1x2 1x4 1x8 2x1 2x2 2x4 2x8 4x1 4x2 4x4 4x8 8x1 8x2 8x4 8x8"
 #define MOST_DEVICES "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"
 
 static const AxonPropertySpec properties[] = {
@@ -78,6 +79,8 @@ static const AxonPropertySpec properties[] = {
     N_ ("Store in half precision where the device has none, too") },
   { AXON_GPU_EMULATE_LOCAL_MEMORY, AXON_PROPERTY_BOOL, AXON_RW_HIDDEN, "NO", 0, 0, NULL,
     N_ ("Use tiles in local memory where it is ordinary memory, too") },
+  { AXON_GPU_TILE, AXON_PROPERTY_STRING, AXON_RW_HIDDEN, "AUTO", 0, 0, TILES,
+    N_ ("Width of an item by slices of a group, of tiles in local memory") },
   { .key = "EXCLUSIVE_ASYNC_REQUESTS", .flags = AXON_RW_HIDDEN, .default_text = "NO" },
   { .key = "QUERY_MODEL_RATIO", .flags = AXON_RW_HIDDEN, .default_text = "1" },
 };

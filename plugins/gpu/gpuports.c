@@ -19,7 +19,7 @@ bind (GpuInstance *self, const GpuBuffer *b, cl_mem mem, GError **error)
     const GpuStep *step = g_ptr_array_index (plan->steps, i);
     for (guint k = 0; k < step->args->len && status == CL_SUCCESS && !step->once; k++)
       if (g_array_index (step->args, GpuArg, k).buffer == b)
-        status = gpu_cl.SetKernelArg (self->kernels[i], k, sizeof mem, &mem);
+        status = gpu_step_set_arg (step, self->kernels[i], k, mem);
   }
   self->bound[b->id] = mem;
   return gpu_cl_ok (status, "clSetKernelArg", error);

@@ -93,18 +93,15 @@ make_prepared (GpuProgram *self, GError **error)
 static gboolean
 run_once (GpuProgram *self, const GpuStep *step, cl_command_queue queue, GError **error)
 {
-  const gsize local[] = { GPU_GROUP, 1, 1 };
   cl_int status;
   cl_kernel kernel = gpu_cl.CreateKernel (self->program, step->kernel, &status);
   for (guint i = 0; i < step->args->len && status == CL_SUCCESS; i++) {
-    const GpuArg *arg = &g_array_index (step->args, GpuArg, i);
-    cl_mem mem = arg->buffer ? gpu_program_get_mem (self, arg->buffer) : NULL;
-    status = arg->buffer ? gpu_cl.SetKernelArg (kernel, i, sizeof mem, &mem)
-                         : gpu_cl.SetKernelArg (kernel, i, sizeof arg->number, &arg->number);
+    const GpuBuffer *buffer = g_array_index (step->args, GpuArg, i).buffer;
+    status = gpu_step_set_arg (step, kernel, i, buffer ? gpu_program_get_mem (self, buffer) : NULL);
   }
   if (status == CL_SUCCESS)
-    status =
-        gpu_cl.EnqueueNDRangeKernel (queue, kernel, 3, NULL, step->global, local, 0, NULL, NULL);
+    status = gpu_cl.EnqueueNDRangeKernel (queue, kernel, 3, NULL, step->global, step->local, 0,
+                                          NULL, NULL);
   if (kernel != NULL)
     gpu_cl.ReleaseKernel (kernel);
   return gpu_cl_ok (status, step->kernel, error);

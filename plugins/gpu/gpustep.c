@@ -33,6 +33,8 @@ gpu_plan_step (GpuPlan *plan, const gchar *kernel, gint32 p, gint64 x, gint64 y,
   step->global[0] = (gsize)(x + GPU_GROUP - 1) / GPU_GROUP * GPU_GROUP;
   step->global[1] = (gsize)y;
   step->global[2] = (gsize)z;
+  step->local[0] = GPU_GROUP;
+  step->local[1] = step->local[2] = 1;
   step->info = (AxonProfilingInfo){ .node_name = plan->node->name,
                                     .node_type = plan->node->op->name,
                                     .exec_type = step->kernel };
@@ -108,6 +110,24 @@ gpu_step_write (GpuPlan *plan, GpuStep *step, const GpuTensor *tensor)
   if (step->draft != NULL)
     step->draft->result = tensor;
   add_buffer (step, tensor);
+}
+
+/* A buffer but the first is two arguments of the kernel. */
+cl_int
+gpu_step_set_arg (const GpuStep *step, cl_kernel kernel, guint index, cl_mem mem)
+{
+  const GpuArg *arg = &g_array_index (step->args, GpuArg, index);
+  cl_ulong offset = arg->buffer && arg->buffer->place == GPU_ARENA ? arg->buffer->offset : 0;
+  guint at = index;
+  cl_int status;
+  for (guint i = 1; i < index; i++)
+    at += g_array_index (step->args, GpuArg, i).buffer != NULL;
+  if (arg->buffer == NULL)
+    return gpu_cl.SetKernelArg (kernel, at, sizeof arg->number, &arg->number);
+  status = gpu_cl.SetKernelArg (kernel, at, sizeof mem, &mem);
+  return status != CL_SUCCESS || index == 0
+             ? status
+             : gpu_cl.SetKernelArg (kernel, at + 1, sizeof offset, &offset);
 }
 
 void

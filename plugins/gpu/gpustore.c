@@ -40,8 +40,8 @@ gpu_store_new (const GpuDevice *device, cl_context context, const GpuOptions *op
   g_mutex_init (&store->lock);
   store->device = device;
   store->options = *options;
-  store->context = context;
-  gpu_cl.RetainContext (context);
+  if (gpu_cl.RetainContext (context) == CL_SUCCESS) /* else what is made of it says so */
+    store->context = context;
   store->programs = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, release_program);
   store->weights = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, release_buffer);
   store->prepared = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, release_buffer);
@@ -67,7 +67,8 @@ gpu_store_unref (GpuStore *store)
   g_hash_table_unref (store->prepared);
   g_hash_table_unref (store->binaries);
   g_clear_pointer (&store->tuned, g_hash_table_unref);
-  gpu_cl.ReleaseContext (store->context);
+  if (store->context != NULL)
+    gpu_cl.ReleaseContext (store->context);
   g_mutex_clear (&store->lock);
   g_free (store);
 }
@@ -114,14 +115,13 @@ gpu_store_get_tuned (GpuStore *store)
   return g_variant_builder_end (&list);
 }
 
-static const gchar *
+/* (transfer full) */
+static gchar *
 build_options (const GpuDevice *device)
 {
-  static const gchar *const options[2][2] = {
-    { "-w -cl-std=CL1.2", "-w -cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt" },
-    { "-w -cl-std=CL3.0", "-w -cl-std=CL3.0 -cl-fp32-correctly-rounded-divide-sqrt" },
-  };
-  return options[device->dot][device->correct_division];
+  return g_strconcat (device->dot ? "-w -cl-std=CL3.0" : "-w -cl-std=CL1.2",
+                      device->correct_division ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
+                      device->dp4a ? " -DDP4A" : "", NULL);
 }
 
 /* What must be equal for a binary to be this program on this device. */
@@ -129,8 +129,8 @@ static gchar *
 binary_key (const GpuStore *store, const gchar *source)
 {
   g_autofree gchar *device = gpu_device_key (store->device);
-  g_autofree gchar *all =
-      g_strjoin ("\n", device, build_options (store->device), AXON_PLUGIN_VERSION, source, NULL);
+  g_autofree gchar *options = build_options (store->device);
+  g_autofree gchar *all = g_strjoin ("\n", device, options, AXON_PLUGIN_VERSION, source, NULL);
   return g_compute_checksum_for_string (G_CHECKSUM_SHA256, all, -1);
 }
 
@@ -180,10 +180,11 @@ static gboolean
 build (const GpuStore *store, cl_program program, GError **error)
 {
   cl_device_id id = store->device->id;
+  g_autofree gchar *options = build_options (store->device);
   cl_int status;
   gchar log[4096] = "";
   gpu_pocl_begin ();
-  status = gpu_cl.BuildProgram (program, 1, &id, build_options (store->device), NULL, NULL);
+  status = gpu_cl.BuildProgram (program, 1, &id, options, NULL, NULL);
   gpu_pocl_end ();
   if (status == CL_SUCCESS)
     return TRUE;
@@ -293,8 +294,8 @@ gpu_store_find_prepared (GpuStore *store, const gchar *key)
   cl_mem mem;
   g_mutex_lock (&store->lock);
   mem = g_hash_table_lookup (store->prepared, key);
-  if (mem != NULL)
-    gpu_cl.RetainMemObject (mem);
+  if (mem != NULL && gpu_cl.RetainMemObject (mem) != CL_SUCCESS)
+    mem = NULL;
   g_mutex_unlock (&store->lock);
   return mem;
 }
@@ -303,9 +304,7 @@ void
 gpu_store_keep_prepared (GpuStore *store, const gchar *key, cl_mem mem)
 {
   g_mutex_lock (&store->lock);
-  if (!g_hash_table_contains (store->prepared, key)) {
-    gpu_cl.RetainMemObject (mem);
+  if (!g_hash_table_contains (store->prepared, key) && gpu_cl.RetainMemObject (mem) == CL_SUCCESS)
     g_hash_table_insert (store->prepared, g_strdup (key), mem);
-  }
   g_mutex_unlock (&store->lock);
 }

@@ -4,7 +4,18 @@
 
 #define RUNS 4 /* the fastest counts; the first one may compile */
 
-static const gint variants[] = { 1, 2, 4, 8, GPU_IN_LOCAL | 2, GPU_IN_LOCAL | 4, GPU_IN_LOCAL | 8 };
+static const gint variants[] = {
+  1,
+  2,
+  4,
+  GPU_TILE_VARIANT (1, 8),
+  GPU_TILE_VARIANT (2, 2),
+  GPU_TILE_VARIANT (2, 8),
+  GPU_TILE_VARIANT (4, 1),
+  GPU_TILE_VARIANT (4, 4),
+  GPU_TILE_VARIANT (8, 1),
+  GPU_TILE_VARIANT (8, 4),
+};
 
 gboolean
 gpu_is_variant (gint variant)

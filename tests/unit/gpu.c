@@ -336,10 +336,18 @@ memory_that_is_not_there_is_an_error_and_the_device_works_on (void)
   g_autoptr (AxonTensor) x = test_tensor (&little, four);
   g_autoptr (AxonTensor) y = NULL;
   g_autoptr (AxonModel) model = NULL;
+  g_autoptr (GVariant) memory = NULL;
   g_autoptr (GError) error = NULL;
   n = test_model_node (&t, "Transpose", 1, n->outputs[0]);
   n = test_model_node (&t, "ReduceMax", 1, n->outputs[0]);
   model = test_model_finish (&t, n->outputs[0]);
+  memory = axon_core_get_property (axon_core_get_default (), "GPU", AXON_GPU_DEVICE_TOTAL_MEM_SIZE,
+                                   &error);
+  g_assert_no_error (error);
+  if (g_variant_get_uint64 (memory) > (guint64)16 << 30) {
+    g_test_skip ("the device has memory for two tensors of the largest size");
+    return;
+  }
   g_assert_null (test_try_run (model, "GPU", NULL, x, &error));
   g_assert_error (error, AXON_ERROR, AXON_ERROR_MEMORY);
   y = test_run (small, "GPU", NULL, x);
@@ -380,12 +388,12 @@ the_second_device_has_its_own_name_context_and_place (void)
     g_test_trap_assert_passed ();
     return;
   }
-  if (!axon_core_has_device (core, "GPU.1", NULL)) {
+  name = axon_core_get_property (core, "GPU.1", "FULL_DEVICE_NAME", NULL);
+  if (name == NULL) {
     g_test_skip ("the driver makes one device only");
     return;
   }
   model = test_relu_model ();
-  name = axon_core_get_property (core, "GPU.1", "FULL_DEVICE_NAME", NULL);
   other = axon_core_get_property (core, "GPU.0", "FULL_DEVICE_NAME", NULL);
   g_assert_false (g_variant_equal (name, other));
   context = axon_core_get_default_context (core, "GPU.1", NULL);

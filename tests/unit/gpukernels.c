@@ -155,6 +155,9 @@ agrees (AxonModel *model, AxonTensor *x, const gchar *config, const gchar *prefi
 #define IN_LOCAL_MEMORY                                                                            \
   "{'" AXON_GPU_EMULATE_LOCAL_MEMORY "': <true>, '" AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION          \
   "': <true>}"
+#define IN_TILE                                                                                    \
+  "{'" AXON_GPU_EMULATE_LOCAL_MEMORY "': <true>, '" AXON_GPU_DISABLE_WINOGRAD_CONVOLUTION          \
+  "': <true>, '" AXON_GPU_TILE "': <'%s'>}"
 #define MEASURED                                                                                   \
   "{'" AXON_GPU_EMULATE_LOCAL_MEMORY "': <true>, '" AXON_GPU_TUNE_KERNELS "': <true>}"
 
@@ -165,39 +168,76 @@ static const struct {
 } convolutions[] = {
   { { 4, { 2, 16, 13, 17 } }, { 4, { 40, 16, 3, 3 } }, 1, 2, 1, 1, NULL },
   { { 4, { 1, 12, 96, 80 } }, { 4, { 100, 12, 3, 3 } }, 1, 1, 1, 1, NULL },
-  { { 4, { 8, 9, 120, 120 } }, { 4, { 70, 9, 1, 1 } }, 1, 1, 0, 1, "convtile8" },
+  { { 4, { 8, 9, 120, 120 } }, { 4, { 70, 9, 1, 1 } }, 1, 1, 0, 1, "convtileone" },
+  { { 4, { 1, 3, 40, 40 } }, { 4, { 7, 3, 3, 3 } }, 1, 2, 1, 1, NULL },
+  { { 4, { 3, 100, 1, 1 } }, { 4, { 33, 100, 1, 1 } }, 1, 1, 0, 1, "matmulrow3x" },
   { { 4, { 1, 24, 31, 29 } }, { 4, { 33, 24, 1, 1 } }, 1, 2, 0, 1, NULL },
   { { 4, { 1, 32, 15, 15 } }, { 4, { 80, 16, 5, 3 } }, 2, 1, 2, 2, NULL },
   { { 5, { 1, 8, 5, 9, 7 } }, { 5, { 32, 8, 2, 3, 3 } }, 1, 1, 1, 1, NULL },
 };
 
+/* Convolution @i of the table, and an activation. */
+static AxonModel *
+convolution_model (guint i)
+{
+  TestModel t = test_model_new (13);
+  gint64 values[4][6];
+  guint n_spatial = (guint)convolutions[i].x.rank - 2;
+  const AxonShape bias = AXON_SHAPE (convolutions[i].w.dims[0]);
+  AxonNode *n = test_model_node (
+      &t, "Conv", 3, test_model_input (&t, "x", AXON_DTYPE_F32, &convolutions[i].x),
+      test_model_random (&t, &convolutions[i].w, 1), test_model_random (&t, &bias, 2));
+  for (guint k = 0; k < 6; k++) {
+    values[0][k] = convolutions[i].stride;
+    values[1][k] = convolutions[i].pad;
+    values[2][k] = convolutions[i].dilation;
+  }
+  axon_node_set_int (n, "group", convolutions[i].group);
+  axon_node_set_ints (n, "strides", values[0], n_spatial);
+  axon_node_set_ints (n, "pads", values[1], 2 * n_spatial);
+  axon_node_set_ints (n, "dilations", values[2], n_spatial);
+  n = test_model_node (&t, "Relu", 1, n->outputs[0]);
+  return test_model_finish (&t, n->outputs[0]);
+}
+
 static void
 convolutions_in_local_memory_agree (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (convolutions); i++) {
-    TestModel t = test_model_new (13);
-    gint64 values[4][6];
-    guint n_spatial = (guint)convolutions[i].x.rank - 2;
-    const AxonShape bias = AXON_SHAPE (convolutions[i].w.dims[0]);
-    AxonNode *n = test_model_node (
-        &t, "Conv", 3, test_model_input (&t, "x", AXON_DTYPE_F32, &convolutions[i].x),
-        test_model_random (&t, &convolutions[i].w, 1), test_model_random (&t, &bias, 2));
     g_autoptr (AxonTensor) input = test_random (&convolutions[i].x, 3);
-    g_autoptr (AxonModel) model = NULL;
-    for (guint k = 0; k < 6; k++) {
-      values[0][k] = convolutions[i].stride;
-      values[1][k] = convolutions[i].pad;
-      values[2][k] = convolutions[i].dilation;
-    }
-    axon_node_set_int (n, "group", convolutions[i].group);
-    axon_node_set_ints (n, "strides", values[0], n_spatial);
-    axon_node_set_ints (n, "pads", values[1], 2 * n_spatial);
-    axon_node_set_ints (n, "dilations", values[2], n_spatial);
-    n = test_model_node (&t, "Relu", 1, n->outputs[0]);
-    model = test_model_finish (&t, n->outputs[0]);
+    g_autoptr (AxonModel) model = convolution_model (i);
     agrees (model, input, IN_LOCAL_MEMORY, convolutions[i].kernel);
     if (i == 0)
       agrees (model, input, MEASURED, NULL);
+  }
+}
+
+static const gchar *const tiles[] = { "1x8", "2x1", "4x4", "8x2" };
+
+/* The kernel's name begins with @family and the tile. */
+static void
+agrees_in_each_tile (AxonModel *model, AxonTensor *input, const gchar *family)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (tiles); i++) {
+    g_autofree gchar *config = g_strdup_printf (IN_TILE, tiles[i]);
+    g_autofree gchar *kernel = g_str_has_suffix (tiles[i], "x1")
+                                   ? g_strdup_printf ("%s%c_", family, tiles[i][0])
+                                   : g_strdup_printf ("%s%s_", family, tiles[i]);
+    agrees (model, input, config, kernel);
+  }
+}
+
+static void
+convolutions_agree_in_tiles_of_all_sizes (void)
+{
+  static const struct {
+    guint i;
+    const gchar *family;
+  } cases[] = { { 0, "convtile" }, { 5, "convtileone" }, { 7, "convtile" } };
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
+    g_autoptr (AxonTensor) input = test_random (&convolutions[cases[c].i].x, 3);
+    g_autoptr (AxonModel) model = convolution_model (cases[c].i);
+    agrees_in_each_tile (model, input, cases[c].family);
   }
 }
 
@@ -206,24 +246,40 @@ static const struct {
   const gchar *kernel;
 } products[] = {
   { { 3, { 2, 70, 50 } }, { 2, { 50, 90 } }, NULL },
-  { { 2, { 640, 33 } }, { 2, { 33, 1000 } }, "matmultile8" },
+  { { 2, { 640, 33 } }, { 2, { 33, 1000 } }, "matmultile" },
+  { { 3, { 2, 5, 77 } }, { 2, { 77, 130 } }, "matmulrow5x" },
+  { { 2, { 1, 1003 } }, { 2, { 1003, 70 } }, "matmulrow1x" },
   { { 4, { 3, 1, 33, 8 } }, { 4, { 1, 2, 8, 65 } }, NULL },
 };
+
+static AxonModel *
+product_model (guint i)
+{
+  TestModel t = test_model_new (13);
+  AxonNode *n =
+      test_model_node (&t, "MatMul", 2, test_model_input (&t, "x", AXON_DTYPE_F32, &products[i].a),
+                       test_model_random (&t, &products[i].b, 1));
+  return test_model_finish (&t, n->outputs[0]);
+}
 
 static void
 products_in_local_memory_agree (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (products); i++) {
-    TestModel t = test_model_new (13);
-    AxonNode *n = test_model_node (&t, "MatMul", 2,
-                                   test_model_input (&t, "x", AXON_DTYPE_F32, &products[i].a),
-                                   test_model_random (&t, &products[i].b, 1));
     g_autoptr (AxonTensor) input = test_random (&products[i].a, 3);
-    g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+    g_autoptr (AxonModel) model = product_model (i);
     agrees (model, input, IN_LOCAL_MEMORY, products[i].kernel);
     if (i == 0)
       agrees (model, input, MEASURED, NULL);
   }
+}
+
+static void
+products_agree_in_tiles_of_all_sizes (void)
+{
+  g_autoptr (AxonTensor) input = test_random (&products[0].a, 3);
+  g_autoptr (AxonModel) model = product_model (0);
+  agrees_in_each_tile (model, input, "matmultile");
 }
 
 static void
@@ -424,7 +480,9 @@ main (int argc, char **argv)
   ADD (half_precision_is_close_and_never_silent);
   ADD (what_was_measured_is_kept_in_an_export);
   ADD (convolutions_in_local_memory_agree);
+  ADD (convolutions_agree_in_tiles_of_all_sizes);
   ADD (products_in_local_memory_agree);
+  ADD (products_agree_in_tiles_of_all_sizes);
   ADD (a_scaled_product_of_turned_matrices_agrees_in_local_memory);
   ADD (weights_of_every_kind_serve_all_sizes);
   ADD (quantized_convolutions_sum_bytes_and_agree);

@@ -99,6 +99,16 @@
 #define AXON_GPU_EMULATE_LOCAL_MEMORY "GPU_EMULATE_LOCAL_MEMORY"
 
 /**
+ * AXON_GPU_TILE:
+ *
+ * Property, hidden: the tiles of convolutions and products in local memory, width of an item by
+ * slices of a group, as "4x8"; "AUTO" chooses by cost. For tests.
+ *
+ * Since: 1.0
+ */
+#define AXON_GPU_TILE "GPU_TILE"
+
+/**
  * AXON_GPU_TUNE_KERNELS:
  *
  * Property, YES or NO: when a model is compiled, variants of its convolutions run on the device,

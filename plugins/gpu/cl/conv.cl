@@ -36,7 +36,7 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
           for (int k = 0; k < win->taps[2]; k++, w += 8) {
             if (!@PADDED@)
               continue;
-            @W@8 v = vload8(0, w);
+            @W@8 v = *(__global const @W@8 *)w;
             s@t@ = MAC(v, @PADDING@, s@t@);
           }
           continue;
@@ -44,14 +44,14 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
         if (inside) {
           int from = row + left;
           for (int k = 0; k < win->taps[2]; k++, w += 8, from += win->dilation[2]) {
-            @W@8 v = vload8(0, w);
+            @W@8 v = *(__global const @W@8 *)w;
             s@t@ = MAC(v, LOAD(from + @t@ * win->stride[2]), s@t@);
           }
           continue;
         }
         for (int k = 0; k < win->taps[2]; k++, w += 8) {
           int from = left + k * win->dilation[2];
-          @W@8 v = vload8(0, w);
+          @W@8 v = *(__global const @W@8 *)w;
           int x@t@ = from + @t@ * win->stride[2];
           s@t@ = MAC(v, (x@t@ >= 0 && x@t@ < win->in[2] ? LOAD(row + x@t@) : @PADDING@), s@t@);
         }

@@ -22,7 +22,7 @@ __kernel void @NAME@(__global const int *P, int p, int n, __global const @T@ *x,
   w += (size_t)(group * blocks + block) * inputs * 8;
   x += (size_t)(z * groups + group) * inputs * pixels;
   for (int c = 0; c < inputs; c++, x += pixels, w += 8) {
-    @W@8 v = vload8(0, w);
+    @W@8 v = *(__global const @W@8 *)w;
     s@t@ = MAC(v, LOAD(at@t@), s@t@);
   }
   @A@ sums[@TILE@][8];

@@ -77,6 +77,27 @@ inline int nearest(float v)
   return as_int(v + 12582912.0f) - as_int(12582912.0f);
 }
 
+/* What the slices of a group, of 64 items each, have summed is added: slice s has the sums t then
+ * that are s modulo their number. In parts lies a sum of each item. */
+#define ADD_SLICES(slices, count, parts, sums)                         \
+  for (int t = 0; t < (count) && (slices) > 1; t++) {                  \
+    (parts)[slice * 64 + l] = (sums)[t];                               \
+    barrier(CLK_LOCAL_MEM_FENCE);                                      \
+    if (t % (slices) == slice)                                         \
+      for (int other = 1; other < (slices); other++)                   \
+        (sums)[t] += (parts)[(slice + other) % (slices) * 64 + l];     \
+    barrier(CLK_LOCAL_MEM_FENCE);                                      \
+  }
+
+#ifdef DP4A /* NVIDIA's devices have the instruction, and its driver no name for it */
+inline int dp4a(int a, int b, int c)
+{
+  int d;
+  asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}
+#endif
+
 /* Products of four signed bytes each, eight times. */
 inline int8 dot8(uint8 a, uint b, int8 c)
 {
@@ -85,6 +106,11 @@ inline int8 dot8(uint8 a, uint b, int8 c)
                     dot_4x8packed_ss_int(a.s2, b), dot_4x8packed_ss_int(a.s3, b),
                     dot_4x8packed_ss_int(a.s4, b), dot_4x8packed_ss_int(a.s5, b),
                     dot_4x8packed_ss_int(a.s6, b), dot_4x8packed_ss_int(a.s7, b));
+#elif defined(DP4A)
+  int x = as_int(b);
+  int8 w = as_int8(a);
+  return (int8)(dp4a(w.s0, x, c.s0), dp4a(w.s1, x, c.s1), dp4a(w.s2, x, c.s2), dp4a(w.s3, x, c.s3),
+                dp4a(w.s4, x, c.s4), dp4a(w.s5, x, c.s5), dp4a(w.s6, x, c.s6), dp4a(w.s7, x, c.s7));
 #else
   int8 w = as_int8(a);
   int x = as_int(b);

@@ -90,25 +90,29 @@ choose_pixels (const GpuPlan *plan, const Grid *grid)
 
 static GPtrArray *
 conv_words (const GpuConvOperands *o, const GpuTensor *w, AxonDType bias_type, const gchar *family,
-            const gchar *pixels)
+            const GpuTile *tile, gboolean one)
 {
   g_autofree gchar *load = g_strdup_printf (kinds[o->kind].load, gpu_type_name (o->x->dtype));
+  g_autofree gchar *pixels = g_strdup_printf ("%d", tile->width);
+  g_autofree gchar *slices = g_strdup_printf ("%d", tile->slices);
   gboolean one_by_one = g_str_equal (family, "depthwise") && o->kind == GPU_CONV_REAL;
   return gpu_words_for (o->x->dtype, "A", kinds[o->kind].sum, "X", kinds[o->kind].value, "W",
                         gpu_type_stored (w->dtype), "WN", gpu_type_name (w->dtype), "B",
                         gpu_type_stored (bias_type), "BN", gpu_type_name (bias_type), "LOAD", load,
-                        "TILE", pixels, "MAC", one_by_one ? "mad(a, b, c)" : kinds[o->kind].mac,
-                        "PADDING", kinds[o->kind].padding, "PADDED", kinds[o->kind].padded, NULL);
+                        "TILE", pixels, "SLICES", slices, "ONE", one ? "1" : "0", "MAC",
+                        one_by_one ? "mad(a, b, c)" : kinds[o->kind].mac, "PADDING",
+                        kinds[o->kind].padding, "PADDED", kinds[o->kind].padded, NULL);
 }
 
 static void
-add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, gint pixels,
-          const GpuConvOperands *o, GpuTensor *w, gint32 p, const gint64 *items)
+add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, const GpuTile *tile,
+          gboolean one, const GpuConvOperands *o, GpuTensor *w, gint32 p, const gint64 *items)
 {
-  g_autofree gchar *pixels_text = g_strdup_printf ("%d", pixels);
+  g_autofree gchar *shape = tile->slices > 1 ? g_strdup_printf ("%dx%d", tile->width, tile->slices)
+                                             : g_strdup_printf ("%d", tile->width);
   GpuTensor *y = gpu_plan_output (plan, node, 0);
   AxonDType bias_type = o->bias ? o->bias->dtype : o->x->dtype;
-  g_autofree gchar *name = g_strdup_printf ("%s%s_%s_%s_%s_%s", family, pixels_text,
+  g_autofree gchar *name = g_strdup_printf ("%s%s%s_%s_%s_%s_%s", family, one ? "one" : "", shape,
                                             gpu_type_name (o->x->dtype), gpu_type_name (w->dtype),
                                             gpu_type_name (bias_type), gpu_type_name (y->dtype));
   g_autofree gchar *put =
@@ -117,7 +121,8 @@ add_conv (GpuPlan *plan, const AxonNode *node, const gchar *family, gint pixels,
                                   gpu_type_stored (y->dtype))
                : NULL;
   GpuStep *step = gpu_plan_draft (plan, name, family,
-                                  conv_words (o, w, bias_type, family, pixels_text), put, p, items);
+                                  conv_words (o, w, bias_type, family, tile, one), put, p, items);
+  gpu_step_slice (step, tile->slices);
   gpu_step_read (plan, step, o->x);
   gpu_step_read (plan, step, w);
   gpu_step_read (plan, step, o->bias);
@@ -174,13 +179,13 @@ read_pixels (GpuPlan *plan, GpuTensor *x, const AxonWindow *w)
 
 static void
 add_in_local (GpuPlan *plan, const AxonNode *node, const GpuConvOperands *o, const Weights *w,
-              const AxonWindow *window, const Grid *grid, gint pixels)
+              const AxonWindow *window, const Grid *grid, const GpuTile *tile)
 {
-  const gint64 items[] = { gpu_tiles (grid->row * grid->rows, pixels) * GPU_GROUP,
+  const gint64 items[] = { gpu_tiles (grid->row * grid->rows, tile->width) * GPU_GROUP,
                            (grid->outputs + GPU_TILE_ROWS - 1) / GPU_TILE_ROWS * grid->groups,
                            grid->batch };
-  add_conv (plan, node, "convtile", pixels, o, pack (plan, w, o), conv_params (plan, w, window),
-            items);
+  add_conv (plan, node, "convtile", tile, is_pointwise (window), o, pack (plan, w, o),
+            conv_params (plan, w, window), items);
 }
 
 static void
@@ -197,8 +202,50 @@ add_pointwise (GpuPlan *plan, const AxonNode *node, const GpuConvOperands *o, co
                            grid->batch };
   GpuConvOperands dense = *o;
   dense.x = read_pixels (plan, o->x, window);
-  add_conv (plan, node, "pointwise", pixels, &dense, pack (plan, w, o),
-            GPU_PARAMS_OF (plan, params), items);
+  add_conv (plan, node, "pointwise", &(const GpuTile){ pixels, 1 }, FALSE, &dense,
+            pack (plan, w, o), GPU_PARAMS_OF (plan, params), items);
+}
+
+/* Microseconds, as measured on an H200: an item waits for every weight, and a unit multiplies so
+ * many times. */
+static gdouble
+cost_without_tiles (const GpuPlan *plan, const Weights *w, const Grid *grid)
+{
+  gdouble depth = (gdouble)(w->inputs * w->taps);
+  gdouble pixels = (gdouble)(grid->row * grid->rows * grid->batch * w->groups);
+  return MAX (depth * 0.25, depth * pixels * blocks_of (grid) * 8 / plan->device->units / 2e4);
+}
+
+/* By its definition: in tiles, or an item for each few pixels. */
+static void
+add_direct (GpuPlan *plan, const AxonNode *node, const GpuConvOperands *o, const Weights *w,
+            const AxonWindow *window)
+{
+  const Grid grid = { window->out[2], window->out[1] * window->out[0], w->outputs, w->groups,
+                      o->x->shape.dims[0] };
+  const GpuTile whole = { choose_pixels (plan, &grid), 1 };
+  const gint64 items[] = { (grid.row + whole.width - 1) / whole.width * grid.rows,
+                           blocks_of (&grid) * w->groups, grid.batch };
+  GpuTile tile;
+  if (w->inputs == 1 && w->outputs == 1 && o->kind != GPU_CONV_DOT)
+    add_conv (plan, node, "depthwise", &whole, FALSE, o, o->w, conv_params (plan, w, window),
+              items);
+  else if (gpu_choose_tile (plan, w->outputs, grid.row * grid.rows,
+                            (w->inputs + GPU_TILE_DEPTH - 1) / GPU_TILE_DEPTH * w->taps,
+                            w->groups * grid.batch, cost_without_tiles (plan, w, &grid), &tile))
+    add_in_local (plan, node, o, w, window, &grid, &tile);
+  else if (is_pointwise (window))
+    add_pointwise (plan, node, o, w, window, &grid, whole.width);
+  else
+    add_conv (plan, node, "conv", &whole, FALSE, o, pack (plan, w, o),
+              conv_params (plan, w, window), items);
+}
+
+/* TRUE for a product of vectors with the weights. */
+static gboolean
+is_dense (const Weights *w, const AxonWindow *window)
+{
+  return w->groups == 1 && w->taps == 1 && volume (window->in) == 1 && is_pointwise (window);
 }
 
 gboolean
@@ -207,9 +254,8 @@ gpu_add_convolution (GpuPlan *plan, const AxonNode *node, const AxonShape *ws,
 {
   gint64 groups = axon_node_get_int (node, "group");
   Weights w = { .groups = groups, .inputs = ws->dims[1], .outputs = ws->dims[0] / groups };
-  gboolean depthwise = w.inputs == 1 && w.outputs == 1 && o->kind != GPU_CONV_DOT;
+  gboolean depthwise = w.inputs == 1 && w.outputs == 1;
   AxonWindow window;
-  gint pixels, tile;
   if (!axon_window_of_node (&window, node, NULL) || !gpu_window_fits (&window, why))
     return FALSE;
   if (!depthwise && o->kind == GPU_CONV_REAL && gpu_add_winograd (plan, node, &window))
@@ -218,21 +264,10 @@ gpu_add_convolution (GpuPlan *plan, const AxonNode *node, const AxonShape *ws,
   w.input_step = w.taps;
   w.output_step = w.inputs * w.taps;
   w.group_step = w.outputs * w.output_step;
-  const Grid grid = { window.out[2], window.out[1] * window.out[0], w.outputs, groups,
-                      o->x->shape.dims[0] };
-  pixels = choose_pixels (plan, &grid);
-  tile = gpu_choose_tile (plan, w.outputs, grid.row * grid.rows, w.inputs, groups * grid.batch);
-  gint64 per_row = (grid.row + pixels - 1) / pixels * grid.rows;
-  const gint64 items[] = { per_row, blocks_of (&grid) * groups, grid.batch };
-  if (depthwise)
-    add_conv (plan, node, "depthwise", pixels, o, o->w, conv_params (plan, &w, &window), items);
-  else if (tile > 0)
-    add_in_local (plan, node, o, &w, &window, &grid, tile);
-  else if (is_pointwise (&window))
-    add_pointwise (plan, node, o, &w, &window, &grid, pixels);
+  if (plan->options.local && o->kind == GPU_CONV_REAL && is_dense (&w, &window))
+    gpu_dense (plan, o->x, o->w, o->bias, gpu_plan_output (plan, node, 0), o->x->shape.dims[0]);
   else
-    add_conv (plan, node, "conv", pixels, o, pack (plan, &w, o), conv_params (plan, &w, &window),
-              items);
+    add_direct (plan, node, o, &w, &window);
   return TRUE;
 }
 
@@ -272,8 +307,8 @@ build_deconv (GpuPlan *plan, const AxonNode *node, gchar **why)
   w.input_step = w.outputs * w.taps;
   w.group_step = w.inputs * w.input_step;
   const gint64 items[] = { volume (window.in), groups * ((w.outputs + 7) / 8), xs->dims[0] };
-  add_conv (plan, node, "deconv", 1, &o, pack (plan, &w, &o), conv_params (plan, &w, &window),
-            items);
+  add_conv (plan, node, "deconv", &(const GpuTile){ 1, 1 }, FALSE, &o, pack (plan, &w, &o),
+            conv_params (plan, &w, &window), items);
   return TRUE;
 }
 

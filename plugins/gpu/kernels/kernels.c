@@ -2,10 +2,8 @@
 /* What builders share: parameters, words, tiles, lines. */
 #include "kernels.h"
 
-#define LEAST_TILE_ROWS 32 /* half of a tile's */
-#define TILE_DEPTH 8
 #define MOST_PLACES ((gint64)1 << 30) /* that a window spans */
-#define TILES_OF_A_UNIT 2             /* that are worth it */
+#define ITEMS_OF_A_UNIT 1024          /* that it has at once */
 
 gint32
 gpu_int (gint64 value)
@@ -118,18 +116,73 @@ gpu_wanted_variant (const GpuPlan *plan)
 }
 
 gint
-gpu_choose_tile (const GpuPlan *plan, gint64 rows, gint64 columns, gint64 depth, gint64 batch)
+gpu_most_slices (const GpuPlan *plan, gint most)
+{
+  while (most > 1 && (guint)most * GPU_GROUP > plan->device->most_items)
+    most /= 2;
+  return most;
+}
+
+void
+gpu_step_slice (GpuStep *step, gint slices)
+{
+  step->global[0] *= (gsize)slices;
+  step->local[0] = (gsize)slices * GPU_GROUP;
+}
+
+/* Microseconds of a product, as measured on an H200: a turn waits for memory, and multiplies in
+ * all slices of a unit, which has so many items at once. */
+static gdouble
+cost_of (const GpuPlan *plan, const GpuTile *tile, gint64 strips, gint64 columns, gint64 steps)
+{
+  gint64 groups = strips * gpu_tiles (columns, tile->width), units = plan->device->units;
+  gint64 of_unit = (groups + units - 1) / units, items = of_unit * tile->slices * GPU_GROUP;
+  gint64 rounds = (items + ITEMS_OF_A_UNIT - 1) / ITEMS_OF_A_UNIT;
+  gint64 turns = (steps + tile->slices - 1) / tile->slices;
+  return turns * (0.75 * rounds + (gdouble)(of_unit * tile->slices) * (0.03 + 0.04 * tile->width));
+}
+
+/* Rows are one vector of 8 longer than they are wide. */
+static gboolean
+fits (const GpuPlan *plan, const GpuTile *tile)
+{
+  gsize element = MAX (axon_dtype_get_size (plan->node->inputs[0]->type.dtype), sizeof (gfloat));
+  gsize of_slice = GPU_TILE_DEPTH * (GPU_TILE_ROWS + 8 + 8 * (gsize)tile->width) * element;
+  return gpu_most_slices (plan, tile->slices) == tile->slices &&
+         of_slice * (gsize)tile->slices <= plan->device->local_memory;
+}
+
+static gdouble
+best_tile (const GpuPlan *plan, gint64 strips, gint64 columns, gint64 steps, GpuTile *best)
+{
+  static const gint widths[] = { 8, 4, 2, 1 }, slices[] = { 1, 2, 4, 8 };
+  gdouble least = G_MAXDOUBLE;
+  for (guint w = 0; w < G_N_ELEMENTS (widths); w++)
+    for (guint s = 0; s < G_N_ELEMENTS (slices); s++) {
+      const GpuTile tile = { widths[w], slices[s] };
+      gdouble cost = cost_of (plan, &tile, strips, columns, steps);
+      if (cost >= least || !fits (plan, &tile) || (s > 0 && slices[s] > steps))
+        continue;
+      *best = tile;
+      least = cost;
+    }
+  return least;
+}
+
+gboolean
+gpu_choose_tile (const GpuPlan *plan, gint64 rows, gint64 columns, gint64 steps, gint64 batch,
+                 gdouble otherwise, GpuTile *tile)
 {
   gint64 strips = (rows + GPU_TILE_ROWS - 1) / GPU_TILE_ROWS * batch;
   gint wanted = gpu_wanted_variant (plan);
-  if (!plan->options.local || rows < LEAST_TILE_ROWS || depth < TILE_DEPTH)
-    return 0;
-  if (wanted != 0)
-    return wanted & GPU_IN_LOCAL ? wanted & ~GPU_IN_LOCAL : 0;
-  for (gint width = 8; width > 1; width /= 2)
-    if (strips * gpu_tiles (columns, width) >= (gint64)plan->device->units * TILES_OF_A_UNIT)
-      return width;
-  return 0;
+  if (!plan->options.local || steps < 1)
+    return FALSE;
+  if (wanted == 0)
+    return best_tile (plan, strips, columns, steps, tile) < otherwise;
+  *tile = (GpuTile){ GPU_VARIANT_WIDTH (wanted), MAX (GPU_VARIANT_SLICES (wanted), 1) };
+  while (tile->slices > 1 && !fits (plan, tile))
+    tile->slices /= 2;
+  return (wanted & GPU_IN_LOCAL) != 0;
 }
 
 gint64

@@ -33,11 +33,22 @@ const gchar *gpu_size_type (AxonDType dtype);
 /* What was measured, or is now, for the node; 0: nothing. */
 gint gpu_wanted_variant (const GpuPlan *plan);
 
-/* Kernels in local memory: a group makes 64 rows by 8 * width columns. */
+/* Kernels in local memory: a group makes 64 rows by 8 * width columns; each of its slices of 64
+ * items takes a part of the depth. */
 #define GPU_TILE_ROWS 64
-/* The width for such a product; 0: it is none for local memory. */
-gint gpu_choose_tile (const GpuPlan *plan, gint64 rows, gint64 columns, gint64 depth, gint64 batch);
+#define GPU_TILE_DEPTH 8 /* that a slice takes at once */
+typedef struct {
+  gint width, slices;
+} GpuTile;
+/* For products of @batch; @steps: of GPU_TILE_DEPTH; @otherwise: microseconds that they take
+ * without. FALSE: they are none for local memory. */
+gboolean gpu_choose_tile (const GpuPlan *plan, gint64 rows, gint64 columns, gint64 steps,
+                          gint64 batch, gdouble otherwise, GpuTile *tile);
 gint64 gpu_tiles (gint64 columns, gint width);
+/* Slices of a group that the device can have, at most @most. */
+gint gpu_most_slices (const GpuPlan *plan, gint most);
+/* A draft whose groups have @slices times GPU_GROUP items. */
+void gpu_step_slice (GpuStep *step, gint slices);
 
 /* Around an axis of a shape. */
 typedef struct {
@@ -53,9 +64,12 @@ void gpu_strides (const AxonShape *shape, gint64 *strides);
 void gpu_move (GpuPlan *plan, const GpuTensor *from, gint64 x0, const GpuTensor *to, gint64 y0,
                gint rank, const gint64 *dims, const gint64 *xs, const gint64 *ys);
 
-/* y[n, rows, columns] = a[n, rows, depth] b[n, depth, columns] */
-void gpu_products (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTensor *y,
-                   gint64 n, gint64 rows, gint64 depth, gint64 columns);
+/* y[n, rows, columns] = a[n, rows, depth] b[n, depth, columns]; @turned: a[n, depth, rows] */
+void gpu_products (GpuPlan *plan, const GpuTensor *a, gboolean turned, const GpuTensor *b,
+                   const GpuTensor *y, gint64 n, gint64 rows, gint64 depth, gint64 columns);
+/* y[batch, outputs] = x[batch, inputs] w[outputs, inputs] turned, + bias[outputs] (nullable) */
+void gpu_dense (GpuPlan *plan, const GpuTensor *x, GpuTensor *w, const GpuTensor *bias,
+                const GpuTensor *y, gint64 batch);
 gboolean gpu_add_winograd (GpuPlan *plan, const AxonNode *node, const AxonWindow *w);
 
 /* A step with an item for each element of @y: parameters at @p, then buffers @in and @y. */

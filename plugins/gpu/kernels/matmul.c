@@ -3,6 +3,8 @@
 #include "kernels.h"
 
 #define ROWS_OF_AN_ITEM 8
+#define MOST_SINGLE_ROWS 32 /* from here on tiles are filled */
+#define MOST_ROW_SLICES 16
 
 typedef struct {
   gint64 rows, columns, depth;
@@ -21,17 +23,55 @@ number_text (gdouble value)
   return g_strdup (digits);
 }
 
-/* matmul, or matmultile<width>, with its scales and type */
+typedef struct {
+  const gchar *family;
+  GpuTile tile; /* width: rows of an item, of those without tiles */
+  gint64 items[3];
+} Kernel;
+
+static gint64
+blocks (gint64 n, gint64 of)
+{
+  return (n + of - 1) / of;
+}
+
+static Kernel
+choose_kernel (const GpuPlan *plan, const Product *m, gint64 batch)
+{
+  Kernel k = { "matmul",
+               { ROWS_OF_AN_ITEM, 1 },
+               { blocks (m->columns, 8), blocks (m->rows, ROWS_OF_AN_ITEM), batch } };
+  GpuTile tile;
+  if (m->rows >= MOST_SINGLE_ROWS &&
+      gpu_choose_tile (plan, m->rows, m->columns, blocks (m->depth, GPU_TILE_DEPTH), batch,
+                       G_MAXDOUBLE, &tile)) {
+    k.family = "matmultile";
+    k.tile = tile;
+    k.items[0] = gpu_tiles (m->columns, tile.width) * GPU_GROUP;
+    k.items[1] = blocks (m->rows, GPU_TILE_ROWS);
+  } else if (plan->options.local && m->rows < MOST_SINGLE_ROWS) {
+    k.family = "matmulrow";
+    k.tile.width = (gint)CLAMP (m->rows, 1, ROWS_OF_AN_ITEM);
+    k.tile.slices = gpu_most_slices (plan, MOST_ROW_SLICES);
+    k.items[0] = blocks (m->columns, GPU_GROUP) * GPU_GROUP;
+    k.items[1] = blocks (m->rows, k.tile.width);
+  }
+  return k;
+}
+
+/* The family with its tile, scales and type. */
 static gchar *
-kernel_name (const Product *m, AxonDType dtype, gint tile)
+kernel_name (const Kernel *k, const Product *m, AxonDType dtype)
 {
   g_autofree gchar *alpha = number_text (m->alpha);
   g_autofree gchar *beta = number_text (m->beta);
   g_autofree gchar *scales = g_strdup_printf ("%s %s", alpha, beta);
   g_autofree gchar *id = gpu_text_id (scales);
-  GString *name = g_string_new ("matmul");
-  if (tile > 0)
-    g_string_append_printf (name, "tile%d", tile);
+  GString *name = g_string_new (k->family);
+  if (!g_str_equal (k->family, "matmul"))
+    g_string_append_printf (name, "%d", k->tile.width);
+  if (k->tile.slices > 1)
+    g_string_append_printf (name, "x%d", k->tile.slices);
   if (m->alpha != 1 || m->beta != 1)
     g_string_append_printf (name, "_%s", id);
   g_string_append_printf (name, "_%s", gpu_type_name (dtype));
@@ -39,12 +79,13 @@ kernel_name (const Product *m, AxonDType dtype, gint tile)
 }
 
 static GPtrArray *
-product_words (const Product *m, AxonDType dtype, gint tile)
+product_words (const Kernel *k, const Product *m, AxonDType dtype)
 {
   g_autofree gchar *alpha = number_text (m->alpha);
   g_autofree gchar *beta = number_text (m->beta);
-  g_autofree gchar *count = g_strdup_printf ("%d", tile > 0 ? tile : ROWS_OF_AN_ITEM);
-  return gpu_words_for (dtype, "ALPHA", alpha, "BETA", beta, "TILE", count, "MAC",
+  g_autofree gchar *width = g_strdup_printf ("%d", k->tile.width);
+  g_autofree gchar *slices = g_strdup_printf ("%d", k->tile.slices);
+  return gpu_words_for (dtype, "ALPHA", alpha, "BETA", beta, "TILE", width, "SLICES", slices, "MAC",
                         axon_dtype_is_float (dtype) ? "mad(a, b, c)" : "((a) * (b) + (c))", NULL);
 }
 
@@ -70,19 +111,14 @@ add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTenso
              const GpuTensor *c, const GpuTensor *y)
 {
   gint64 batch = 1;
-  gint tile;
   GpuStep *step;
   for (gint d = 0; d < m->batches; d++)
     batch *= m->size[d];
-  tile = gpu_choose_tile (plan, m->rows, m->columns, m->depth, batch);
-  g_autofree gchar *name = kernel_name (m, a->dtype, tile);
-  const gint64 whole[] = { (m->columns + 7) / 8, (m->rows + ROWS_OF_AN_ITEM - 1) / ROWS_OF_AN_ITEM,
-                           batch };
-  const gint64 tiled[] = { gpu_tiles (m->columns, MAX (tile, 1)) * GPU_GROUP,
-                           (m->rows + GPU_TILE_ROWS - 1) / GPU_TILE_ROWS, batch };
-  step = gpu_plan_draft (plan, name, tile > 0 ? "matmultile" : "matmul",
-                         product_words (m, a->dtype, tile), NULL, product_params (plan, m),
-                         tile > 0 ? tiled : whole);
+  const Kernel k = choose_kernel (plan, m, batch);
+  g_autofree gchar *name = kernel_name (&k, m, a->dtype);
+  step = gpu_plan_draft (plan, name, k.family, product_words (&k, m, a->dtype), NULL,
+                         product_params (plan, m), k.items);
+  gpu_step_slice (step, k.tile.slices);
   gpu_step_read (plan, step, a);
   gpu_step_read (plan, step, b);
   gpu_step_read (plan, step, c);
@@ -91,14 +127,14 @@ add_product (GpuPlan *plan, const Product *m, const GpuTensor *a, const GpuTenso
 }
 
 void
-gpu_products (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTensor *y, gint64 n,
-              gint64 rows, gint64 depth, gint64 columns)
+gpu_products (GpuPlan *plan, const GpuTensor *a, gboolean turned, const GpuTensor *b,
+              const GpuTensor *y, gint64 n, gint64 rows, gint64 depth, gint64 columns)
 {
   const Product m = { .rows = rows,
                       .columns = columns,
                       .depth = depth,
-                      .row_step = depth,
-                      .depth_step = 1,
+                      .row_step = turned ? 1 : depth,
+                      .depth_step = turned ? rows : 1,
                       .batches = 1,
                       .size = { n },
                       .a_step = { rows * depth },
@@ -106,6 +142,32 @@ gpu_products (GpuPlan *plan, const GpuTensor *a, const GpuTensor *b, const GpuTe
                       .alpha = 1,
                       .beta = 1 };
   add_product (plan, &m, a, b, NULL, y);
+}
+
+static GpuTensor *
+transposed (GpuPlan *plan, GpuTensor *b)
+{
+  const AxonShape shape = AXON_SHAPE (b->shape.dims[1], b->shape.dims[0]);
+  const gint64 xs[] = { 1, b->shape.dims[1] }, ys[] = { b->shape.dims[0], 1 };
+  GpuTensor *t = b->buffer->place == GPU_CONSTANT ? gpu_plan_prepared (plan, b->dtype, &shape)
+                                                  : gpu_plan_scratch (plan, b->dtype, &shape);
+  gpu_move (plan, b, 0, t, 0, 2, shape.dims, xs, ys);
+  return t;
+}
+
+void
+gpu_dense (GpuPlan *plan, const GpuTensor *x, GpuTensor *w, const GpuTensor *bias,
+           const GpuTensor *y, gint64 batch)
+{
+  const Product m = { .rows = batch,
+                      .columns = w->shape.dims[0],
+                      .depth = w->shape.dims[1],
+                      .row_step = w->shape.dims[1],
+                      .depth_step = 1,
+                      .c_column = 1,
+                      .alpha = 1,
+                      .beta = 1 };
+  add_product (plan, &m, x, transposed (plan, w), bias, y);
 }
 
 /* Steps of the batch axes of @shape over those of the result; 0 where it broadcasts. */
@@ -154,17 +216,6 @@ build_matmul (GpuPlan *plan, const AxonNode *node, gchar **why)
   return TRUE;
 }
 
-static GpuTensor *
-turned (GpuPlan *plan, GpuTensor *b)
-{
-  const AxonShape shape = AXON_SHAPE (b->shape.dims[1], b->shape.dims[0]);
-  const gint64 xs[] = { 1, b->shape.dims[1] }, ys[] = { b->shape.dims[0], 1 };
-  GpuTensor *t = b->buffer->place == GPU_CONSTANT ? gpu_plan_prepared (plan, b->dtype, &shape)
-                                                  : gpu_plan_scratch (plan, b->dtype, &shape);
-  gpu_move (plan, b, 0, t, 0, 2, shape.dims, xs, ys);
-  return t;
-}
-
 static gboolean
 build_gemm (GpuPlan *plan, const AxonNode *node, gchar **why)
 {
@@ -193,7 +244,7 @@ build_gemm (GpuPlan *plan, const AxonNode *node, gchar **why)
     m.c_column = columns > 1 ? 1 : 0;
     m.c_row = rank > 1 && c->shape.dims[rank - 2] > 1 ? columns : 0;
   }
-  add_product (plan, &m, a, turn_b ? turned (plan, b) : b, c, y);
+  add_product (plan, &m, a, turn_b ? transposed (plan, b) : b, c, y);
   return TRUE;
 }
 

@@ -44,8 +44,8 @@ add_direction (GpuPlan *plan, const Net *l, GpuTensor *w, gint64 d, gboolean bac
   gint64 size = l->batch * l->hidden, from = -1;
   const GpuLstmParams params = { .hidden = gpu_int (l->hidden) };
   gint32 p = GPU_PARAMS_OF (plan, params);
-  gpu_products (plan, l->x, turned_part (plan, w, d), gates, 1, l->steps * l->batch, l->input,
-                4 * l->hidden);
+  gpu_products (plan, l->x, FALSE, turned_part (plan, w, d), gates, 1, l->steps * l->batch,
+                l->input, 4 * l->hidden);
   for (gint64 s = 0; s < l->steps; s++) {
     gint64 t = backwards ? l->steps - 1 - s : s, to = (t * l->directions + d) * size;
     GpuStep *step = gpu_plan_step (plan, name, p, size, 1, 1);

@@ -30,7 +30,7 @@ fits (const AxonNode *node, const AxonWindow *w, Tiles *t)
 }
 
 /* @family makes @y of @x, an item for each of @n. */
-static void
+static GpuStep *
 add_transform (GpuPlan *plan, const gchar *family, const GpuTensor *x, const GpuTensor *y, gint32 p,
                gint64 n)
 {
@@ -38,16 +38,18 @@ add_transform (GpuPlan *plan, const gchar *family, const GpuTensor *x, const Gpu
   GpuStep *step = gpu_plan_step (plan, name, p, n, 1, 1);
   gpu_step_read (plan, step, x);
   gpu_step_write (plan, step, y);
+  return step;
 }
 
 static GpuTensor *
 transform_weights (GpuPlan *plan, GpuTensor *w, const Tiles *t)
 {
-  const AxonShape shape = AXON_SHAPE (16, t->outputs, t->inputs);
+  const AxonShape shape = AXON_SHAPE (16, t->inputs, t->outputs);
   GpuTensor *u = w->buffer->place == GPU_CONSTANT ? gpu_plan_prepared (plan, w->dtype, &shape)
                                                   : gpu_plan_scratch (plan, w->dtype, &shape);
-  add_transform (plan, "winogradweights", w, u, gpu_plan_params (plan, NULL, 0),
-                 t->outputs * t->inputs);
+  gpu_step_number (add_transform (plan, "winogradweights", w, u, gpu_plan_params (plan, NULL, 0),
+                                  t->outputs * t->inputs),
+                   t->inputs);
   return u;
 }
 
@@ -84,7 +86,7 @@ gpu_add_winograd (GpuPlan *plan, const AxonNode *node, const AxonWindow *w)
   v = gpu_plan_scratch (plan, x->dtype, &in);
   m = gpu_plan_scratch (plan, x->dtype, &out);
   add_transform (plan, "winogradin", x, v, GPU_PARAMS_OF (plan, from), t.inputs * t.n);
-  gpu_products (plan, transform_weights (plan, gpu_plan_input (plan, node, 1), &t), v, m, 16,
+  gpu_products (plan, transform_weights (plan, gpu_plan_input (plan, node, 1), &t), TRUE, v, m, 16,
                 t.outputs, t.inputs, t.n);
   step = gpu_plan_draft (plan, name, "winogradout", gpu_words_for (x->dtype, NULL), NULL,
                          GPU_PARAMS_OF (plan, to), items);
