@@ -2,7 +2,8 @@
 /* Convolution as an implicit product in local memory: 64 items make 64 channels of 8 * TILE pixels,
  * 8 of each an item, from 8 inputs at a time. A group has SLICES times so many items: each slice
  * takes every SLICES-th 8 inputs, and their sums are added at the end. What comes next is read while
- * this is multiplied. ONE: of one tap, without padding. Lines with a number in marks are repeated for each pixel of an item. */
+ * this is multiplied. ONE: of one tap, without padding. Lines with a number in marks are repeated for
+ * each pixel of an item. */
 #define LOAD(i) @LOAD@
 #define MAC(a, b, c) @MAC@
 #define PUT(i, c, v) @PUT@
