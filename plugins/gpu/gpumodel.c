@@ -196,11 +196,12 @@ make_queues (GpuModel *self, const GpuDevice *device, AxonExecutor *executor, GE
   self->queues = g_new0 (cl_command_queue, n);
   for (guint i = 0; i < n; i++) {
     cl_int status;
+    self->queues[i] = given;
     if (given != NULL)
       status = gpu_cl.RetainCommandQueue (given);
-    self->queues[i] = given ? given
-                            : gpu_cl.CreateCommandQueue (gpu_context_get_cl (self->context),
-                                                         device->id, flags, &status);
+    else
+      self->queues[i] = gpu_cl.CreateCommandQueue (gpu_context_get_cl (self->context), device->id,
+                                                   flags, &status);
     if (!gpu_cl_ok (status, "clCreateCommandQueue", error))
       return FALSE;
     self->n_queues++;

@@ -283,6 +283,25 @@ products_agree_in_tiles_of_all_sizes (void)
 }
 
 static void
+softmax_of_long_lines_agrees_by_groups (void)
+{
+  static const AxonShape shapes[] = { { 2, { 3, 64 } }, { 4, { 2, 101, 3, 2 } } };
+  static const gchar *const names[] = { "Softmax", "LogSoftmax" };
+  for (guint i = 0; i < 4; i++) {
+    const AxonShape *shape = &shapes[i / 2];
+    TestModel t = test_model_new (13);
+    AxonNode *n =
+        test_model_node (&t, names[i % 2], 1, test_model_input (&t, "x", AXON_DTYPE_F32, shape));
+    g_autoptr (AxonTensor) input = test_random (shape, 3);
+    g_autoptr (AxonModel) model = NULL;
+    g_autofree gchar *kernel = g_strconcat (names[i % 2], "_group", NULL);
+    axon_node_set_int (n, "axis", 1);
+    model = test_model_finish (&t, n->outputs[0]);
+    agrees (model, input, "@a{sv} {}", kernel);
+  }
+}
+
+static void
 a_scaled_product_of_turned_matrices_agrees_in_local_memory (void)
 {
   const AxonShape a = AXON_SHAPE (40, 72), b = AXON_SHAPE (200, 40), c = AXON_SHAPE (200);
@@ -483,6 +502,7 @@ main (int argc, char **argv)
   ADD (convolutions_agree_in_tiles_of_all_sizes);
   ADD (products_in_local_memory_agree);
   ADD (products_agree_in_tiles_of_all_sizes);
+  ADD (softmax_of_long_lines_agrees_by_groups);
   ADD (a_scaled_product_of_turned_matrices_agrees_in_local_memory);
   ADD (weights_of_every_kind_serve_all_sizes);
   ADD (quantized_convolutions_sum_bytes_and_agree);

@@ -3,7 +3,7 @@
 #include "kernels.h"
 
 #define MOST_PLACES ((gint64)1 << 30) /* that a window spans */
-#define ITEMS_OF_A_UNIT 1024          /* that it has at once */
+#define ITEMS_AT_ONCE 1024            /* that a unit has */
 
 gint32
 gpu_int (gint64 value)
@@ -137,7 +137,7 @@ cost_of (const GpuPlan *plan, const GpuTile *tile, gint64 strips, gint64 columns
 {
   gint64 groups = strips * gpu_tiles (columns, tile->width), units = plan->device->units;
   gint64 of_unit = (groups + units - 1) / units, items = of_unit * tile->slices * GPU_GROUP;
-  gint64 rounds = (items + ITEMS_OF_A_UNIT - 1) / ITEMS_OF_A_UNIT;
+  gint64 rounds = (items + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE;
   gint64 turns = (steps + tile->slices - 1) / tile->slices;
   return turns * (0.75 * rounds + (gdouble)(of_unit * tile->slices) * (0.03 + 0.04 * tile->width));
 }
