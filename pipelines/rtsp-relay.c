@@ -38,6 +38,17 @@ static const GOptionEntry entries[] = {
   { NULL },
 };
 
+/* With the lock held. Only what plays has a base time: a frame stamped without it would be shown
+ * when the machine has been up for as long again, and those behind it with it. */
+static gboolean
+is_watched (Relay *r)
+{
+  GstState state = GST_STATE_NULL;
+  if (r->in != NULL)
+    gst_element_get_state (r->in, &state, NULL, 0);
+  return state == GST_STATE_PLAYING;
+}
+
 static GstFlowReturn
 on_sample (GstAppSink *sink, gpointer user)
 {
@@ -48,7 +59,7 @@ on_sample (GstAppSink *sink, gpointer user)
   if (g_atomic_int_compare_and_exchange (&r->connected, FALSE, TRUE))
     g_printerr ("camera: connected\n");
   g_mutex_lock (&r->lock);
-  if (r->in != NULL) { /* its times are the watcher's: the camera's begin anew each time */
+  if (is_watched (r)) { /* its times are the watcher's: the camera's begin anew each time */
     g_autoptr (GstBuffer) frame = gst_buffer_copy (gst_sample_get_buffer (sample));
     g_autoptr (GstSample) next = NULL;
     GST_BUFFER_PTS (frame) = GST_BUFFER_DTS (frame) = GST_CLOCK_TIME_NONE;
