@@ -58,8 +58,8 @@ const AxonPropertySpec cpu_properties[] = {
   { .key = "CPU_DENORMALS_OPTIMIZATION", .flags = AXON_RW, .default_text = "YES" },
   { .key = "COMPILATION_NUM_THREADS", .flags = AXON_RW, .default_text = "0" },
   { AXON_CPU_WINOGRAD, AXON_PROPERTY_CHOICE, AXON_RW, "AUTO", 0, 0, "AUTO 2x2 ALL_2x2 ALL_4x4 NO",
-    N_ ("Tiles of 3x3 convolutions after Winograd, where they are faster; ALL: wherever they can "
-        "be") },
+    N_ ("Tiles of convolutions by 3x3, 1x3 and 3x1 after Winograd, where they are faster; ALL: "
+        "wherever they can be") },
   { AXON_CPU_WINOGRAD_MEMORY, AXON_PROPERTY_INT, AXON_RW, "512", 0, 1 << 20, NULL,
     N_ ("Mebibytes that the transformed weights of a plan may take; the others are as they were") },
   { AXON_CPU_TUNE_KERNELS, AXON_PROPERTY_BOOL, AXON_RW, "NO", 0, 0, NULL,

@@ -12,7 +12,8 @@
 typedef struct {
   const gchar *name;
   AxonShape x, w;
-  gint64 pads[4]; /* top, left, bottom, right */
+  gint64 pads[4];      /* top, left, bottom, right; of a line, left, right */
+  gint64 dilations[2]; /* 0: none */
 } Shape;
 
 static const Shape shapes[] = {
@@ -23,6 +24,27 @@ static const Shape shapes[] = {
   { "whole vectors", { 4, { 2, 32, 13, 14 } }, { 4, { 48, 32, 3, 3 } }, { 1, 1, 1, 1 } },
   { "few tiles", { 4, { 1, 64, 3, 3 } }, { 4, { 96, 64, 3, 3 } }, { 1, 1, 1, 1 } },
   { "many tiles", { 4, { 1, 16, 61, 60 } }, { 4, { 16, 16, 3, 3 } }, { 1, 1, 1, 1 } },
+  { "dilated", { 4, { 2, 17, 14, 13 } }, { 4, { 24, 17, 3, 3 } }, { 2, 3, 2, 3 }, { 2, 3 } },
+  { "dilated by more than there is",
+    { 4, { 1, 8, 5, 9 } },
+    { 4, { 16, 8, 3, 3 } },
+    { 6, 12, 6, 12 },
+    { 6, 12 } },
+  { "along rows", { 4, { 2, 16, 9, 15 } }, { 4, { 24, 16, 1, 3 } }, { 0, 1, 0, 1 } },
+  { "along rows dilated",
+    { 4, { 1, 17, 9, 15 } },
+    { 4, { 9, 17, 1, 3 } },
+    { 0, 4, 0, 4 },
+    { 1, 4 } },
+  { "along rows padded above", { 4, { 1, 8, 4, 6 } }, { 4, { 8, 8, 1, 3 } }, { 1, 0, 2, 1 } },
+  { "along columns", { 4, { 2, 16, 15, 9 } }, { 4, { 24, 16, 3, 1 } }, { 1, 0, 1, 0 } },
+  { "along columns dilated",
+    { 4, { 1, 32, 15, 9 } },
+    { 4, { 9, 32, 3, 1 } },
+    { 5, 0, 5, 0 },
+    { 5, 1 } },
+  { "a line", { 3, { 3, 16, 41 } }, { 3, { 24, 16, 3 } }, { 1, 1 } },
+  { "a line dilated", { 3, { 1, 9, 41 } }, { 3, { 17, 9, 3 } }, { 8, 0 }, { 4 } },
 };
 
 static const gchar *const activations[] = { NULL,        "Relu", "LeakyRelu", "Sigmoid",
@@ -42,6 +64,7 @@ static AxonValue *
 add_pointwise (TestModel *t, AxonValue *x, gint64 channels)
 {
   AxonShape w = AXON_SHAPE (channels, channels, 1, 1);
+  w.rank = x->type.shape.rank;
   return test_model_node (t, "Conv", 2, x, test_model_random (t, &w, 4))->outputs[0];
 }
 
@@ -51,7 +74,9 @@ add_conv (TestModel *t, AxonValue *x, const Shape *s)
   AxonShape channels = AXON_SHAPE (s->w.dims[0]);
   AxonNode *node = test_model_node (t, "Conv", 3, x, test_model_random (t, &s->w, 2),
                                     test_model_random (t, &channels, 3));
-  axon_node_set_ints (node, "pads", s->pads, 4);
+  axon_node_set_ints (node, "pads", s->pads, 2 * (s->x.rank - 2));
+  if (s->dilations[0] > 0)
+    axon_node_set_ints (node, "dilations", s->dilations, s->x.rank - 2);
   return node;
 }
 
@@ -59,6 +84,7 @@ static AxonValue *
 activate (TestModel *t, AxonValue *y, const Shape *s, const gchar *name)
 {
   AxonShape slopes = AXON_SHAPE (s->w.dims[0], 1, 1);
+  slopes.rank = s->x.rank - 1;
   if (name == NULL)
     return y;
   if (g_str_equal (name, "PRelu"))
@@ -132,6 +158,10 @@ the_property_says_which_tiles_there_are (void)
   static const Shape large = {
     "", { 4, { 1, 64, 56, 56 } }, { 4, { 64, 64, 3, 3 } }, { 1, 1, 1, 1 }
   };
+  static const Shape line = { "", { 3, { 1, 128, 999 } }, { 3, { 128, 128, 3 } }, { 1, 1 } };
+  static const Shape down = {
+    "", { 4, { 1, 64, 56, 56 } }, { 4, { 64, 64, 3, 1 } }, { 8, 0, 8, 0 }, { 8, 1 }
+  };
   static const struct {
     const Shape *shape;
     const gchar *value, *hint, *expected;
@@ -140,6 +170,11 @@ the_property_says_which_tiles_there_are (void)
     { &large, "AUTO", "ACCURACY", "winograd-2x2" },
     { &large, "2x2", "PERFORMANCE", "winograd-2x2" },
     { &large, "NO", "PERFORMANCE", "none" },
+    { &line, "AUTO", "PERFORMANCE", "winograd-1x4" },
+    { &line, "ALL_2x2", "PERFORMANCE", "winograd-1x2" },
+    { &line, "NO", "PERFORMANCE", "none" },
+    { &down, "AUTO", "PERFORMANCE", "winograd-4x1" },
+    { &down, "ALL_2x2", "ACCURACY", "winograd-2x1" },
     { &shapes[0], "AUTO", "PERFORMANCE", "none" }, /* where it would be slower */
     { &shapes[0], "ALL_2x2", "PERFORMANCE", "winograd-2x2" },
     { &shapes[0], "ALL_4x4", "PERFORMANCE", "winograd-4x4" },

@@ -54,14 +54,20 @@ spread (CpuConv *v)
   v->y_frame = v->y_row * (gsize)v->out_h;
 }
 
-/* What Winograd takes; more or less padding below and to the right, too. */
+/* What Winograd takes, dilated or not; more or less padding below and to the right, too. */
 static void
-filters_of_3x3 (CpuConv *v, GRand *rand)
+filters_of_3 (CpuConv *v, GRand *rand)
 {
-  v->groups = v->stride_h = v->stride_w = v->dilation_h = v->dilation_w = 1;
-  v->kernel_h = v->kernel_w = 3;
-  v->out_h = v->in_h + v->pad_top - 2 + g_rand_int_range (rand, 0, 3);
-  v->out_w = v->in_w + v->pad_left - 2 + g_rand_int_range (rand, 0, 3);
+  gint kind = g_rand_int_range (rand, 0, 4);
+  v->groups = v->stride_h = v->stride_w = 1;
+  v->dilation_h = g_rand_boolean (rand) ? 1 : g_rand_int_range (rand, 2, 7);
+  v->dilation_w = g_rand_boolean (rand) ? 1 : g_rand_int_range (rand, 2, 7);
+  v->kernel_h = kind == 1 ? 1 : 3;
+  v->kernel_w = kind == 2 ? 1 : 3;
+  v->pad_top = g_rand_int_range (rand, 0, 2 * v->dilation_h + 1);
+  v->pad_left = g_rand_int_range (rand, 0, 2 * v->dilation_w + 1);
+  v->out_h = v->in_h + v->pad_top - 2 * v->dilation_h + g_rand_int_range (rand, 0, 3);
+  v->out_w = v->in_w + v->pad_left - 2 * v->dilation_w + g_rand_int_range (rand, 0, 3);
   v->out_h = MAX (v->out_h, 1);
   v->out_w = MAX (v->out_w, 1);
   dense_conv (v);
@@ -118,7 +124,7 @@ case_new (GRand *rand, Kind kind)
   } else if (kind == LONG_ROWS) {
     long_rows (v, rand);
   } else if (kind == WINOGRAD) {
-    filters_of_3x3 (v, rand);
+    filters_of_3 (v, rand);
   }
   /* numbers are no integers after Winograd */
   c->tolerance = kind == WINOGRAD ? 1e-3f * (gfloat)v->channels : 1e-5f;
@@ -323,13 +329,12 @@ static void
 run_winograd (Case *c, const CpuWinogradKernels *k, gint size, guint threads)
 {
   g_autofree gfloat *before = g_memdup2 (c->y, c->n_y * sizeof *c->y);
-  CpuWinogradCut cut = { .shape = { .conv = c->conv, .size = size } };
+  CpuWinogradCut cut = { .shape = { .together = G_MAXINT } };
   CpuWinogradRun run = { .cut = &cut, .kernels = k, .run = run_of (c) };
   gpointer memory[4];
-  cut.shape.together = G_MAXINT;
+  cpu_winograd_init (&cut.shape, &c->conv, size);
   cpu_winograd_setup (&cut, k, threads);
-  memory[0] = g_aligned_alloc0 (
-      cpu_winograd_weights_size (c->conv.channels, c->conv.out_channels, size, k->lanes), 1, 64);
+  memory[0] = g_aligned_alloc0 (cpu_winograd_weights_size (&cut.shape, k->lanes), 1, 64);
   memory[1] = pack_array (&cut.shape.conv, c->bias, 0);
   memory[2] = pack_array (&cut.shape.conv, c->slopes, 0);
   memory[3] = g_aligned_alloc0 (cut.scratch, 1, 64);

@@ -92,10 +92,11 @@
 /**
  * AXON_CPU_WINOGRAD:
  *
- * A property: whether convolutions of floats by 3x3 filters of stride 1 are computed after
- * Winograd, which takes fewer products and rounds differently. `AUTO`, the default: where it is
- * faster, by tiles of 4x4 or 2x2 pixels, with `EXECUTION_MODE_HINT=ACCURACY` of 2x2 only; `2x2`:
- * where it is faster, of 2x2 only; `ALL_4x4`, `ALL_2x2`: wherever it can be, to compare; `NO`.
+ * A property: whether convolutions of floats by filters of 3x3, 1x3 and 3x1, dilated or not, of
+ * stride 1 are computed after Winograd, which takes fewer products and rounds differently. `AUTO`,
+ * the default: where it is faster, by tiles of 4x4 or 2x2 pixels (of filters in a line 4 or 2),
+ * with `EXECUTION_MODE_HINT=ACCURACY` of 2x2 only; `2x2`: where it is faster, of 2x2 only;
+ * `ALL_4x4`, `ALL_2x2`: wherever it can be, to compare; `NO`.
  *
  * Since: 1.0
  */
@@ -105,8 +106,8 @@
  * AXON_CPU_WINOGRAD_MEMORY:
  *
  * A property: the mebibytes that the transformed weights of a plan may take, 1.8 (2x2) or 4 (4x4)
- * times what those of the model take. Convolutions that would exceed it take smaller tiles, or
- * none.
+ * times what those of the model take (of filters in a line 1.3 or 2). Convolutions that would
+ * exceed it take smaller tiles, or none.
  *
  * Since: 1.0
  */

@@ -15,14 +15,16 @@ typedef struct {
   guint threads;
 } CpuWinogradCut;
 
-/* Fills what is left to it in @cut, whose shape has conv and size. */
+/* Sets the convolution, and where tiles of @size, or lines of so many pixels, lie in its result. */
+void cpu_winograd_init (CpuWinograd *shape, const CpuConv *conv, gint size);
+
+/* Fills what is left to it in @cut, whose shape was set so. */
 void cpu_winograd_setup (CpuWinogradCut *cut, const CpuWinogradKernels *kernels, guint threads);
 
-/* Bytes of the transformed weights of a convolution of @channels to @out_channels, by tiles of
- * @size. */
-gsize cpu_winograd_weights_size (gint channels, gint out_channels, gint size, gint lanes);
+/* Bytes of the transformed weights. */
+gsize cpu_winograd_weights_size (const CpuWinograd *shape, gint lanes);
 
-/* @weights: 3x3 filters [out][in][9]. */
+/* @weights: filters [out][in][taps]. */
 void cpu_winograd_weights_pack (const CpuWinograd *shape, const gfloat *weights,
                                 const CpuWinogradKernels *kernels, gfloat *to);
 
@@ -39,8 +41,8 @@ typedef struct {
 gint cpu_winograd_count_parts (const CpuWinogradCut *cut, gint phase);
 void cpu_winograd_run_part (const CpuWinogradRun *run, gint phase, gint index, guint thread);
 
-/* Pixels of a side of the tiles by which @node, of shape @conv, shall be computed; 0: it shall not.
- * Takes the memory of the weights from what the plan has left. */
+/* Pixels of a side of the tiles, or of the lines, by which @node, of shape @conv, shall be
+ * computed; 0: it shall not. Takes the memory of the weights from what the plan has left. */
 gint cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *conv);
 
 /* Channels of a block of the source, and so of the result, where a vector is within one; 0: both

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Conv of floats by 3x3 filters after Winograd, with all that was fused: docs/design/winograd.md */
+/* Conv of floats by filters of 3x3 and of 3 in a line after Winograd, with all that was fused:
+ * docs/design/winograd.md */
 #include "convparts.h"
 #include "convshape.h"
 #include "floatposts.h"
@@ -84,9 +85,7 @@ pack (gpointer data)
   const gfloat *bias = cpu_float_constant (node, 2);
   const CpuWinograd *w = &self->cut.shape;
   gsize array = (gsize)w->conv.padded;
-  gsize weights = cpu_winograd_weights_size (w->conv.channels, w->conv.out_channels, w->size,
-                                             self->kernels->lanes) /
-                  sizeof (gfloat);
+  gsize weights = cpu_winograd_weights_size (w, self->kernels->lanes) / sizeof (gfloat);
   self->memory = large_memory ((weights + 2 * array) * sizeof (gfloat));
   if (self->memory == NULL)
     return FALSE;
@@ -128,6 +127,10 @@ choose_layout (CpuPlan *plan, const AxonNode *node, CpuWinograd *w, gint lanes, 
   return cpu_plan_input_as (plan, node, 0, source);
 }
 
+#define NAME(rows, columns) [rows][columns] = "own:winograd-" #rows "x" #columns,
+
+static const gchar *const names[][5] = { CPU_WINOGRAD_TILES (NAME) };
+
 static void
 add_step (CpuPlan *plan, const AxonNode *node, Winograd *self)
 {
@@ -138,9 +141,8 @@ add_step (CpuPlan *plan, const AxonNode *node, Winograd *self)
   self->node = node;
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->cut.scratch);
-  cpu_plan_add_step (plan, run_winograd, self, winograd_free,
-                     w->size == 4 ? "own:winograd-4x4" : "own:winograd-2x2", in,
-                     in[1] != NULL ? 2 : 1, out, 2);
+  cpu_plan_add_step (plan, run_winograd, self, winograd_free, names[w->tile.rows][w->tile.columns],
+                     in, in[1] != NULL ? 2 : 1, out, 2);
   cpu_later_add (plan->later, pack, self);
 }
 
@@ -157,8 +159,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
     return FALSE;
   self = g_new0 (Winograd, 1);
   self->kernels = cpu_isa_get ()->vector->winograd;
-  self->cut.shape.conv = conv;
-  self->cut.shape.size = size;
+  cpu_winograd_init (&self->cut.shape, &conv, size);
   if (!cpu_float_posts_init (&self->posts, node)) {
     g_free (self);
     return FALSE;

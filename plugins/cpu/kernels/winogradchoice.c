@@ -10,8 +10,9 @@
 static gboolean
 fits (const CpuConv *c)
 {
-  return c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == 1 && c->stride_w == 1 &&
-         c->dilation_h == 1 && c->dilation_w == 1 && c->groups == 1 && !c->depthwise;
+  gboolean by_threes = (c->kernel_h == 3 && (c->kernel_w == 3 || c->kernel_w == 1)) ||
+                       (c->kernel_h == 1 && c->kernel_w == 3);
+  return by_threes && c->stride_h == 1 && c->stride_w == 1 && c->groups == 1 && !c->depthwise;
 }
 
 /* Costs are products of one pixel, one input and one output channel. */
@@ -24,13 +25,14 @@ fits (const CpuConv *c)
 /* Where products are made in half precision, they take this share of the time. */
 #define HALF 0.55
 
-/* Transforming one channel of a tile: those of a vector together, whether they fill it or not. */
+/* Transforming one channel of a tile, and of a line: those of a vector together, whether they fill
+ * it or not. */
 typedef struct {
   gint size;
-  gdouble source, result;
+  gdouble source, result, line_source, line_result;
 } Transform;
 
-static const Transform transforms[] = { { 4, 560, 800 }, { 2, 180, 240 } };
+static const Transform transforms[] = { { 4, 560, 800, 100, 130 }, { 2, 180, 240, 50, 60 } };
 
 static gdouble
 cost_of_products (gdouble n, gdouble weights, gdouble if_far)
@@ -40,24 +42,24 @@ cost_of_products (gdouble n, gdouble weights, gdouble if_far)
 }
 
 static gdouble
-cost_of (const CpuConv *c, const Transform *t, gint lanes)
+cost_of (const CpuWinograd *w, const Transform *t, gint lanes)
 {
+  const CpuConv *c = &w->conv;
+  gboolean line = w->tile.rows == 1 || w->tile.columns == 1;
   gdouble sources = (gdouble)cpu_ceil_div (c->channels, lanes) * lanes;
   gdouble results = (gdouble)cpu_ceil_div (c->out_channels, lanes) * lanes;
-  gint side = t->size + 2;
-  gdouble weights = (gdouble)side * side * c->channels * c->out_channels;
-  gdouble tiles =
-      (gdouble)c->frames * cpu_ceil_div (c->out_h, t->size) * cpu_ceil_div (c->out_w, t->size);
-  return cost_of_products (tiles, weights, FAR) +
-         tiles * (t->source * sources + t->result * results);
+  gdouble weights = (gdouble)cpu_winograd_products (w->tile) * c->channels * c->out_channels;
+  return cost_of_products (w->n_tiles, weights, FAR) +
+         w->n_tiles * ((line ? t->line_source : t->source) * sources +
+                       (line ? t->line_result : t->result) * results);
 }
 
 static gdouble
 cost_of_definition (const CpuConv *c, gboolean half)
 {
   gdouble pixels = (gdouble)c->frames * c->out_h * c->out_w;
-  return cost_of_products (pixels, 9. * c->channels * c->out_channels, FAR_DEFINITION) *
-         (half ? HALF : 1);
+  gdouble weights = (gdouble)c->kernel_h * c->kernel_w * c->channels * c->out_channels;
+  return cost_of_products (pixels, weights, FAR_DEFINITION) * (half ? HALF : 1);
 }
 
 gint
@@ -94,6 +96,7 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
 {
   const CpuWinogradLimits *limits = &plan->winograd;
   gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes, all = wanted_size (plan);
+  gsize bytes = 0;
   gdouble least =
       all > 0 ? G_MAXDOUBLE : cost_of_definition (c, cpu_conv_takes_halves (plan, node));
   /* plans of tails are made while a frame waits */
@@ -102,14 +105,17 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
     return 0;
   for (guint i = 0; i < G_N_ELEMENTS (transforms); i++) {
     const Transform *t = &transforms[i];
-    gdouble cost = cost_of (c, t, lanes);
+    CpuWinograd shape;
+    gdouble cost;
+    cpu_winograd_init (&shape, c, t->size);
+    cost = cost_of (&shape, t, lanes);
     if (t->size > limits->most || (all > 0 && t->size != all) || cost >= least ||
-        cpu_winograd_weights_size (c->channels, c->out_channels, t->size, lanes) > limits->bytes)
+        cpu_winograd_weights_size (&shape, lanes) > limits->bytes)
       continue;
     least = cost;
     size = t->size;
+    bytes = cpu_winograd_weights_size (&shape, lanes);
   }
-  if (size > 0)
-    plan->winograd.bytes -= cpu_winograd_weights_size (c->channels, c->out_channels, size, lanes);
+  plan->winograd.bytes -= bytes;
   return size;
 }

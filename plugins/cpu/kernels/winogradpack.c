@@ -17,7 +17,7 @@
 
 #define RANGES_PER_THREAD 4
 
-#define TAPS 9
+#define TAPS 9 /* at most */
 #define SOME 8 /* input channels, of whose filters the first cache holds those of a panel */
 
 typedef struct {
@@ -25,12 +25,6 @@ typedef struct {
   const CpuWinogradKernels *kernels;
   const gfloat *from;
 } CpuWinogradWeights;
-
-static gint
-products_of (const CpuWinograd *w)
-{
-  return (w->size + 2) * (w->size + 2);
-}
 
 /* In an odd number of cache lines: powers of two would all fall on the same few places. */
 static gsize
@@ -41,10 +35,33 @@ spaced (gsize elements)
 }
 
 gsize
-cpu_winograd_weights_size (gint channels, gint out_channels, gint size, gint lanes)
+cpu_winograd_weights_size (const CpuWinograd *w, gint lanes)
 {
-  gsize padded = (gsize)(cpu_ceil_div (out_channels, lanes) * lanes);
-  return (gsize)((size + 2) * (size + 2)) * padded * (gsize)channels * sizeof (gfloat);
+  gsize padded = (gsize)(cpu_ceil_div (w->conv.out_channels, lanes) * lanes);
+  return (gsize)cpu_winograd_products (w->tile) * padded * (gsize)w->conv.channels *
+         sizeof (gfloat);
+}
+
+/* Each of the pictures of every n-th pixel has tiles of its own. */
+static gint
+count_tiles (gint pixels, gint size, gint dilation)
+{
+  return dilation * cpu_ceil_div (cpu_ceil_div (pixels, dilation), size);
+}
+
+void
+cpu_winograd_init (CpuWinograd *w, const CpuConv *conv, gint size)
+{
+  CpuConv *c = &w->conv;
+  *c = *conv;
+  if (c->kernel_h == 1)
+    c->dilation_h = 1;
+  if (c->kernel_w == 1)
+    c->dilation_w = 1;
+  w->tile = (CpuWinogradTile){ c->kernel_h > 1 ? size : 1, c->kernel_w > 1 ? size : 1 };
+  w->tiles_h = count_tiles (c->out_h, w->tile.rows, c->dilation_h);
+  w->tiles_w = count_tiles (c->out_w, w->tile.columns, c->dilation_w);
+  w->n_tiles = c->frames * w->tiles_h * w->tiles_w;
 }
 
 /* Blocks of tiles of equal size, as many for each thread. */
@@ -53,8 +70,8 @@ cut_blocks (CpuWinogradCut *cut, gsize l2)
 {
   CpuWinograd *w = &cut->shape;
   gint threads = (gint)cut->threads, least, most;
-  gsize tile = (gsize)products_of (w) * w->source_tile * sizeof (gfloat);
-  gsize weights = (gsize)products_of (w) * w->weights_step * sizeof (gfloat);
+  gsize tile = (gsize)cpu_winograd_products (w->tile) * w->source_tile * sizeof (gfloat);
+  gsize weights = (gsize)cpu_winograd_products (w->tile) * w->weights_step * sizeof (gfloat);
   least = weights > l2 / 2 ? LEAST_FAR : LEAST_NEAR;
   most = (gint)MIN (SOURCE (l2) / tile, G_MAXINT / 2);
   most = MAX (most, least);
@@ -74,8 +91,8 @@ static void
 cut_panels (CpuWinogradCut *cut, const CpuWinogradKernels *k, gsize l2)
 {
   CpuWinograd *w = &cut->shape;
-  gsize panel =
-      (gsize)products_of (w) * (gsize)(w->block * k->vectors * k->lanes) * sizeof (gfloat);
+  gsize panel = (gsize)cpu_winograd_products (w->tile) * (gsize)(w->block * k->vectors * k->lanes) *
+                sizeof (gfloat);
   w->panels = (gint)CLAMP (PRODUCTS (l2) / panel, 1, (gsize)w->conv.n_panels);
   if (cut->n_ranges > 0)
     w->panels = CLAMP (w->conv.n_panels / (gint)cut->threads, 1, w->panels);
@@ -92,17 +109,14 @@ cpu_winograd_setup (CpuWinogradCut *cut, const CpuWinogradKernels *k, guint thre
   cut->threads = threads;
   c->padded = vectors * k->lanes;
   c->n_panels = cpu_ceil_div (vectors, k->vectors);
-  w->tiles_h = cpu_ceil_div (c->out_h, w->size);
-  w->tiles_w = cpu_ceil_div (c->out_w, w->size);
-  w->n_tiles = c->frames * w->tiles_h * w->tiles_w;
   w->source_tile = spaced ((gsize)c->channels);
   w->weights_step = (gsize)c->padded * (gsize)c->channels;
   cut_blocks (cut, l2);
   cut_panels (cut, k, l2);
   w->source_step = spaced ((gsize)w->block * w->source_tile);
   w->result_step = spaced ((gsize)(w->block * w->panels * k->vectors * k->lanes));
-  cut->source = (gsize)products_of (w) * w->source_step * sizeof (gfloat);
-  cut->products = (gsize)products_of (w) * w->result_step * sizeof (gfloat);
+  cut->source = (gsize)cpu_winograd_products (w->tile) * w->source_step * sizeof (gfloat);
+  cut->products = (gsize)cpu_winograd_products (w->tile) * w->result_step * sizeof (gfloat);
   cut->scratch = cut->n_ranges > 0 ? cut->source + cut->products * threads
                                    : (cut->source + cut->products) * threads;
 }
@@ -173,15 +187,16 @@ pack_inputs (const CpuWinogradWeights *p, gint first, gint wide, gint input, gin
 {
   const CpuConv *c = &p->shape->conv;
   gfloat turned[SOME * TAPS * CPU_WINOGRAD_WIDE];
-  gsize filters = (gsize)c->channels * TAPS;
+  gint taps = c->kernel_h * c->kernel_w;
+  gsize filters = (gsize)(c->channels * taps);
   gint n = MIN (c->out_channels - first, wide);
   if (n < wide)
     memset (turned, 0, sizeof turned);
   p->kernels->move->turn[sizeof (gfloat)](turned, wide,
-                                          p->from + (gsize)first * filters + (gsize)(input * TAPS),
-                                          (gint64)filters, n, (gint64)n_inputs * TAPS);
+                                          p->from + (gsize)first * filters + (gsize)(input * taps),
+                                          (gint64)filters, n, (gint64)n_inputs * taps);
   for (gint i = 0; i < n_inputs; i++)
-    p->kernels->weights (p->shape->size, turned + (gsize)(i * TAPS * wide), wide,
+    p->kernels->weights (p->shape->tile, turned + (gsize)(i * taps * wide), wide,
                          to + (gsize)(i * wide), p->shape->weights_step);
 }
 

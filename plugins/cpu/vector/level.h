@@ -56,8 +56,10 @@ void CPU_NAME (cpu_half_dense) (const CpuConv *conv, const CpuFloatConvRun *run,
 /* Vectors of output channels of a product after Winograd. */
 #define CPU_WINOGRAD_VECTORS 2
 
-void CPU_BASE_NAME (cpu_winograd_weights) (gint size, const gfloat *from, gint n, gfloat *to,
-                                           gsize step);
+void CPU_BASE_NAME (cpu_winograd_weights) (CpuWinogradTile tile, const gfloat *from, gint n,
+                                           gfloat *to, gsize step);
+void CPU_BASE_NAME (cpu_winograd_source) (const CpuWinograd *winograd, const gfloat *x, gint tile0,
+                                          gint tile1, gfloat *to);
 
 extern const CpuChannels CPU_BASE_NAME (cpu_channels);
 extern const CpuEltwise CPU_BASE_NAME (cpu_eltwise);

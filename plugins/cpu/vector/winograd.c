@@ -4,41 +4,16 @@
  * Polynomials are evaluated at 0, 1/sqrt 2, -1/sqrt 2, sqrt 2, -sqrt 2 and infinity (4x4), or at 0,
  * 1, -1 and infinity (2x2). Of the points for 4x4 that need few operations these lose least: most
  * factors are powers of 2. */
-#include "winograd.h"
-#include "floatfinish.h"
 #include "floattile.h"
-#include "vectorpart.h"
+#include "winogradplace.h"
 
-#define MOST CPU_WINOGRAD_MOST
-#define ROOT 1.41421356237309504880f
-#define HALF 0.70710678118654752440f
-
-/* One dimension of the source's transform, @x to @y. */
-CPU_INLINE void
-transform_source (const VF32 *x, VF32 *y, gint size)
-{
-  if (size == 4) {
-    VF32 even = x[4] - 2 * x[2], odd = HALF * x[3] - ROOT * x[1];
-    VF32 even2 = x[4] - 0.5f * x[2], odd2 = ROOT * x[3] - HALF * x[1];
-    y[0] = x[0] - 2.5f * x[2] + x[4];
-    y[1] = even + odd;
-    y[2] = even - odd;
-    y[3] = even2 + odd2;
-    y[4] = even2 - odd2;
-    y[5] = x[1] - 2.5f * x[3] + x[5];
-  } else {
-    y[0] = x[0] - x[2];
-    y[1] = x[1] + x[2];
-    y[2] = x[2] - x[1];
-    y[3] = x[1] - x[3];
-  }
-}
-
-/* Of the result's. */
+/* One dimension of the result's transform, @x to @y. */
 CPU_INLINE void
 transform_result (const VF32 *x, VF32 *y, gint size)
 {
-  if (size == 4) {
+  if (size == 1) {
+    y[0] = x[0];
+  } else if (size == 4) {
     VF32 sum = x[1] + x[2], difference = x[1] - x[2];
     VF32 sum2 = x[3] + x[4], difference2 = x[3] - x[4];
     y[0] = x[0] + sum + sum2;
@@ -49,101 +24,6 @@ transform_result (const VF32 *x, VF32 *y, gint size)
     y[0] = x[0] + x[1] + x[2];
     y[1] = x[1] - x[2] - x[3];
   }
-}
-
-/* Where a tile lies. */
-typedef struct {
-  gint frame, y, x; /* of the first pixel of the result */
-} Place;
-
-CPU_INLINE Place
-place_of (const CpuWinograd *w, gint tile)
-{
-  gint row = tile / w->tiles_w;
-  return (Place){ row / w->tiles_h, row % w->tiles_h * w->size,
-                  (tile - row * w->tiles_w) * w->size };
-}
-
-/* One vector of channels of one tile: pixels @pixel, rows @row elements apart. */
-CPU_INLINE void
-source_vector (const gfloat *x, gsize row, gsize pixel, gfloat *to, gsize step, gint size)
-{
-  const gint n = size + 2;
-  VF32 turned[MOST][MOST], in[MOST], out[MOST];
-#pragma GCC unroll 6
-  for (gint i = 0; i < n; i++) {
-#pragma GCC unroll 6
-    for (gint j = 0; j < n; j++)
-      in[j] = vector_load (x + (gsize)j * row + (gsize)i * pixel);
-    transform_source (in, out, size);
-#pragma GCC unroll 6
-    for (gint j = 0; j < n; j++)
-      turned[j][i] = out[j];
-  }
-#pragma GCC unroll 6
-  for (gint j = 0; j < n; j++) {
-    transform_source (turned[j], out, size);
-#pragma GCC unroll 6
-    for (gint i = 0; i < n; i++)
-      vector_store (to + (gsize)(j * n + i) * step, out[i]);
-  }
-}
-
-/* The pixels of a tile that are inside the frame, and how many channels of a vector there are. */
-typedef struct {
-  gint y0, y1, x0, x1, channels;
-} Inside;
-
-/* What is outside is 0. */
-static void
-lay_out (const CpuWinograd *w, const gfloat *x, const Inside *in, gint n, VF32 *to)
-{
-  for (gint j = 0; j < n; j++)
-    for (gint i = 0; i < n; i++) {
-      const gfloat *from =
-          x + (gssize)j * (gssize)w->conv.x_row + (gssize)i * (gssize)w->conv.x_pixel;
-      if (j < in->y0 || j >= in->y1 || i < in->x0 || i >= in->x1)
-        to[j * n + i] = splat_float (0);
-      else if (in->channels < CPU_LANES)
-        to[j * n + i] = vector_load_part (from, in->channels);
-      else
-        to[j * n + i] = vector_load (from);
-    }
-}
-
-CPU_INLINE void
-source_tile (const CpuWinograd *w, const gfloat *x, gint tile, gfloat *to, gint size)
-{
-  const CpuConv *c = &w->conv;
-  const gint n = size + 2;
-  Place place = place_of (w, tile);
-  gint top = place.y - c->pad_top, left = place.x - c->pad_left;
-  Inside in = { MAX (-top, 0), MIN (c->in_h - top, n), MAX (-left, 0), MIN (c->in_w - left, n), 0 };
-  gboolean all = in.y0 == 0 && in.x0 == 0 && in.y1 == n && in.x1 == n;
-  x += (gssize)((gsize)place.frame * c->x_frame) + (gssize)top * (gssize)c->x_row +
-       (gssize)left * (gssize)c->x_pixel;
-  for (gint i = 0; i * CPU_LANES < c->channels; i++, to += CPU_LANES) {
-    const gfloat *from = x + cpu_winograd_vector_at (w, CPU_LANES, w->x_block, i);
-    VF32 laid[MOST * MOST];
-    in.channels = MIN (c->channels - i * CPU_LANES, CPU_LANES);
-    if (all && in.channels == CPU_LANES) {
-      source_vector (from, c->x_row, c->x_pixel, to, w->source_step, size);
-    } else {
-      lay_out (w, from, &in, n, laid);
-      source_vector ((const gfloat *)laid, (gsize)n * CPU_LANES, CPU_LANES, to, w->source_step,
-                     size);
-    }
-  }
-}
-
-static void
-source (const CpuWinograd *w, const gfloat *x, gint tile0, gint tile1, gfloat *to)
-{
-  for (gint t = tile0; t < tile1; t++, to += w->source_tile)
-    if (w->size == 4)
-      source_tile (w, x, t, to, 4);
-    else
-      source_tile (w, x, t, to, 2);
 }
 
 /* @nr tiles by @mr vectors of output channels. */
@@ -224,7 +104,7 @@ static void
 multiply (const CpuWinograd *w, const gfloat *v, const gfloat *u, gint n, gint panel0, gint panel1,
           gfloat *m)
 {
-  gint all = (w->size + 2) * (w->size + 2);
+  gint all = cpu_winograd_products (w->tile);
   for (gint p = 0; p < all; p++, v += w->source_step, u += w->weights_step, m += w->result_step) {
     const gfloat *first =
         u + (gsize)(vectors_of (w, panel0, panel0).first * CPU_LANES) * (gsize)w->conv.channels;
@@ -251,7 +131,7 @@ typedef struct {
 } Finish;
 
 CPU_INLINE void
-put_row (Finish *f, CpuFloatSums *sums, gsize at, gint size)
+put_row (Finish *f, CpuFloatSums *sums, gsize at, gint columns)
 {
   CpuFloatTile *t = &f->tile;
   CpuFloatOut out = f->out;
@@ -262,8 +142,8 @@ put_row (Finish *f, CpuFloatSums *sums, gsize at, gint size)
   }
   out.y += at;
   out.residual = out.residual ? out.residual + at : NULL;
-  if (t->nr == size) {
-    float_put (&out, sums, 1, size);
+  if (t->nr == columns) {
+    float_put (&out, sums, 1, columns);
     return;
   }
   for (gint i = 0; i < t->nr; i++, out.y += out.pixel) {
@@ -273,69 +153,105 @@ put_row (Finish *f, CpuFloatSums *sums, gsize at, gint size)
   }
 }
 
-/* @m: the products, @step elements apart; @at: the first element of the destination. */
+/* @m: the products; @at: the first element of the destination. */
 CPU_INLINE void
-result_vector (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint size)
+result_vector (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint rows, gint columns)
 {
-  const gint n = size + 2;
+  const gint height = cpu_winograd_side (rows), width = cpu_winograd_side (columns);
   VF32 turned[4][MOST], in[MOST], out[4];
   CpuFloatSums sums[1];
 #pragma GCC unroll 6
-  for (gint i = 0; i < n; i++) {
+  for (gint i = 0; i < width; i++) {
 #pragma GCC unroll 6
-    for (gint j = 0; j < n; j++)
-      in[j] = vector_load (m + (gsize)(j * n + i) * w->result_step);
-    transform_result (in, out, size);
+    for (gint j = 0; j < height; j++)
+      in[j] = vector_load (m + (gsize)(j * width + i) * w->result_step);
+    transform_result (in, out, rows);
 #pragma GCC unroll 4
-    for (gint j = 0; j < size; j++)
+    for (gint j = 0; j < rows; j++)
       turned[j][i] = out[j];
   }
-  for (gint j = 0; j < f->rows; j++, at += w->conv.y_row) {
-    transform_result (turned[j], sums[0], size);
+  for (gint j = 0; j < f->rows; j++, at += w->conv.y_row * (gsize)w->conv.dilation_h) {
+    transform_result (turned[j], sums[0], columns);
 #pragma GCC unroll 4
-    for (gint i = 0; i < size; i++)
+    for (gint i = 0; i < columns; i++)
       sums[0][i] += f->bias;
-    put_row (f, sums, at, size);
+    put_row (f, sums, at, columns);
   }
+}
+
+/* Of a line, along which the pixels that are put together lie. */
+CPU_INLINE void
+result_line (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint pixels)
+{
+  VF32 in[MOST];
+  CpuFloatSums sums[1];
+#pragma GCC unroll 6
+  for (gint i = 0; i < cpu_winograd_side (pixels); i++)
+    in[i] = vector_load (m + (gsize)i * w->result_step);
+  transform_result (in, sums[0], pixels);
+#pragma GCC unroll 4
+  for (gint i = 0; i < pixels; i++)
+    sums[0][i] += f->bias;
+  put_row (f, sums, at, pixels);
 }
 
 /* All tiles of one vector of channels, whose products are @apart elements apart. */
 CPU_INLINE void
 result_channels (const CpuWinograd *w, Finish *f, const CpuWinogradPart *part, const gfloat *m,
-                 gsize apart, gsize channel, gint size)
+                 gsize apart, gsize channel, gint rows, gint columns)
 {
   const CpuConv *c = &w->conv;
   f->out = float_out_plain (&f->tile);
   for (gint t = part->tile0; t < part->tile1; t++, m += apart) {
     Place place = place_of (w, t);
-    f->rows = MIN (c->out_h - place.y, size);
-    f->tile.nr = MIN (c->out_w - place.x, size);
-    result_vector (w, f, m,
-                   channel + (gsize)place.frame * c->y_frame + (gsize)place.y * c->y_row +
-                       (gsize)place.x * c->y_pixel,
-                   size);
+    gsize at = channel + (gsize)place.frame * c->y_frame + (gsize)place.y * c->y_row +
+               (gsize)place.x * c->y_pixel;
+    f->rows = MIN (met_of (c->out_h - place.y, c->dilation_h), rows);
+    f->tile.nr = MIN (met_of (c->out_w - place.x, c->dilation_w), columns);
+    if (f->tile.nr <= 0 || f->rows <= 0) /* of dilated filters some tiles may be outside */
+      continue;
+    if (columns == 1)
+      f->tile.nr = f->rows;
+    if (rows == 1 || columns == 1)
+      result_line (w, f, m, at, MAX (rows, columns));
+    else
+      result_vector (w, f, m, at, rows, columns);
   }
 }
+
+#define RESULT(rows, columns)                                                                      \
+  static void result_##rows##x##columns (const CpuWinograd *w, Finish *f,                          \
+                                         const CpuWinogradPart *part, const gfloat *m,             \
+                                         gsize apart, gsize channel)                               \
+  {                                                                                                \
+    result_channels (w, f, part, m, apart, channel, rows, columns);                                \
+  }
+#define RESULT_NAME(rows, columns) [rows][columns] = result_##rows##x##columns,
+
+CPU_WINOGRAD_TILES (RESULT)
+static void (*const results[][5]) (const CpuWinograd *w, Finish *f, const CpuWinogradPart *part,
+                                   const gfloat *m, gsize apart,
+                                   gsize channel) = { CPU_WINOGRAD_TILES (RESULT_NAME) };
 
 static void
 finish_panel (const CpuWinograd *w, const CpuFloatConvRun *run, const CpuWinogradPart *part,
               const Vectors *vectors, const gfloat *m)
 {
+  const CpuConv *c = &w->conv;
   gsize apart = (gsize)(vectors->n * CPU_LANES);
+  gsize pixel = w->tile.columns > 1 ? c->y_pixel * (gsize)c->dilation_w
+                                    : c->y_row * (gsize)c->dilation_h; /* down a line */
   for (gint i = vectors->first; i < vectors->first + vectors->n; i++, m += CPU_LANES) {
     gint first = i * CPU_LANES;
     gsize channel = cpu_winograd_vector_at (w, CPU_LANES, w->y_block, i);
     Finish f = { .tile = { .run = run,
                            .mr = 1,
-                           .channels = MIN (w->conv.out_channels - first, CPU_LANES),
-                           .pixel = w->conv.y_pixel,
+                           .channels = MIN (c->out_channels - first, CPU_LANES),
+                           .pixel = pixel,
                            .slopes = run->slopes ? run->slopes + first : NULL },
                  .bias = vector_load (run->bias + first) };
     f.is_plain = float_is_plain (&f.tile);
-    if (w->size == 4)
-      result_channels (w, &f, part, m, apart, channel, 4);
-    else
-      result_channels (w, &f, part, m, apart, channel, 2);
+    results[w->tile.rows][w->tile.columns](w, &f, part, m, apart, channel);
   }
 }
 
@@ -363,6 +279,6 @@ const CpuWinogradKernels CPU_NAME (cpu_winograd) = {
   .vectors = CPU_WINOGRAD_VECTORS,
   .move = &CPU_NAME (cpu_move),
   .weights = CPU_NAME (cpu_winograd_weights),
-  .source = source,
+  .source = CPU_NAME (cpu_winograd_source),
   .result = result,
 };
