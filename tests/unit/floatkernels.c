@@ -329,7 +329,7 @@ static void
 run_winograd (Case *c, const CpuWinogradKernels *k, gint size, guint threads)
 {
   g_autofree gfloat *before = g_memdup2 (c->y, c->n_y * sizeof *c->y);
-  CpuWinogradCut cut = { .shape = { .together = G_MAXINT } };
+  CpuWinogradCut cut = { 0 };
   CpuWinogradRun run = { .cut = &cut, .kernels = k, .run = run_of (c) };
   gpointer memory[4];
   cpu_winograd_init (&cut.shape, &c->conv, size);

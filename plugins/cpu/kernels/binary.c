@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Elementwise operators of two inputs, and Where, that broadcast as oneDNN does not: rows along the
  * last dimensions, by the loops of the level in use. */
+#include "inblocks.h"
 #include "kernels.h"
 #include "whole.h"
 #include "../cpuisa.h"
@@ -175,8 +176,10 @@ build_pair (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   if (node->n_inputs != 2)
     return FALSE;
   if (node->inputs[0]->type.dtype == AXON_DTYPE_F32 &&
-      node->inputs[1]->type.dtype == AXON_DTYPE_F32) /* Pow's may be another */
-    return add_pair (plan, node, cpu_isa_get ()->vector->eltwise->pair[kind]);
+      node->inputs[1]->type.dtype == AXON_DTYPE_F32) { /* Pow's may be another */
+    CpuPairFunc pair = cpu_isa_get ()->vector->eltwise->pair[kind];
+    return cpu_pair_in_blocks (plan, node, pair) || add_pair (plan, node, pair);
+  }
   whole = cpu_whole_pair (node, kind);
   return whole != NULL && add_pair (plan, node, whole);
 }

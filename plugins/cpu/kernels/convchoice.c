@@ -9,12 +9,14 @@
  * decided as a whole: ours are faster where much of the work is followed by slopes (PRelu), or
  * makes pictures of few channels by wide filters, or channels are put together that do not fill
  * blocks. Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the
- * first, and computes the others from the far end. So are those followed by slopes, and in graphs
+ * first, of which ours read blocks as they lie where groups fill them, and computes the others from
+ * the far end. So are those followed by slopes, and in graphs
  * of blocks those that are padded far. Functions that oneDNN computes slowly (SiLU and the like)
  * are a pass of ours over what its kernels leave, which are so much faster. */
 #include "convchoice.h"
 #include "convfinish.h"
 #include "convparts.h"
+#include "convshape.h"
 
 #include "../cpuchoice.h"
 #include "../cpueltwise.h"
@@ -122,6 +124,15 @@ is_far (const AxonNode *node)
  * empty. */
 #define EMPTY 2.5
 
+static gboolean
+has_groups_in_blocks (const AxonNode *node)
+{
+  const AxonShape *w = &node->inputs[1]->type.shape;
+  gint64 groups = axon_node_get_int (node, "group");
+  return cpu_conv_fits_blocks (w->dims[1], groups, CPU_DNN_BLOCK) &&
+         cpu_conv_fits_blocks (w->dims[0] / groups, groups, CPU_DNN_BLOCK);
+}
+
 /* What blocks of channels lose, by products of ours. */
 static gdouble
 loss_of (const AxonNode *node)
@@ -129,7 +140,7 @@ loss_of (const AxonNode *node)
   const AxonShape *w = &node->inputs[1]->type.shape;
   if ((has_dear_posts (node) && !cpu_can_finish_conv (node)) ||
       axon_node_is (node, "ConvTranspose") || is_line (node) || is_far (node) ||
-      (is_grouped (node) && !cpu_conv_is_depthwise (node)))
+      (is_grouped (node) && !cpu_conv_is_depthwise (node) && !has_groups_in_blocks (node)))
     return products (node) * 2 * GAIN;
   if (!is_grouped (node) && w->rank == 4 && w->dims[2] > 1 && w->dims[3] > 1 &&
       w->dims[0] < CPU_DNN_BLOCK)

@@ -244,3 +244,39 @@ cpu_conv_get_phase (const CpuConv *whole, const AxonWindow *w, gint first_y, gin
   c->y_pixel *= (gsize)w->stride[2];
   return phase;
 }
+
+gboolean
+cpu_conv_fits_blocks (gint64 channels, gint64 groups, gint block)
+{
+  return channels * groups % block == 0 && (channels % block == 0 || block % channels == 0);
+}
+
+gint
+cpu_conv_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
+{
+  const CpuTensor *x = cpu_plan_input (plan, node, 0);
+  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
+  if (block == 0 && !plan->channels_last && !cpu_dnn_is_channels_last ()) /* it is converted */
+    block = CPU_DNN_BLOCK;
+  return block > 0 && block % lanes == 0 && cpu_conv_fits_blocks (c->channels, c->groups, block) &&
+                 cpu_conv_fits_blocks (c->out_channels, c->groups, block)
+             ? block
+             : 0;
+}
+
+CpuTensor *
+cpu_conv_blocks (CpuPlan *plan, const AxonNode *node, CpuConv *c, gint block, CpuMd **md)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  g_autoptr (CpuMd) source = cpu_md_channel_blocks (AXON_DTYPE_F32, x, block);
+  c->block = block;
+  c->x_pixel = c->y_pixel = (gsize)block;
+  c->x_row = c->x_pixel * (gsize)c->in_w;
+  c->y_row = c->y_pixel * (gsize)c->out_w;
+  c->x_block = c->x_row * (gsize)c->in_h;
+  c->y_block = c->y_row * (gsize)c->out_h;
+  c->x_frame = c->x_block * (gsize)(c->channels * c->groups / block);
+  c->y_frame = c->y_block * (gsize)(c->out_channels * c->groups / block);
+  *md = cpu_md_channel_blocks (AXON_DTYPE_F32, y, block);
+  return cpu_plan_input_as (plan, node, 0, source);
+}

@@ -25,6 +25,18 @@ CpuTensor *cpu_conv_planes (CpuPlan *plan, const AxonNode *node, CpuConv *conv);
 CpuTensor *cpu_conv_source (CpuPlan *plan, const AxonNode *node, guint index, CpuConv *conv);
 CpuTensor *cpu_conv_destination (CpuPlan *plan, const AxonNode *node);
 
+/* TRUE if each group of @channels is in blocks of @block by itself, or some are in each. */
+gboolean cpu_conv_fits_blocks (gint64 channels, gint64 groups, gint block);
+
+/* Channels of a block of the source, and so of the result, where a vector of @lanes is within one;
+ * 0: both lie channels last. */
+gint cpu_conv_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *conv, gint lanes);
+
+/* Input 0 in blocks of @block channels, with @conv's strides of it and of the result, which lies as
+ * @md says (free). */
+CpuTensor *cpu_conv_blocks (CpuPlan *plan, const AxonNode *node, CpuConv *conv, gint block,
+                            CpuMd **md);
+
 /* How many phases a transposed convolution has in each dimension. */
 void cpu_conv_count_phases (const AxonWindow *window, gint *rows, gint *columns);
 

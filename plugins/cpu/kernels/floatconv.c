@@ -219,6 +219,18 @@ add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x,
   add_step_to (plan, self, x, residual, y);
 }
 
+/* Grouped ones take blocks of channels as they are: each group is near then. (free *@md) */
+static CpuTensor *
+choose_source (CpuPlan *plan, const AxonNode *node, CpuConv *c, gint lanes, CpuMd **md)
+{
+  gint block = c->groups > 1 ? cpu_conv_get_block (plan, node, c, lanes) : 0;
+  if (block > 0)
+    return cpu_conv_blocks (plan, node, c, block, md);
+  *md = cpu_md_channels_last (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
+  return cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, c)
+                                          : cpu_conv_source (plan, node, 0, c);
+}
+
 static void
 add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x)
 {
@@ -304,6 +316,7 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonTensor *w = cpu_node_constant (node, 1);
   CpuFloatWeights weights = { .tap = 1 };
+  g_autoptr (CpuMd) md = NULL;
   CpuTensor *x;
   FloatConv *self;
   CpuConv conv;
@@ -313,11 +326,10 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   weights.data = axon_tensor_get_data (w);
   weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
   weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
-  x = cpu_conv_has_planes (plan, node) ? cpu_conv_planes (plan, node, &conv)
-                                       : cpu_conv_source (plan, node, 0, &conv);
+  x = choose_source (plan, node, &conv, self->kernels->lanes, &md);
   cpu_float_conv_spread (&conv, self->kernels);
   add_layer (self, &conv, &weights, plan->n_threads);
-  add_step (plan, node, self, x);
+  add_step_as (plan, node, self, x, md);
   cpu_later_add (plan->later, pack_layer_given, self);
   return TRUE;
 }

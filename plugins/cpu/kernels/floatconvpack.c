@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Weights of convolutions of floats in the order in which their kernels read them: by panels of
- * output channels, by taps and input channels (where channels are planes, by channels and taps),
- * the panel's vectors side by side. */
+ * output channels, by planes of the source, by taps, by the input channels of a plane, the panel's
+ * vectors side by side. */
 #include "convparts.h"
 #include "floatconv-private.h"
 
@@ -27,6 +27,12 @@ static gint
 inputs_of (const CpuConv *c)
 {
   return c->depthwise ? 1 : c->spread > 0 ? c->spread : c->channels;
+}
+
+static gint
+inputs_of_plane (const CpuConv *c)
+{
+  return c->depthwise || c->spread > 0 ? inputs_of (c) : c->channels / cpu_conv_count_planes (c);
 }
 
 static gint
@@ -88,7 +94,7 @@ static void
 setup_spread (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
 {
   gsize vector = (gsize)k->lanes * sizeof (gfloat), pixel = (gsize)c->spread * vector;
-  CpuConvCut cut = { .pixel = pixel + (gsize)c->groups * vector,
+  CpuConvCut cut = { .pixel = pixel + (gsize)(c->block > 0 ? 1 : c->groups) * vector,
                      .patch = PATCH (cpu_second_cache ()),
                      .step = 1,
                      .tile = k->pixels,
@@ -109,6 +115,7 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   gsize l2 = cpu_second_cache (), pixel = (gsize)c->channels * sizeof (gfloat);
   gsize panel = (gsize)(c->kernel_h * c->kernel_w) * pixel * (gsize)(k->lanes * k->vectors);
   gint vectors = cpu_ceil_div (channels_of (c), k->lanes), planes = cpu_conv_count_planes (c);
+  gint wide = c->block > k->lanes ? MIN (k->vectors, c->block / k->lanes) : k->vectors;
   CpuConvCut cut = { .pixel = pixel,
                      .patch = PATCH (l2),
                      .step = 1,
@@ -123,7 +130,7 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   c->tap_size = c->channels / planes * (by_rows ? c->kernel_w : 1);
   c->direct = c->depthwise || (!k->is_half && cpu_conv_reads_inside (c));
   c->padded = vectors * k->lanes;
-  c->n_panels = cpu_ceil_div (vectors, c->depthwise ? k->strip : k->vectors);
+  c->n_panels = cpu_ceil_div (vectors, c->depthwise ? k->strip : wide);
   if (!c->depthwise && planes == 1 && panel > WEIGHTS (l2))
     c->chunk = (gint)(WEIGHTS (l2) / (gsize)(k->lanes * k->vectors) / sizeof (gfloat));
   if (c->depthwise) { /* by channels where there are many, for bands have edges */
@@ -132,7 +139,7 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   } else if (has_more_weights (c)) {
     cut.patch = l2;
     cut.by_panels = TRUE;
-  } else if (planes > 1) {
+  } else if (planes > 1 || c->block > 0) {
     cut.patch = PLANES (l2);
   } else if (c->groups > 1) { /* those of all groups, which are read one after the other */
     cut.pixel *= (gsize)c->groups;
@@ -210,18 +217,17 @@ static void
 pack_channel (const CpuConv *c, const CpuFloatWeights *w, gsize o, gfloat *to, gsize step)
 {
   gint taps = c->kernel_h * c->kernel_w, inputs = inputs_of (c);
-  gsize next_tap = step * (gsize)(c->x_plane > 0 ? 1 : inputs);
-  gsize next_input = step * (gsize)(c->x_plane > 0 ? taps : 1);
+  gint some = inputs_of_plane (c);
   gsize period = w->period ? o / w->period : 0;
   const gfloat *channel;
   o -= period * w->period;
   channel =
       w->data + period * w->again + o * w->out + (w->per_group ? o / w->per_group * w->group : 0);
-  for (gint t = 0; t < taps; t++, to += next_tap) {
+  for (gint t = 0; t < taps; t++) {
     gint tap = w->taps ? w->taps[t] : t;
     const gfloat *from = channel + (gsize)MAX (tap, 0) * w->tap;
     for (gint i = 0; i < inputs && tap >= 0; i++)
-      to[(gsize)i * next_input] = from[(gsize)i * w->in];
+      to[step * (gsize)((i / some * taps + t) * some + i % some)] = from[(gsize)i * w->in];
   }
 }
 
@@ -242,12 +248,13 @@ pack_rows (const CpuConv *c, const CpuFloatConvKernels *k, const gfloat *from, g
   gfloat turned[TURNED];
   gsize inputs = (gsize)inputs_of (c), row = (gsize)n * sizeof (gfloat);
   gsize taps = (gsize)(c->kernel_h * c->kernel_w), all = taps * inputs, some;
-  gboolean by_taps = c->x_plane == 0;
+  gsize plane = (gsize)inputs_of_plane (c);
   for (gsize first = 0; first < all; first += some, from += some) {
     some = MIN ((gsize)(TURNED / n), all - first);
     k->move->turn[sizeof (gfloat)](turned, n, from, (gint64)out, n, (gint64)some);
     for (gsize e = 0; e < some; e++) {
-      gsize at = by_taps ? (first + e) % taps * inputs + (first + e) / taps : first + e;
+      gsize input = (first + e) / taps, tap = (first + e) % taps;
+      gsize at = (input / plane * taps + tap) * plane + input % plane;
       memcpy (to + at * (gsize)wide, turned + e * (gsize)n, row);
       memset (to + at * (gsize)wide + n, 0, (gsize)(wide - n) * sizeof (gfloat));
     }

@@ -44,7 +44,3 @@ void cpu_winograd_run_part (const CpuWinogradRun *run, gint phase, gint index, g
 /* Pixels of a side of the tiles, or of the lines, by which @node, of shape @conv, shall be
  * computed; 0: it shall not. Takes the memory of the weights from what the plan has left. */
 gint cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *conv);
-
-/* Channels of a block of the source, and so of the result, where a vector is within one; 0: both
- * lie channels last. */
-gint cpu_winograd_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *conv, gint lanes);

@@ -104,27 +104,13 @@ pack (gpointer data)
 /* Blocks of channels are read and written as they are; everything else channels last. (free *@md)
  */
 static CpuTensor *
-choose_layout (CpuPlan *plan, const AxonNode *node, CpuWinograd *w, gint lanes, CpuMd **md)
+choose_layout (CpuPlan *plan, const AxonNode *node, CpuConv *c, gint lanes, CpuMd **md)
 {
-  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
-  g_autoptr (CpuMd) source = NULL;
-  CpuConv *c = &w->conv;
-  gint block = cpu_winograd_get_block (plan, node, c, lanes);
-  w->together = block > 0 ? block / lanes : G_MAXINT;
-  if (block == 0) {
-    *md = cpu_md_channels_last (AXON_DTYPE_F32, y);
-    return cpu_conv_source (plan, node, 0, c);
-  }
-  c->x_pixel = c->y_pixel = (gsize)block;
-  c->x_row = c->x_pixel * (gsize)c->in_w;
-  c->y_row = c->y_pixel * (gsize)c->out_w;
-  w->x_block = c->x_row * (gsize)c->in_h;
-  w->y_block = c->y_row * (gsize)c->out_h;
-  c->x_frame = w->x_block * (gsize)(c->channels / block);
-  c->y_frame = w->y_block * (gsize)(c->out_channels / block);
-  *md = cpu_md_channel_blocks (AXON_DTYPE_F32, y, block);
-  source = cpu_md_channel_blocks (AXON_DTYPE_F32, x, block);
-  return cpu_plan_input_as (plan, node, 0, source);
+  gint block = cpu_conv_get_block (plan, node, c, lanes);
+  if (block > 0)
+    return cpu_conv_blocks (plan, node, c, block, md);
+  *md = cpu_md_channels_last (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
+  return cpu_conv_source (plan, node, 0, c);
 }
 
 #define NAME(rows, columns) [rows][columns] = "own:winograd-" #rows "x" #columns,
@@ -136,7 +122,8 @@ add_step (CpuPlan *plan, const AxonNode *node, Winograd *self)
 {
   g_autoptr (CpuMd) md = NULL;
   CpuWinograd *w = &self->cut.shape;
-  CpuTensor *in[2] = { choose_layout (plan, node, w, self->kernels->lanes, &md), NULL }, *out[2];
+  CpuTensor *in[2] = { choose_layout (plan, node, &w->conv, self->kernels->lanes, &md), NULL },
+            *out[2];
   cpu_winograd_setup (&self->cut, self->kernels, plan->n_threads);
   self->node = node;
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);

@@ -4,6 +4,7 @@
 
 #include "convchoice.h"
 #include "convparts.h"
+#include "convshape.h"
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
@@ -62,24 +63,12 @@ cost_of_definition (const CpuConv *c, gboolean half)
   return cost_of_products (pixels, weights, FAR_DEFINITION) * (half ? HALF : 1);
 }
 
-gint
-cpu_winograd_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
-{
-  const CpuTensor *x = cpu_plan_input (plan, node, 0);
-  gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
-  if (block == 0 && !plan->channels_last && !cpu_dnn_is_channels_last ()) /* it is converted */
-    block = CPU_DNN_BLOCK;
-  return block > 0 && block % lanes == 0 && c->channels % block == 0 && c->out_channels % block == 0
-             ? block
-             : 0;
-}
-
 /* Where oneDNN wants blocks of channels, what is around this node lies so, or is converted. */
 static gboolean
 has_layout (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {
   return plan->channels_last || cpu_dnn_is_channels_last () ||
-         cpu_winograd_get_block (plan, node, c, lanes) > 0;
+         cpu_conv_get_block (plan, node, c, lanes) > 0;
 }
 
 /* Pixels of a side that tiles have wherever there can be such, faster or not; 0: where they are. */

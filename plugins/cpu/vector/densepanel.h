@@ -65,8 +65,8 @@ static Patch
 lay_out (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part, gint *taps,
          DENSE_SOURCE *scratch)
 {
-  const gfloat *x =
-      run->x + (gsize)part->frame * c->x_frame + (gsize)part->group * (gsize)c->channels;
+  const gfloat *x = run->x + (gsize)part->frame * c->x_frame +
+                    cpu_conv_channel_at (c, c->x_block, part->group * c->channels);
   Area a = { .top = part->y0 * c->stride_h - c->pad_top,
              .left = part->x0 * c->stride_w - c->pad_left,
              .rows =
@@ -76,7 +76,7 @@ lay_out (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part, 
   gint planes = cpu_conv_count_planes (c);
   gsize pixel = c->direct ? c->x_pixel : (gsize)(c->channels / planes);
   gsize row = c->direct ? c->x_row : (gsize)a.width * pixel;
-  gsize plane = c->direct ? c->x_plane : (gsize)a.rows * row;
+  gsize plane = c->direct ? cpu_conv_get_plane (c) : (gsize)a.rows * row;
   Patch patch = { scratch, (gsize)c->stride_w * pixel, (gsize)c->stride_h * row };
   list_taps (c, pixel, row, plane, taps);
   if (c->direct) /* of floats only */
@@ -84,7 +84,7 @@ lay_out (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *part, 
                                                        (gssize)a.left * (gssize)pixel);
   else
     for (gint i = 0; i < planes; i++)
-      lay_plane (c, x + (gsize)i * c->x_plane, pixel, &a, scratch + (gsize)i * plane);
+      lay_plane (c, x + (gsize)i * cpu_conv_get_plane (c), pixel, &a, scratch + (gsize)i * plane);
   return patch;
 }
 
@@ -112,6 +112,7 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
   gint blocks = (cols + most - 1) / most;
   gsize pixel = (gsize)(t->mr * CPU_LANES);
   gsize products = (gsize)(chunk->n_taps * chunk->n), ahead = 0;
+  gsize channel = cpu_conv_channel_at (c, c->y_block, p->part->group * c->out_channels + p->first);
   const DENSE_WEIGHT *next = p->is_end && is_last ? chunk->w : chunk->w + products * pixel;
   const gboolean at_once = is_last && p->is_plain;
   CpuFloatOut out = at_once ? float_out_plain (t) : float_out_to (sums, pixel);
@@ -121,8 +122,7 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
       gint x = (gint)((gint64)cols * b / blocks);
       t->nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
       gsize at = (gsize)p->part->frame * c->y_frame + (gsize)y * c->y_row +
-                 (gsize)(p->part->x0 + x) * c->y_pixel +
-                 (gsize)(p->part->group * c->out_channels + p->first);
+                 (gsize)(p->part->x0 + x) * c->y_pixel + channel;
       if (at_once)
         float_out_move (&out, p->run, at);
       else
@@ -192,7 +192,9 @@ run_panels (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *par
   gint *taps = (gint *)(gpointer)scratch;
   gfloat *sums = (gfloat *)(gpointer)(scratch + c->heads[0]);
   Panel p = { .conv = c, .run = run, .part = part };
-  p.tile = (CpuFloatTile){ .run = run, .pixel = c->y_pixel };
+  p.tile = (CpuFloatTile){ .run = run,
+                           .pixel = c->y_pixel,
+                           .vector = c->block == CPU_LANES ? c->y_block : CPU_LANES };
   p.patch = lay_out (c, run, part, taps, (DENSE_SOURCE *)(gpointer)(scratch + c->heads[1]));
   for (gint i = part->panel0; i < part->panel1; i++)
     run_panel (&p, taps, i, sums);

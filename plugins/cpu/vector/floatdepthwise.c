@@ -265,7 +265,7 @@ CPU_NAME (cpu_float_depthwise) (const CpuConv *c, const CpuFloatConvRun *run,
                                 const CpuConvPart *part, guint8 *scratch)
 {
   Taps taps = { .offsets = (gint *)(gpointer)scratch };
-  Strip s = { .conv = c, .tile = { .run = run, .pixel = c->y_pixel } };
+  Strip s = { .conv = c, .tile = { .run = run, .pixel = c->y_pixel, .vector = CPU_LANES } };
   taps.places = taps.offsets + c->kernel_h * c->kernel_w;
   s.end = run->x + (gsize)(c->frames - 1) * c->x_frame + (gsize)(c->in_h - 1) * c->x_row +
           (gsize)(c->in_w - 1) * c->x_pixel + (gsize)c->channels;

@@ -16,7 +16,7 @@ typedef struct {
   const CpuFloatConvRun *run;
   gint mr, nr;          /* vectors of channels, pixels */
   gint channels;        /* that there are: the last vectors may have fewer, or none */
-  gsize pixel;          /* elements from one pixel of the destination to the next */
+  gsize pixel, vector;  /* elements from one pixel, and vector, of the destination to the next */
   const gfloat *slopes; /* from the first channel on; NULL: none */
 } CpuFloatTile;
 
@@ -24,7 +24,7 @@ typedef struct {
  * swish follows, or to a place where float_finish () finds them. */
 typedef struct {
   gfloat *y;
-  gsize pixel;
+  gsize pixel, vector;
   const gfloat *residual; /* nullable; as y lies */
   const gfloat *slopes;   /* nullable; below 0, before the residual is added or after it */
   gboolean slopes_last, hard_swish;
@@ -47,7 +47,8 @@ float_put_whole (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
   for (gint j = 0; j < nr; j++)
 #pragma GCC unroll 4
     for (gint i = 0; i < mr; i++)
-      vector_store (out->y + (gsize)j * out->pixel + i * CPU_LANES, float_limit (out, c[i][j]));
+      vector_store (out->y + (gsize)j * out->pixel + (gsize)i * out->vector,
+                    float_limit (out, c[i][j]));
 }
 
 CPU_INLINE void
@@ -59,8 +60,8 @@ float_put_part (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
     gfloat *y = out->y + (gsize)j * out->pixel;
 #pragma GCC unroll 4
     for (gint i = 0; i < mr - 1; i++)
-      vector_store (y + i * CPU_LANES, float_limit (out, c[i][j]));
-    vector_store_part (y + (mr - 1) * CPU_LANES, float_limit (out, c[mr - 1][j]), last);
+      vector_store (y + (gsize)i * out->vector, float_limit (out, c[i][j]));
+    vector_store_part (y + (gsize)(mr - 1) * out->vector, float_limit (out, c[mr - 1][j]), last);
   }
 }
 
@@ -96,8 +97,8 @@ float_add_to_sums (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
     const gfloat *from = out->residual + (gsize)j * out->pixel;
 #pragma GCC unroll 4
     for (gint i = 0; i < mr - 1; i++)
-      c[i][j] += vector_load (from + i * CPU_LANES);
-    from += (mr - 1) * CPU_LANES;
+      c[i][j] += vector_load (from + (gsize)i * out->vector);
+    from += (gsize)(mr - 1) * out->vector;
     c[mr - 1][j] += CPU_MASKS ? vector_load_part (from, last) : vector_load (from);
   }
 }
@@ -145,6 +146,7 @@ float_out_to (gfloat *sums, gsize pixel)
 {
   return (CpuFloatOut){ .y = sums,
                         .pixel = pixel,
+                        .vector = CPU_LANES,
                         .last = CPU_LANES,
                         .lo = splat_float (-INFINITY),
                         .hi = splat_float (INFINITY) };
@@ -157,6 +159,7 @@ float_out_plain (const CpuFloatTile *t)
   const CpuFloatConvRun *run = t->run;
   const CpuPost *post = run->before.kind != CPU_POST_NONE ? &run->before : &run->after;
   CpuFloatOut out = float_out_to (run->y, t->pixel);
+  out.vector = t->vector;
   out.residual = run->residual;
   out.slopes = t->slopes;
   out.slopes_last = run->slopes_last;
@@ -251,7 +254,7 @@ float_add_residual (const CpuFloatTile *t, gfloat *sums, const gfloat *residual)
   VF32 *s = (VF32 *)(gpointer)sums;
   for (gint j = 0; j < t->nr; j++, residual += t->pixel)
     for (gint i = 0; i < t->mr; i++, s++)
-      float_load_add (s, residual + i * CPU_LANES, t->channels - i * CPU_LANES);
+      float_load_add (s, residual + (gsize)i * t->vector, t->channels - i * CPU_LANES);
 }
 
 CPU_INLINE void
@@ -262,10 +265,10 @@ float_store_all (const CpuFloatTile *t, const gfloat *sums, gfloat *y, gint kind
   gint whole = t->channels / CPU_LANES, rest = t->channels % CPU_LANES;
   for (gint j = 0; j < t->nr; j++, y += t->pixel, s += t->mr) {
     for (gint i = 0; i < whole; i++)
-      *(VF32 *)(y + i * CPU_LANES) = vector_function (kind, s[i], alpha, beta);
+      *(VF32 *)(y + (gsize)i * t->vector) = vector_function (kind, s[i], alpha, beta);
     if (rest > 0) {
       VF32 last = vector_function (kind, s[whole], alpha, beta);
-      float_copy_some (y + whole * CPU_LANES, (const gfloat *)&last, rest);
+      float_copy_some (y + (gsize)whole * t->vector, (const gfloat *)&last, rest);
     }
   }
 }

@@ -191,13 +191,14 @@ run_columns (const CpuConv *c, const CpuFloatConvRun *run, const CpuConvPart *pa
 {
   gfloat sums[CPU_FLOAT_PIXELS * CPU_LANES] __attribute__ ((aligned (64)));
   const gsize first = (gsize)part->group * CPU_LANES;
+  const gsize channel = cpu_conv_channel_at (c, c->y_block, part->group * CPU_LANES);
   const gfloat *w = run->weights + first * (gsize)(c->n_taps * c->spread);
   const gfloat *p = patch->data + (gsize)(x * c->stride_w) * patch->pixel;
   gboolean is_plain = float_is_plain (t);
   CpuFloatOut out = is_plain ? float_out_plain (t) : float_out_to (sums, CPU_LANES);
   for (gint y = part->y0; y < part->y1; y++, p += (gsize)c->stride_h * patch->row) {
     gsize at = (gsize)part->frame * c->y_frame + (gsize)y * c->y_row +
-               (gsize)(part->x0 + x) * c->y_pixel + first;
+               (gsize)(part->x0 + x) * c->y_pixel + channel;
     if (is_plain)
       float_out_move (&out, run, at);
     tiles[t->nr - 1](c, patch, p, w, run->bias + first, &out);
@@ -217,10 +218,12 @@ CPU_NAME (cpu_float_grouped) (const CpuConv *c, const CpuFloatConvRun *run, cons
                      .mr = 1,
                      .channels = CPU_LANES,
                      .pixel = c->y_pixel,
+                     .vector = CPU_LANES,
                      .slopes = run->slopes ? run->slopes + first : NULL };
-  Patch patch = lay_out (
-      c, run->x + (gsize)part->frame * c->x_frame + (gsize)part->group * (gsize)c->channels, part,
-      (gfloat *)(gpointer)(scratch + c->heads[1]));
+  Patch patch = lay_out (c,
+                         run->x + (gsize)part->frame * c->x_frame +
+                             cpu_conv_channel_at (c, c->x_block, part->group * c->channels),
+                         part, (gfloat *)(gpointer)(scratch + c->heads[1]));
   for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
     gint x = columns * b / blocks;
     t.nr = columns * (b + 1) / blocks - x;

@@ -243,11 +243,12 @@ finish_panel (const CpuWinograd *w, const CpuFloatConvRun *run, const CpuWinogra
                                     : c->y_row * (gsize)c->dilation_h; /* down a line */
   for (gint i = vectors->first; i < vectors->first + vectors->n; i++, m += CPU_LANES) {
     gint first = i * CPU_LANES;
-    gsize channel = cpu_winograd_vector_at (w, CPU_LANES, w->y_block, i);
+    gsize channel = cpu_conv_channel_at (c, c->y_block, first);
     Finish f = { .tile = { .run = run,
                            .mr = 1,
                            .channels = MIN (c->out_channels - first, CPU_LANES),
                            .pixel = pixel,
+                           .vector = CPU_LANES,
                            .slopes = run->slopes ? run->slopes + first : NULL },
                  .bias = vector_load (run->bias + first) };
     f.is_plain = float_is_plain (&f.tile);

@@ -27,8 +27,6 @@ typedef struct {
   gint n_tiles;                   /* of all frames */
   gint block;                     /* tiles that are transformed together, at most */
   gint panels;                    /* whose results are transformed together, at most */
-  gint together;                  /* vectors of channels that lie side by side, */
-  gsize x_block, y_block;         /* and elements from these to the next ones */
   gsize source_tile, source_step; /* of what was transformed: elements from one tile to the next,
                                      from one product to the next */
   gsize result_step;              /* of the products: elements from one to the next */
@@ -49,13 +47,6 @@ static inline gint
 cpu_winograd_products (CpuWinogradTile tile)
 {
   return cpu_winograd_side (tile.rows) * cpu_winograd_side (tile.columns);
-}
-
-/* Where vector @i of the channels begins, in blocks @block elements apart. */
-static inline gsize
-cpu_winograd_vector_at (const CpuWinograd *w, gint lanes, gsize block, gint i)
-{
-  return (gsize)(i / w->together) * block + (gsize)(i % w->together * lanes);
 }
 
 /* What a call computes of the result. */

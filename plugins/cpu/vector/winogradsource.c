@@ -91,7 +91,7 @@ source_tile (const CpuWinograd *w, const gfloat *x, gint tile, gfloat *to, gint 
   x += (gssize)((gsize)place.frame * c->x_frame) + (gssize)top * (gssize)c->x_row +
        (gssize)left * (gssize)c->x_pixel;
   for (gint i = 0; i * CPU_LANES < c->channels; i++, to += CPU_LANES) {
-    const gfloat *from = x + cpu_winograd_vector_at (w, CPU_LANES, w->x_block, i);
+    const gfloat *from = x + cpu_conv_channel_at (c, c->x_block, i * CPU_LANES);
     VF32 laid[MOST * MOST];
     in.channels = MIN (c->channels - i * CPU_LANES, CPU_LANES);
     if (all && in.channels == CPU_LANES) {
