@@ -264,19 +264,35 @@ cpu_conv_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint 
              : 0;
 }
 
+gint
+cpu_conv_get_result_block (const CpuPlan *plan, const CpuConv *c, gint lanes)
+{
+  gboolean in_blocks = !plan->channels_last && !cpu_dnn_is_channels_last ();
+  return in_blocks && CPU_DNN_BLOCK % lanes == 0 && c->out_channels % CPU_DNN_BLOCK == 0
+             ? CPU_DNN_BLOCK
+             : 0;
+}
+
+CpuMd *
+cpu_conv_result_blocks (const AxonNode *node, CpuConv *c, gint block)
+{
+  c->block = block;
+  c->y_pixel = (gsize)block;
+  c->y_row = c->y_pixel * (gsize)c->out_w;
+  c->y_block = c->y_row * (gsize)c->out_h;
+  c->y_frame = c->y_block * (gsize)(c->out_channels * c->groups / block);
+  return cpu_md_channel_blocks (AXON_DTYPE_F32, &node->outputs[0]->type.shape, block);
+}
+
 CpuTensor *
 cpu_conv_blocks (CpuPlan *plan, const AxonNode *node, CpuConv *c, gint block, CpuMd **md)
 {
-  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
+  const AxonShape *x = &node->inputs[0]->type.shape;
   g_autoptr (CpuMd) source = cpu_md_channel_blocks (AXON_DTYPE_F32, x, block);
-  c->block = block;
-  c->x_pixel = c->y_pixel = (gsize)block;
+  c->x_pixel = (gsize)block;
   c->x_row = c->x_pixel * (gsize)c->in_w;
-  c->y_row = c->y_pixel * (gsize)c->out_w;
   c->x_block = c->x_row * (gsize)c->in_h;
-  c->y_block = c->y_row * (gsize)c->out_h;
   c->x_frame = c->x_block * (gsize)(c->channels * c->groups / block);
-  c->y_frame = c->y_block * (gsize)(c->out_channels * c->groups / block);
-  *md = cpu_md_channel_blocks (AXON_DTYPE_F32, y, block);
+  *md = cpu_conv_result_blocks (node, c, block);
   return cpu_plan_input_as (plan, node, 0, source);
 }

@@ -32,6 +32,12 @@ gboolean cpu_conv_fits_blocks (gint64 channels, gint64 groups, gint block);
  * 0: both lie channels last. */
 gint cpu_conv_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *conv, gint lanes);
 
+/* Channels of a block of the result alone, of one group; 0: it lies channels last. */
+gint cpu_conv_get_result_block (const CpuPlan *plan, const CpuConv *conv, gint lanes);
+
+/* Sets @conv's strides of the result, which lies as this says (free). */
+CpuMd *cpu_conv_result_blocks (const AxonNode *node, CpuConv *conv, gint block);
+
 /* Input 0 in blocks of @block channels, with @conv's strides of it and of the result, which lies as
  * @md says (free). */
 CpuTensor *cpu_conv_blocks (CpuPlan *plan, const AxonNode *node, CpuConv *conv, gint block,

@@ -101,15 +101,17 @@ pack (gpointer data)
   return TRUE;
 }
 
-/* Blocks of channels are read and written as they are; everything else channels last. (free *@md)
- */
+/* Blocks of channels are read and written as they are, or only written, where those of the source
+ * would not be full; everything else channels last. (free *@md) */
 static CpuTensor *
 choose_layout (CpuPlan *plan, const AxonNode *node, CpuConv *c, gint lanes, CpuMd **md)
 {
   gint block = cpu_conv_get_block (plan, node, c, lanes);
   if (block > 0)
     return cpu_conv_blocks (plan, node, c, block, md);
-  *md = cpu_md_channels_last (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
+  block = cpu_conv_get_result_block (plan, c, lanes);
+  *md = block > 0 ? cpu_conv_result_blocks (node, c, block)
+                  : cpu_md_channels_last (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
   return cpu_conv_source (plan, node, 0, c);
 }
 

@@ -55,20 +55,26 @@ cost_of (const CpuWinograd *w, const Transform *t, gint lanes)
                        (line ? t->line_result : t->result) * results);
 }
 
+/* oneDNN's blocks are computed whole, whether channels fill them or not, but for pictures of few.
+ */
 static gdouble
-cost_of_definition (const CpuConv *c, gboolean half)
+cost_of_definition (const CpuPlan *plan, const CpuConv *c, gboolean half)
 {
+  gint block = plan->channels_last || cpu_dnn_is_channels_last () ? 1 : CPU_DNN_BLOCK;
+  gint channels = c->channels > block ? cpu_ceil_div (c->channels, block) * block : c->channels;
   gdouble pixels = (gdouble)c->frames * c->out_h * c->out_w;
-  gdouble weights = (gdouble)c->kernel_h * c->kernel_w * c->channels * c->out_channels;
+  gdouble weights = (gdouble)c->kernel_h * c->kernel_w * channels * c->out_channels;
   return cost_of_products (pixels, weights, FAR_DEFINITION) * (half ? HALF : 1);
 }
 
-/* Where oneDNN wants blocks of channels, what is around this node lies so, or is converted. */
+/* Where oneDNN wants blocks of channels, what is around this node lies so, or is converted; at
+ * least its result fills them. */
 static gboolean
 has_layout (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {
   return plan->channels_last || cpu_dnn_is_channels_last () ||
-         cpu_conv_get_block (plan, node, c, lanes) > 0;
+         cpu_conv_get_block (plan, node, c, lanes) > 0 ||
+         cpu_conv_get_result_block (plan, c, lanes) > 0;
 }
 
 /* Pixels of a side that tiles have wherever there can be such, faster or not; 0: where they are. */
@@ -87,7 +93,7 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
   gint size = 0, lanes = cpu_isa_get ()->vector->winograd->lanes, all = wanted_size (plan);
   gsize bytes = 0;
   gdouble least =
-      all > 0 ? G_MAXDOUBLE : cost_of_definition (c, cpu_conv_takes_halves (plan, node));
+      all > 0 ? G_MAXDOUBLE : cost_of_definition (plan, c, cpu_conv_takes_halves (plan, node));
   /* plans of tails are made while a frame waits */
   if (!limits->enabled || plan->packed != NULL || !fits (c) || cpu_conv_takes_bf16 (plan, node) ||
       (all == 0 && !has_layout (plan, node, c, lanes)))

@@ -13,9 +13,9 @@ typedef struct {
   gsize x_pixel, x_row, x_frame; /* strides of the source in elements */
   gsize x_plane; /* channels of the source are planes, so far apart; 0: they are side by side */
   gsize y_pixel, y_row, y_frame; /* of the destination */
-  gint block;                    /* channels of both lie in blocks of so many; 0: otherwise */
-  gsize x_block, y_block;        /* elements from one block to the next */
-  gboolean depthwise;            /* channels is their number; groups and out_channels are 1 */
+  gint block;             /* channels of both, or of one, lie in blocks of so many; 0: otherwise */
+  gsize x_block, y_block; /* elements from one block to the next; 0: it has none */
+  gboolean depthwise;     /* channels is their number; groups and out_channels are 1 */
   gint spread; /* floats: channels of each of the groups that are computed as one, whose channels
                   are a vector; 0: each by itself */
   gint repeat; /* of such, of one channel each: channels of the result that each makes; else 0 */
@@ -44,7 +44,7 @@ cpu_conv_panel_start (const CpuConv *c, gint lanes, gint p)
 static inline gint
 cpu_conv_count_planes (const CpuConv *c)
 {
-  return c->x_plane > 0 ? c->channels : c->block > 0 ? MAX (c->channels / c->block, 1) : 1;
+  return c->x_plane > 0 ? c->channels : c->x_block > 0 ? MAX (c->channels / c->block, 1) : 1;
 }
 
 /* Elements from one of these to the next. */
@@ -54,12 +54,12 @@ cpu_conv_get_plane (const CpuConv *c)
   return c->x_plane > 0 ? c->x_plane : c->x_block;
 }
 
-/* Where @channel is in a pixel whose blocks are @block elements apart. */
+/* Where @channel is in a pixel whose blocks, if it has any, are @block elements apart. */
 static inline gsize
 cpu_conv_channel_at (const CpuConv *c, gsize block, gint channel)
 {
-  return c->block > 0 ? (gsize)(channel / c->block) * block + (gsize)(channel % c->block)
-                      : (gsize)channel;
+  return block > 0 ? (gsize)(channel / c->block) * block + (gsize)(channel % c->block)
+                   : (gsize)channel;
 }
 
 /* What one thread computes at once. */
