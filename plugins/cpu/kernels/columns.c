@@ -7,6 +7,7 @@
 #include "floatposts.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
+#include "../cpuweights.h"
 #include "../onednn/cpudnn.h"
 
 #include <stdlib.h>
@@ -132,11 +133,11 @@ pack_layer (const Columns *self, Layer *layer, const CpuFloatWeights *w)
   const CpuFloatWeights weights = {
     .data = turned, .out = (gsize)(c->channels * c->kernel_h), .in = (gsize)c->kernel_h, .tap = 1
   };
-  gpointer memory = NULL;
-  if (turned == NULL ||
-      posix_memalign (&memory, 64, cpu_float_weights_size (&layer->columns.products)) != 0)
+  if (turned == NULL)
     return FALSE;
-  layer->weights = memory;
+  layer->weights = cpu_weights_new (cpu_float_weights_size (&layer->columns.products));
+  if (layer->weights == NULL)
+    return FALSE;
   cpu_float_weights_pack (&layer->columns.products, &weights, self->kernels, layer->weights);
   return TRUE;
 }

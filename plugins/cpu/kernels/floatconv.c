@@ -9,6 +9,7 @@
 #include "../cpuisa.h"
 #include "../cpulater.h"
 #include "../cpupool.h"
+#include "../cpuweights.h"
 #include "../onednn/cpudnn.h"
 
 #include <stdlib.h>
@@ -95,8 +96,8 @@ run_float_conv (const CpuStep *step, const CpuInstance *instance)
 static gfloat *
 new_memory (FloatConv *self, gsize n_bytes)
 {
-  gpointer memory = NULL;
-  if (posix_memalign (&memory, 64, MAX (n_bytes, 64)) != 0) {
+  gpointer memory = cpu_weights_new (n_bytes);
+  if (memory == NULL) {
     self->lacks_memory = TRUE;
     return NULL;
   }

@@ -4,6 +4,7 @@
 #include "int8-private.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
+#include "../cpuweights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +157,8 @@ fill_layers (Step *self, const CpuInt8Spec *specs)
   gsize total = 0, at = 0;
   for (guint i = 0; i < self->n_layers; i++)
     total += cpu_int8_layer_plan (&self->layers[i], &self->layers[i].conv);
-  if (posix_memalign (&self->memory, 64, total + 64) != 0)
+  self->memory = cpu_weights_new (total + 64);
+  if (self->memory == NULL)
     return FALSE;
   memset (self->memory, 0, total + 64);
   for (guint i = 0; i < self->n_layers; i++) {

@@ -9,12 +9,10 @@
 #include "../cpuisa.h"
 #include "../cpulater.h"
 #include "../cpupool.h"
+#include "../cpuweights.h"
 #include "../onednn/cpudnn.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-
-#define HUGE_PAGE (2 * 1024 * 1024)
 
 typedef struct {
   const CpuWinogradKernels *kernels;
@@ -61,21 +59,6 @@ run_winograd (const CpuStep *step, const CpuInstance *instance)
     cpu_parallel (cpu_winograd_count_parts (&p->cut, 1), run_result, &r);
 }
 
-/* Many weights are read once in a run, page by page. NULL: there is no memory. */
-static gpointer
-large_memory (gsize n_bytes)
-{
-  gboolean is_huge = n_bytes >= 2 * HUGE_PAGE;
-  gpointer memory = NULL;
-  if (posix_memalign (&memory, is_huge ? HUGE_PAGE : 64, n_bytes) != 0)
-    return NULL;
-#ifdef MADV_HUGEPAGE
-  if (is_huge)
-    madvise (memory, n_bytes, MADV_HUGEPAGE);
-#endif
-  return memory;
-}
-
 /* FALSE: there is no memory. */
 static gboolean
 pack (gpointer data)
@@ -86,7 +69,7 @@ pack (gpointer data)
   const CpuWinograd *w = &self->cut.shape;
   gsize array = (gsize)w->conv.padded;
   gsize weights = cpu_winograd_weights_size (w, self->kernels->lanes) / sizeof (gfloat);
-  self->memory = large_memory ((weights + 2 * array) * sizeof (gfloat));
+  self->memory = cpu_weights_new ((weights + 2 * array) * sizeof (gfloat));
   if (self->memory == NULL)
     return FALSE;
   cpu_winograd_weights_pack (w, cpu_float_constant (node, 1), self->kernels, self->memory);
