@@ -58,17 +58,6 @@ grouped (TestModel *t, AxonValue *x, const Shape *s, guint seed)
   return node->outputs[0];
 }
 
-static AxonValue *
-activate (TestModel *t, AxonValue *y, gint64 channels, const gchar *name)
-{
-  AxonShape slopes = AXON_SHAPE (channels, 1, 1);
-  if (name == NULL)
-    return y;
-  if (g_str_equal (name, "PRelu"))
-    return test_model_node (t, name, 2, y, test_model_random (t, &slopes, 5))->outputs[0];
-  return test_model_node (t, name, 1, y)->outputs[0];
-}
-
 static AxonModel *
 model_of (const Shape *s, const gchar *activation, gboolean sum)
 {
@@ -76,7 +65,7 @@ model_of (const Shape *s, const gchar *activation, gboolean sum)
   AxonShape in = AXON_SHAPE (s->frames, 8, s->height, s->width);
   AxonValue *x =
       pointwise (&t, test_model_input (&t, "x", AXON_DTYPE_F32, &in), 8, s->group * s->in, 2);
-  AxonValue *y = activate (&t, grouped (&t, x, s, 3), s->group * s->out, activation);
+  AxonValue *y = test_model_activate (&t, grouped (&t, x, s, 3), activation, s->group * s->out, 2);
   if (sum)
     y = test_model_node (&t, "Add", 2, y, grouped (&t, x, s, 7))->outputs[0];
   return test_model_finish (&t, pointwise (&t, y, s->group * s->out, 8, 9));
@@ -146,13 +135,13 @@ scaled_model (const Scaled *s, AxonShape *in)
 {
   TestModel t = test_model_new (16);
   AxonValue *x, *numbers, *y;
-  AxonShape zero = s->numbers;
   *in = (AxonShape)AXON_SHAPE (s->frames, 16, s->height, s->width);
   x = pointwise (&t, test_model_input (&t, "x", AXON_DTYPE_F32, in), 16, 24, 2);
   /* no constant: those are fused */
   numbers = test_model_node (&t, "ReduceMax", 1, x)->outputs[0];
   axon_node_set_int (numbers->producer, "keepdims", 0);
-  numbers = test_model_node (&t, "Add", 2, test_model_random (&t, &zero, 4), numbers)->outputs[0];
+  numbers =
+      test_model_node (&t, "Add", 2, test_model_random (&t, &s->numbers, 4), numbers)->outputs[0];
   y = test_model_node (&t, s->op, 2, s->turned ? numbers : x, s->turned ? x : numbers)->outputs[0];
   return test_model_finish (&t, pointwise (&t, y, 24, 8, 9));
 }
@@ -167,7 +156,7 @@ a_number_for_each_channel_meets_blocks_as_they_lie (void)
     g_autoptr (AxonTensor) x = test_random (&in, 7);
     g_autofree gchar *got = implementation (model, s->op);
     test_compare_devices (model, x, TOLERANCE);
-    if (!s->apart && !g_str_equal (s->op, "Add"))
+    if (!s->apart && !g_str_equal (s->op, "Add")) /* of which the numbers are made, too */
       g_assert_null (strstr (got, "jit:blk"));
   }
 }

@@ -34,6 +34,11 @@ static const Shape shapes[] = {
     { 4, { 16, 8, 3, 3 } },
     { 6, 12, 6, 12 },
     { 6, 12 } },
+  { "dilated far beyond what there is",
+    { 4, { 40, 2, 3, 3 } },
+    { 4, { 3, 2, 3, 3 } },
+    { 8000, 8000, 8000, 8000 },
+    { 8000, 8000 } },
   { "along rows", { 4, { 2, 16, 9, 15 } }, { 4, { 24, 16, 1, 3 } }, { 0, 1, 0, 1 } },
   { "along rows dilated",
     { 4, { 1, 17, 9, 15 } },
@@ -84,18 +89,6 @@ add_conv (TestModel *t, AxonValue *x, const Shape *s)
   return node;
 }
 
-static AxonValue *
-activate (TestModel *t, AxonValue *y, const Shape *s, const gchar *name)
-{
-  AxonShape slopes = AXON_SHAPE (s->w.dims[0], 1, 1);
-  slopes.rank = s->x.rank - 1;
-  if (name == NULL)
-    return y;
-  if (g_str_equal (name, "PRelu"))
-    return test_model_node (t, name, 2, y, test_model_random (t, &slopes, 5))->outputs[0];
-  return test_model_node (t, name, 1, y)->outputs[0];
-}
-
 /* @sum: something is added behind nothing (0), before (1) or after (2) the activation. */
 static AxonModel *
 model_of (const Shape *s, const gchar *activation, guint sum)
@@ -105,13 +98,13 @@ model_of (const Shape *s, const gchar *activation, guint sum)
       add_pointwise (&t, test_model_input (&t, "x", AXON_DTYPE_F32, &s->x), s->x.dims[1]);
   AxonValue *y = add_conv (&t, x, s)->outputs[0], *other;
   if (sum != 1)
-    y = activate (&t, y, s, activation);
+    y = test_model_activate (&t, y, activation, s->w.dims[0], s->x.rank - 2);
   if (sum != 0) {
     other = test_model_node (&t, "Neg", 1, add_conv (&t, x, s)->outputs[0])->outputs[0];
     y = test_model_node (&t, "Add", 2, y, other)->outputs[0];
   }
   if (sum == 1)
-    y = activate (&t, y, s, activation);
+    y = test_model_activate (&t, y, activation, s->w.dims[0], s->x.rank - 2);
   return test_model_finish (&t, y);
 }
 

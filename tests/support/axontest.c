@@ -107,6 +107,18 @@ test_model_mish (TestModel *t, AxonValue *x, guint first)
   return test_model_node (t, "Mul", 2, in[0], in[1]);
 }
 
+AxonValue *
+test_model_activate (TestModel *t, AxonValue *y, const gchar *name, gint64 channels, gint spatial)
+{
+  AxonShape slopes = AXON_SHAPE (channels, 1, 1);
+  slopes.rank = 1 + spatial;
+  if (name == NULL)
+    return y;
+  if (g_str_equal (name, "PRelu"))
+    return test_model_node (t, name, 2, y, test_model_random (t, &slopes, 5))->outputs[0];
+  return test_model_node (t, name, 1, y)->outputs[0];
+}
+
 AxonModel *
 test_model_finish (TestModel *t, AxonValue *output)
 {

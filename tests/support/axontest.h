@@ -20,6 +20,10 @@ AxonValue *test_model_random (TestModel *t, const AxonShape *shape, guint32 seed
 AxonNode *test_model_node (TestModel *t, const gchar *op, guint n_in, ...);
 /* x * tanh (softplus (x)), @x as input @first of the product */
 AxonNode *test_model_mish (TestModel *t, AxonValue *x, guint first);
+/* What @name makes of @y; NULL: nothing. PRelu has a slope for each of @channels, with @spatial
+ * dimensions behind them. */
+AxonValue *test_model_activate (TestModel *t, AxonValue *y, const gchar *name, gint64 channels,
+                                gint spatial);
 /* Of any domain, with any number of inputs and outputs. */
 AxonNode *test_model_node_of (TestModel *t, const gchar *domain, const gchar *op,
                               AxonValue *const *in, guint n_in, guint n_out);

@@ -10,9 +10,9 @@
  * makes pictures of few channels by wide filters, or channels are put together that do not fill
  * blocks. Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the
  * first, of which ours read blocks as they lie where groups fill them, and computes the others from
- * the far end. So are those followed by slopes, and in graphs
- * of blocks those that are padded far. Functions that oneDNN computes slowly (SiLU and the like)
- * are a pass of ours over what its kernels leave, which are so much faster. */
+ * the far end. So are those followed by slopes, and in graphs of blocks those that are padded far.
+ * Functions that oneDNN computes slowly (SiLU and the like) are a pass of ours over what its
+ * kernels leave, which are so much faster. */
 #include "convchoice.h"
 #include "convfinish.h"
 #include "convparts.h"

@@ -42,11 +42,12 @@ cpu_winograd_weights_size (const CpuWinograd *w, gint lanes)
          sizeof (gfloat);
 }
 
-/* Each of the pictures of every n-th pixel has tiles of its own. */
+/* Each of the pictures of every n-th pixel, of which there are no more than pixels, has tiles of
+ * its own. */
 static gint
 count_tiles (gint pixels, gint size, gint dilation)
 {
-  return dilation * cpu_ceil_div (cpu_ceil_div (pixels, dilation), size);
+  return MIN (dilation, pixels) * cpu_ceil_div (cpu_ceil_div (pixels, dilation), size);
 }
 
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where the tiles of a convolution after Winograd lie. */
+/* What both transforms of a convolution after Winograd share: its points, and where tiles lie. */
 #pragma once
 
 #include "floatfinish.h"
@@ -9,7 +9,6 @@
 #define ROOT 1.41421356237309504880f
 #define HALF 0.70710678118654752440f
 
-/* Where a tile lies. */
 typedef struct {
   gint frame, y, x; /* of the first pixel of the result */
 } Place;
