@@ -136,17 +136,18 @@ put_row (Finish *f, CpuFloatSums *sums, gsize at, gint columns)
   CpuFloatTile *t = &f->tile;
   CpuFloatOut out = f->out;
   CpuFloatSums one[1];
+  const gint pixels = MIN (t->nr, columns);
   if (!f->is_plain) {
     float_finish (t, (gfloat *)sums, at);
     return;
   }
   out.y += at;
   out.residual = out.residual ? out.residual + at : NULL;
-  if (t->nr == columns) {
+  if (pixels == columns) {
     float_put (&out, sums, 1, columns);
     return;
   }
-  for (gint i = 0; i < t->nr; i++, out.y += out.pixel) {
+  for (gint i = 0; i < pixels; i++, out.y += out.pixel) {
     one[0][0] = sums[0][i];
     float_put (&out, one, 1, 1);
     out.residual = out.residual ? out.residual + out.pixel : NULL;
