@@ -36,6 +36,21 @@ expressions_name_devices_ids_and_lists (void)
   }
 }
 
+/* Behind others, too: what is asked before a pipeline is built is what compiling would say. */
+static void
+a_device_that_a_plugin_lacks_is_not_there (void)
+{
+  static const gchar *const lacking[] = { "TEMPLATE.9", "HETERO:CPU,TEMPLATE.9",
+                                          "MULTI:CPU.1,CPU" };
+  AxonCore *core = axon_core_get_default ();
+  for (guint i = 0; i < G_N_ELEMENTS (lacking); i++) {
+    g_autoptr (GError) error = NULL;
+    g_assert_false (axon_core_has_device (core, lacking[i], &error));
+    g_assert_error (error, AXON_ERROR, AXON_ERROR_ARGUMENT);
+    g_assert_nonnull (strstr (error->message, "DEVICE_ID"));
+  }
+}
+
 static void
 what_is_said_twice_must_agree (void)
 {
@@ -257,6 +272,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name) g_test_add_func ("/core/" #name, name)
   ADD (expressions_name_devices_ids_and_lists);
+  ADD (a_device_that_a_plugin_lacks_is_not_there);
   ADD (what_is_said_twice_must_agree);
   ADD (properties_of_an_expression_belong_to_its_devices);
   ADD (plugins_can_be_registered_under_new_names);

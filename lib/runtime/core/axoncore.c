@@ -259,11 +259,12 @@ axon_core_has_device (AxonCore *core, const gchar *device, GError **error)
 }
 
 static gboolean
-add_version (AxonCore *core, const gchar *name, GHashTable *versions, GError **error)
+add_version (AxonCore *core, const gchar *name, const gchar *id, GHashTable *versions,
+             GError **error)
 {
   const AxonPluginInfo *info;
   g_autoptr (AxonPlugin) plugin = axon_core_get_plugin (core, name, &info, error);
-  if (plugin == NULL)
+  if (plugin == NULL || !axon_plugin_has_device (plugin, id, error))
     return FALSE;
   g_hash_table_insert (versions, g_strdup (name),
                        g_strdup_printf ("%s %s", info->version, info->description));
@@ -287,13 +288,14 @@ axon_core_get_versions (AxonCore *core, const gchar *device, GError **error)
   g_autoptr (AxonDeviceExpr) expr = axon_device_expr_parse (device, error);
   g_autoptr (GHashTable) versions = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   g_autoptr (GPtrArray) list = NULL;
-  if (expr == NULL || !add_version (core, expr->name, versions, error))
+  if (expr == NULL || !add_version (core, expr->name, expr->id, versions, error))
     return NULL;
   list = expr->members ? axon_device_list_parse (expr->members, error) : g_ptr_array_new ();
-  for (guint i = 0; list != NULL && i < list->len; i++)
-    if (!((AxonDeviceRef *)g_ptr_array_index (list, i))->excluded &&
-        !add_version (core, ((AxonDeviceRef *)g_ptr_array_index (list, i))->name, versions, error))
+  for (guint i = 0; list != NULL && i < list->len; i++) {
+    const AxonDeviceRef *ref = g_ptr_array_index (list, i);
+    if (!ref->excluded && !add_version (core, ref->name, ref->id, versions, error))
       return NULL;
+  }
   return list ? g_steal_pointer (&versions) : NULL;
 }
 

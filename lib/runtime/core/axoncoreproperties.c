@@ -11,8 +11,6 @@ plain_plugin (AxonCore *core, const gchar *device, GError **error)
 {
   g_autoptr (AxonDeviceExpr) expr = axon_device_expr_parse (device, error);
   g_autoptr (AxonPlugin) plugin = NULL;
-  g_autoptr (AxonConfig) probe = NULL;
-  GVariantDict dict;
   if (expr == NULL)
     return NULL;
   if (expr->members != NULL) {
@@ -22,13 +20,8 @@ plain_plugin (AxonCore *core, const gchar *device, GError **error)
     return NULL;
   }
   plugin = axon_core_get_plugin (core, expr->name, NULL, error);
-  if (plugin == NULL || expr->id == NULL)
-    return g_steal_pointer (&plugin);
-  g_variant_dict_init (&dict, NULL);
-  g_variant_dict_insert (&dict, "DEVICE_ID", "s", expr->id);
-  g_autoptr (GVariant) overlay = g_variant_ref_sink (g_variant_dict_end (&dict));
-  probe = axon_plugin_effective_config (plugin, overlay, AXON_UNKNOWN_KEYS_FAIL, error);
-  return probe ? g_steal_pointer (&plugin) : NULL;
+  return plugin && axon_plugin_has_device (plugin, expr->id, error) ? g_steal_pointer (&plugin)
+                                                                    : NULL;
 }
 
 /* One of the core's own keys, for @device or (NULL) for all. */

@@ -57,6 +57,8 @@ gboolean axon_plugin_has_property (AxonPlugin *plugin, const gchar *key);
 gboolean axon_plugin_has_capability (AxonPlugin *plugin, const gchar *capability);
 AxonConfig *axon_plugin_effective_config (AxonPlugin *plugin, GVariant *overlay,
                                           AxonUnknownKeys unknown, GError **error);
+/* FALSE where the plugin has no device of that id; NULL: its only one, or the first */
+gboolean axon_plugin_has_device (AxonPlugin *plugin, const gchar *id, GError **error);
 AxonCompiledModel *axon_plugin_compile_model (AxonPlugin *plugin, AxonModel *model,
                                               AxonRemoteContext *context, GVariant *config,
                                               GCancellable *cancellable, AxonProgressFunc progress,

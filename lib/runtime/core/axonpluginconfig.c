@@ -265,3 +265,15 @@ axon_plugin_effective_config (AxonPlugin *plugin, GVariant *overlay, AxonUnknown
   g_prefix_error (error, _ ("device %s: "), priv->name);
   return NULL;
 }
+
+gboolean
+axon_plugin_has_device (AxonPlugin *plugin, const gchar *id, GError **error)
+{
+  g_autoptr (AxonConfig) config = NULL;
+  g_autoptr (GVariant) overlay = NULL;
+  if (id == NULL)
+    return TRUE;
+  overlay = g_variant_ref_sink (g_variant_new_parsed ("{'DEVICE_ID': <%s>}", id));
+  config = axon_plugin_effective_config (plugin, overlay, AXON_UNKNOWN_KEYS_FAIL, error);
+  return config != NULL;
+}

@@ -30,6 +30,17 @@ is_full (const AxonShape *shape)
   return axon_shape_is_static (shape) && axon_shape_get_numel (shape) > 0;
 }
 
+static gboolean
+has_near_window (const AxonNode *node)
+{
+  const AxonShape *x = &node->inputs[0]->type.shape, *w = &node->inputs[1]->type.shape;
+  AxonWindow window;
+  if (axon_node_is (node, "ConvTranspose"))
+    return axon_window_of_transposed (&window, node, NULL) && cpu_window_is_near (&window);
+  return axon_window_init (&window, node, x, w->dims + 2, FALSE, NULL) &&
+         cpu_window_is_near (&window);
+}
+
 /* What no kernel but the reference computes must keep what follows it to itself. */
 static gboolean
 is_conv_with_kernels (const AxonNode *node)
@@ -41,7 +52,7 @@ is_conv_with_kernels (const AxonNode *node)
   x = &node->inputs[0]->type.shape;
   return (bias == NULL || axon_value_is_constant (bias)) &&
          axon_node_find_attr (node, "output_shape") == NULL && x->rank >= 3 && x->rank <= 5 &&
-         is_full (x) && is_full (&node->outputs[0]->type.shape);
+         is_full (x) && is_full (&node->outputs[0]->type.shape) && has_near_window (node);
 }
 
 static gboolean
