@@ -51,6 +51,11 @@ static const Product products[] = {
   { "Conv", { 4, { 1, 16, 13, 13 } }, { 4, { 16, 1, 3, 3 } }, 16, S2, 1, .auto_pad = "SAME_UPPER" },
   { "Conv", { 4, { 1, 5, 7, 7 } }, { 4, { 15, 1, 1, 1 } }, 5, S1, 1 },
   { "Conv", { 4, { 1, 64, 5, 5 } }, { 4, { 64, 1, 7, 7 } }, 64, S1, 1, PAD (3, 3) },
+  /* wide rows, of which some tiles or blocks become results together, some are left */
+  { "Conv", { 4, { 1, 8, 3, 61 } }, { 4, { 17, 8, 3, 3 } }, 1, S1, 1, PAD (1, 1) },
+  { "Conv", { 4, { 1, 24, 4, 75 } }, { 4, { 24, 1, 3, 3 } }, 24, S1, 1, PAD (1, 1) },
+  { "Conv", { 4, { 1, 17, 5, 151 } }, { 4, { 17, 1, 3, 3 } }, 17, S2, 1, PAD (1, 1) },
+  { "Conv", { 4, { 1, 3, 4, 141 } }, { 4, { 3, 1, 5, 5 } }, 3, S1, 1, PAD (2, 2) },
   /* volumes whose pictures are frames, or rows */
   { "Conv", { 5, { 2, 24, 3, 7, 6 } }, { 5, { 24, 1, 1, 3, 3 } }, 24, S1, 1 },
   { "Conv", { 5, { 2, 17, 6, 4, 3 } }, { 5, { 17, 1, 3, 1, 1 } }, 17, S1, 2 },

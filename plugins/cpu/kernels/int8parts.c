@@ -8,7 +8,10 @@
 
 #define MOST_JOINED 8
 #define FINISHED 5 /* as much as so many products of a vector: a sum becomes a byte */
-#define WIDE 3     /* blocks of a row, of which those at its ends are copied alone */
+
+/* Blocks of a row, of which those at its ends are copied alone, by how they are multiplied. */
+#define WIDE_PAIRS 8
+#define WIDE_FOURS 3
 
 /* No conversion, whole words. */
 static gboolean
@@ -46,7 +49,8 @@ setup_depthwise (CpuInt8Conv *c, const CpuInt8Kernels *k, guint threads)
   c->row_words = cpu_ceil_div (s->kernel_h, each);
   if (side_by_side && s->stride_w == 1)
     c->joined = choose_joined (c, strip, block);
-  s->direct = c->offset == 0 && s->out_w >= WIDE * block * c->joined;
+  s->direct =
+      c->offset == 0 && s->out_w >= (c->pairs ? WIDE_PAIRS : WIDE_FOURS) * block * c->joined;
   s->padded = cpu_ceil_div (s->channels * c->joined, strip) * strip;
   s->n_panels = s->padded / k->lanes;
   cpu_conv_cut (s, &(const CpuConvCut){ .pixel = (gsize)s->channels,

@@ -10,6 +10,7 @@
 #include "level.h"
 
 #define PIXELS CPU_INT8_PIXELS
+#define TILES_AT_ONCE 4 /* whose sums become results together */
 
 typedef VI32 (*DotFunc) (VI32 c, VI32 a, VI32 b);
 
@@ -122,31 +123,62 @@ lay_out (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part, g
   return (Patch){ x, (gsize)c->shape.stride_w * pixel, (gsize)c->shape.stride_h * row };
 }
 
-/* All pixels of the part by the output channels of one panel. */
+/* The output channels of one panel, of one part. */
+typedef struct {
+  const CpuInt8Conv *conv;
+  const CpuInt8Run *run;
+  const CpuConvPart *part;
+  const Patch *patch;
+  const gint32 *taps;
+  gint first, n, width; /* output channel of the group, how many, and how many are computed */
+  gsize at;             /* of the first one in arrays */
+} Panel;
+
+/* A row of the part: a few tiles, then what follows their sums. */
+static void
+run_row (const Panel *p, const guint8 *w, gint y)
+{
+  gint32 sums[TILES_AT_ONCE * 2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
+  const CpuConv *c = &p->conv->shape;
+  const TileFunc *funcs = tiles[p->conv->pairs ? 0 : CPU_DOT4][p->width / CPU_LANES - 1];
+  const gint cols = p->part->x1 - p->part->x0, blocks = (cols + PIXELS - 1) / PIXELS;
+  const guint8 *row = p->patch->data + (gsize)(y - p->part->y0) * p->patch->row;
+  const gfloat *scale = p->run->scale ? p->run->scale + p->at : NULL;
+  const gfloat *shift = p->run->shift ? p->run->shift + p->at : NULL;
+  gsize to = (gsize)p->part->frame * c->y_frame + (gsize)y * c->y_row +
+             (gsize)p->part->x0 * c->y_pixel + (gsize)(p->part->group * c->out_channels + p->first);
+  for (gint b = 0, x = 0, first; b < blocks;) {
+    gint32 *sum = sums;
+    first = x;
+    for (gint i = 0; i < TILES_AT_ONCE && b < blocks; i++, b++) { /* of nearly the same size */
+      gint nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
+      funcs[nr - 1](sum, row + (gsize)x * p->patch->pixel, p->patch->pixel, p->taps, c->n_taps,
+                    p->conv->n_groups, w, p->run->bias + p->at);
+      sum += nr * p->width;
+      x += nr;
+    }
+    finish_tile (&p->conv->finish, p->run->y, to + (gsize)first * c->y_pixel, c->y_pixel, sums,
+                 scale, shift, x - first, p->width, p->n);
+  }
+}
+
 static void
 run_panel (const CpuInt8Conv *c, const CpuInt8Run *run, const CpuConvPart *part, const Patch *patch,
            const gint32 *taps, gint first)
 {
-  gint32 sums[2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
-  gint mr = c->shape.padded - first > CPU_LANES ? 2 : 1, cols = part->x1 - part->x0;
-  gint n = MIN (c->shape.out_channels - first, mr * CPU_LANES),
-       blocks = (cols + PIXELS - 1) / PIXELS;
-  gsize at = (gsize)part->group * (gsize)c->shape.padded + (gsize)first;
-  const guint8 *w = run->weights + at * 4 * (gsize)c->shape.n_taps * (gsize)c->n_groups;
-  const TileFunc *funcs = tiles[c->pairs ? 0 : CPU_DOT4][mr - 1];
+  gint width = c->shape.padded - first > CPU_LANES ? 2 * CPU_LANES : CPU_LANES;
+  Panel p = { .conv = c,
+              .run = run,
+              .part = part,
+              .patch = patch,
+              .taps = taps,
+              .first = first,
+              .n = MIN (c->shape.out_channels - first, width),
+              .width = width,
+              .at = (gsize)part->group * (gsize)c->shape.padded + (gsize)first };
+  const guint8 *w = run->weights + p.at * 4 * (gsize)c->shape.n_taps * (gsize)c->n_groups;
   for (gint y = part->y0; y < part->y1; y++)
-    for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
-      gint x = (gint)((gint64)cols * b / blocks), nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
-      funcs[nr - 1](sums,
-                    patch->data + (gsize)(y - part->y0) * patch->row + (gsize)x * patch->pixel,
-                    patch->pixel, taps, c->shape.n_taps, c->n_groups, w, run->bias + at);
-      finish_tile (&c->finish, run->y,
-                   (gsize)part->frame * c->shape.y_frame + (gsize)y * c->shape.y_row +
-                       (gsize)(part->x0 + x) * c->shape.y_pixel +
-                       (gsize)(part->group * c->shape.out_channels + first),
-                   c->shape.y_pixel, sums, run->scale ? run->scale + at : NULL,
-                   run->shift ? run->shift + at : NULL, nr, mr * CPU_LANES, n);
-    }
+    run_row (&p, w, y);
 }
 
 void

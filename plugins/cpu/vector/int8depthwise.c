@@ -14,6 +14,7 @@
 #include "int8rows.h"
 
 #define PIXELS CPU_INT8_DEPTHWISE_PIXELS /* of a block, or half of them */
+#define BLOCKS_AT_ONCE 8                 /* whose sums become results together */
 
 /* One column: of two rows, or of one. */
 CPU_INLINE void
@@ -198,20 +199,25 @@ finish (const Pixels *p, const Strip *s, gint x, gint n, const gint32 *sums)
 static void
 run_strip (const Pixels *p, const Strip *s)
 {
-  gint32 sums[2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
+  gint32 sums[BLOCKS_AT_ONCE * 2 * CPU_LANES * PIXELS] __attribute__ ((aligned (64)));
   const CpuConv *c = &p->conv->shape;
   gsize words = (gsize)(p->conv->row_words * c->kernel_w);
   const VI32 *w = (const VI32 *)(p->run->weights + (gsize)s->first * 4 * words);
+  const gint pixels = block_of (p->conv), joined = p->conv->joined;
   CpuInt8Block block = p->source;
-  gint pixels = block_of (p->conv);
   block.data += s->first;
-  for (gint x = p->x, n; x < p->end; x += n) {
-    gint left = p->end - x;
-    gboolean half = left <= pixels / 2 * p->conv->joined;
-    n = (half ? pixels / 2 : pixels) * p->conv->joined;
-    s->funcs[half](sums, &block, w, p->run->bias + s->first, p->conv);
-    finish (p, s, x, MIN (n, left), sums);
-    block.data += (gsize)(n * c->stride_w) * block.column;
+  for (gint x = p->x, first; x < p->end;) {
+    gint32 *to = sums;
+    first = x;
+    for (gint i = 0; i < BLOCKS_AT_ONCE && x < p->end; i++) {
+      gboolean half = p->end - x <= pixels / 2 * joined;
+      gint n = half ? pixels / 2 : pixels;
+      s->funcs[half](to, &block, w, p->run->bias + s->first, p->conv);
+      to += n * s->width;
+      x += n * joined;
+      block.data += (gsize)(n * joined * c->stride_w) * block.column;
+    }
+    finish (p, s, first, MIN (x, p->end) - first, sums);
   }
 }
 
