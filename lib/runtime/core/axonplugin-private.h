@@ -26,9 +26,6 @@ gboolean axon_plugin_check_info (const AxonPluginInfo *info, GError **error);
 gboolean axon_plugin_check_table (const AxonPropertySpec *specs, guint n_specs, GError **error);
 gboolean axon_plugin_check (AxonPlugin *plugin, GError **error);
 
-/* axonpluginconfig.c: FALSE where the plugin has no such device */
-gboolean axon_plugin_check_id (AxonPlugin *plugin, const gchar *id, GError **error);
-
 /* axonplugin.c: calls of the device that @id ("": the only one) names which were given up. FALSE
  * while there is one. */
 void axon_plugin_count_abandoned (AxonPlugin *plugin, const gchar *id, gint change);

@@ -47,8 +47,8 @@ axon_plugin_has_property (AxonPlugin *plugin, const gchar *key)
 
 /* Plugins of one device without a name (AVAILABLE_DEVICES "") say by DEVICE_ID's choices what they
  * take. */
-gboolean
-axon_plugin_check_id (AxonPlugin *plugin, const gchar *id, GError **error)
+static gboolean
+check_id (AxonPlugin *plugin, const gchar *id, GError **error)
 {
   g_autoptr (GVariant) value = axon_plugin_get_property (plugin, "AVAILABLE_DEVICES", NULL);
   g_autofree const gchar **ids = value ? g_variant_get_strv (value, NULL) : NULL;
@@ -102,9 +102,8 @@ set_own (AxonPlugin *plugin, const gchar *id, const gchar *key, GVariant *value,
   AxonPluginPrivate *priv = axon_plugin_private (plugin);
   g_autoptr (GVariant) parsed = axon_config_parse (priv->config, key, value, error);
   gboolean ok = TRUE;
-  if (parsed == NULL ||
-      (g_str_equal (key, "DEVICE_ID") &&
-       !axon_plugin_check_id (plugin, g_variant_get_string (parsed, NULL), error)))
+  if (parsed == NULL || (g_str_equal (key, "DEVICE_ID") &&
+                         !check_id (plugin, g_variant_get_string (parsed, NULL), error)))
     return FALSE;
   g_mutex_lock (&priv->lock);
   if (id != NULL)
@@ -260,7 +259,7 @@ axon_plugin_effective_config (AxonPlugin *plugin, GVariant *overlay, AxonUnknown
   if (AXON_PLUGIN_GET_CLASS (plugin)->forwards_properties)
     unknown = AXON_UNKNOWN_KEYS_KEEP;
   if (axon_config_overlay (config, overlay, unknown, error) &&
-      axon_plugin_check_id (plugin, axon_config_get_string (config, "DEVICE_ID"), error))
+      check_id (plugin, axon_config_get_string (config, "DEVICE_ID"), error))
     return g_steal_pointer (&config);
   g_prefix_error (error, _ ("device %s: "), priv->name);
   return NULL;
