@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* One stream's view of a plan. Used by one thread at a time; a run allocates nothing of ours. */
 #include "cpuplan.h"
+#include "cpupages.h"
 
 #include "config.h"
 #include <glib/gi18n-lib.h>
@@ -16,7 +17,8 @@ cpu_instance_new (const CpuPlan *plan, GError **error)
     g_free (instance);
     return NULL;
   }
-  if (posix_memalign (&arena, 4096, plan->arena_size + 64) != 0) {
+  arena = cpu_pages_new (plan->arena_size + 64);
+  if (arena == NULL) {
     g_set_error (error, AXON_ERROR, AXON_ERROR_MEMORY,
                  _ ("out of memory: the plan needs %zu bytes"), plan->arena_size);
     axon_budget_give (plan->budget, plan->arena_size);

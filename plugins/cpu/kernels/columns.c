@@ -7,7 +7,7 @@
 #include "floatposts.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
-#include "../cpuweights.h"
+#include "../cpupages.h"
 #include "../onednn/cpudnn.h"
 
 #include <stdlib.h>
@@ -135,7 +135,7 @@ pack_layer (const Columns *self, Layer *layer, const CpuFloatWeights *w)
   };
   if (turned == NULL)
     return FALSE;
-  layer->weights = cpu_weights_new (cpu_float_weights_size (&layer->columns.products));
+  layer->weights = cpu_pages_new (cpu_float_weights_size (&layer->columns.products));
   if (layer->weights == NULL)
     return FALSE;
   cpu_float_weights_pack (&layer->columns.products, &weights, self->kernels, layer->weights);

@@ -9,7 +9,7 @@
 #include "../cpuisa.h"
 #include "../cpulater.h"
 #include "../cpupool.h"
-#include "../cpuweights.h"
+#include "../cpupages.h"
 #include "../onednn/cpudnn.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ run_float_conv (const CpuStep *step, const CpuInstance *instance)
 static gfloat *
 new_memory (FloatConv *self, gsize n_bytes)
 {
-  gpointer memory = cpu_weights_new (n_bytes);
+  gpointer memory = cpu_pages_new (n_bytes);
   if (memory == NULL) {
     self->lacks_memory = TRUE;
     return NULL;

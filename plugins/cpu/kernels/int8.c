@@ -4,7 +4,7 @@
 #include "int8-private.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
-#include "../cpuweights.h"
+#include "../cpupages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +157,7 @@ fill_layers (Step *self, const CpuInt8Spec *specs)
   gsize total = 0, at = 0;
   for (guint i = 0; i < self->n_layers; i++)
     total += cpu_int8_layer_plan (&self->layers[i], &self->layers[i].conv);
-  self->memory = cpu_weights_new (total + 64);
+  self->memory = cpu_pages_new (total + 64);
   if (self->memory == NULL)
     return FALSE;
   memset (self->memory, 0, total + 64);

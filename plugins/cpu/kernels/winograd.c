@@ -9,7 +9,7 @@
 #include "../cpuisa.h"
 #include "../cpulater.h"
 #include "../cpupool.h"
-#include "../cpuweights.h"
+#include "../cpupages.h"
 #include "../onednn/cpudnn.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ pack (gpointer data)
   const CpuWinograd *w = &self->cut.shape;
   gsize array = (gsize)w->conv.padded;
   gsize weights = cpu_winograd_weights_size (w, self->kernels->lanes) / sizeof (gfloat);
-  self->memory = cpu_weights_new ((weights + 2 * array) * sizeof (gfloat));
+  self->memory = cpu_pages_new ((weights + 2 * array) * sizeof (gfloat));
   if (self->memory == NULL)
     return FALSE;
   cpu_winograd_weights_pack (w, cpu_float_constant (node, 1), self->kernels, self->memory);

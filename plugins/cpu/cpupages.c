@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "cpuweights.h"
+#include "cpupages.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -8,7 +8,7 @@
 #define HUGE_PAGE (2 * 1024 * 1024)
 
 gpointer
-cpu_weights_new (gsize n_bytes)
+cpu_pages_new (gsize n_bytes)
 {
   gboolean is_huge = n_bytes >= HUGE_PAGE;
   gpointer memory = NULL;
