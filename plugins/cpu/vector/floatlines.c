@@ -14,12 +14,13 @@
  * fewer the next vector finds the lines of this one in the first cache. */
 #define PIECE (1536 / CPU_VECTOR)
 
-/* A vector of channels. */
+/* A vector of channels, or two side by side that fill a line of the cache: it is read once, though
+ * pixels that lie a power of two apart leave it hardly any place there. */
 typedef struct {
   const gfloat *x, *w, *bias, *slopes;
-  gsize y;       /* element of the destination */
-  gsize tap;     /* elements of weights from one to the next */
-  gint channels; /* that there are */
+  gsize y;           /* element of the destination */
+  gsize tap;         /* elements of weights from one to the next */
+  gint mr, channels; /* vectors, channels that there are */
 } Vector;
 
 /* What vectors share: some rows and columns of the result. */
@@ -58,9 +59,19 @@ enum { INSIDE, EDGE, END };
 
 #define CASE(n, place)                                                                             \
   case n:                                                                                          \
-    sum_tile (out, v, b, l, column, place, kernel, stride, n);                                     \
+    sum_tile (out, v, b, l, column, place, kernel, stride, mr, n);                                 \
     break;
 #define TILES(place) CASE (8, place) CASE (7, place) CASE (4, place) CASE (2, place) CASE (1, place)
+#define PAIRS(place) CASE (4, place) CASE (3, place) CASE (2, place) CASE (1, place)
+#define ALL_TILES(place)                                                                           \
+  if (mr == 2)                                                                                     \
+    switch (nr) {                                                                                  \
+      PAIRS (place)                                                                                \
+    }                                                                                              \
+  else                                                                                             \
+    switch (nr) {                                                                                  \
+      TILES (place)                                                                                \
+    }
 
 /* Of @column, or zeros. */
 CPU_INLINE VF32
@@ -75,78 +86,84 @@ read_column (const Block *b, const gfloat *p, gint column, gint place, gboolean 
 /* @nr pixels; @column: what tap 0 of the first one meets. */
 CPU_INLINE void
 sum_tile (const CpuFloatOut *out, const Vector *vector, const Block *b, const Line *l, gint column,
-          gint place, gint kernel, gint stride, gint nr)
+          gint place, gint kernel, gint stride, gint mr, gint nr)
 {
   const gsize pixel = b->conv->x_pixel;
   const gint n = (nr - 1) * stride + kernel;
   const gfloat *from = l->x + (gssize)column * (gssize)pixel, *w = l->w;
-  CpuFloatSums s[1];
+  CpuFloatSums s[2];
+#pragma GCC unroll 2
+  for (gint m = 0; m < mr; m++)
 #pragma GCC unroll 8
-  for (gint j = 0; j < nr; j++)
-    s[0][j] = vector_load (vector->bias);
+    for (gint j = 0; j < nr; j++)
+      s[m][j] = vector_load (vector->bias + m * CPU_LANES);
   for (gint y = 0; y < l->n; y++, from += l->next, w += (gsize)kernel * vector->tap) {
     const gfloat *p = from;
-    VF32 f[7];
+    VF32 f[2][7];
+#pragma GCC unroll 2
+    for (gint m = 0; m < mr; m++)
 #pragma GCC unroll 7
-    for (gint k = 0; k < kernel; k++)
-      f[k] = vector_load (w + (gsize)k * vector->tap);
+      for (gint k = 0; k < kernel; k++)
+        f[m][k] = vector_load (w + (gsize)k * vector->tap + m * CPU_LANES);
 #pragma GCC unroll 24
-    for (gint i = 0; i < n; i++, p += pixel) {
-      VF32 v = read_column (b, p, column + i, place, i < kernel / 2 || i >= n - kernel / 2);
-      KEEP (v);
+    for (gint i = 0; i < n; i++, p += pixel)
+#pragma GCC unroll 2
+      for (gint m = 0; m < mr; m++) {
+        VF32 v = read_column (b, p + m * CPU_LANES, column + i, place,
+                              i < kernel / 2 || i >= n - kernel / 2);
+        KEEP (v);
 #pragma GCC unroll 8
-      for (gint j = 0; j < nr; j++)
-        if (i >= j * stride && i < j * stride + kernel)
-          s[0][j] += v * f[i - j * stride];
-    }
+        for (gint j = 0; j < nr; j++)
+          if (i >= j * stride && i < j * stride + kernel)
+            s[m][j] += v * f[m][i - j * stride];
+      }
   }
-  float_put (out, s, 1, nr);
+  float_put (out, s, mr, nr);
 }
 
-/* The largest tile for @n pixels, but 14 are two of 7. */
+/* The largest tile for @n pixels, of one vector (but 14 are two of 7) or of two. */
 CPU_INLINE gint
-choose_size (gint n)
+choose_size (gint n, gint mr)
 {
+  if (mr == 2)
+    return MIN (n, 4);
   return n >= 8 && n != 14 ? 8 : n >= 7 ? 7 : n >= 4 ? 4 : n >= 2 ? 2 : 1;
 }
 
 /* @n columns from @column on. */
 CPU_INLINE gint
-place_of (const Block *b, const Line *l, gint column, gint n, gint kernel)
+place_of (const Block *b, const Line *l, gint column, gint n, gint kernel, gint mr)
 {
   const CpuConv *c = b->conv;
   gint last = MIN (column + n, c->in_w) - 1, over = MAX (-column, column + n - c->in_w);
-  const gfloat *end =
-      l->x + (gsize)(MAX (l->n, 1) - 1) * l->next + (gssize)last * (gssize)c->x_pixel + CPU_LANES;
+  const gfloat *end = l->x + (gsize)(MAX (l->n, 1) - 1) * l->next +
+                      (gssize)last * (gssize)c->x_pixel + mr * CPU_LANES;
   return end > b->end || over > kernel / 2 ? END : over > 0 ? EDGE : INSIDE;
 }
 
 /* A row of the block. */
 CPU_INLINE void
 sum_line (const Vector *v, CpuFloatTile *tile, CpuFloatOut *out, gboolean is_plain, const Block *b,
-          const Line *l, gsize at, gint kernel, gint stride)
+          const Line *l, gsize at, gint kernel, gint stride, gint mr)
 {
   const CpuConv *c = b->conv;
   for (gint x = b->x0, nr; x < b->x1; x += nr, at += (gsize)nr * c->y_pixel) {
     gint column = x * stride - c->pad_left, place;
-    nr = choose_size (b->x1 - x);
-    place = place_of (b, l, column, (nr - 1) * stride + kernel, kernel);
+    nr = choose_size (b->x1 - x, mr);
+    place = place_of (b, l, column, (nr - 1) * stride + kernel, kernel, mr);
     if (place == END) { /* seldom: pixel by pixel */
       nr = 1;
-      place = place_of (b, l, column, kernel, kernel);
+      place = place_of (b, l, column, kernel, kernel, mr);
     }
     if (is_plain)
       float_out_move (out, tile->run, at);
-    if (place == INSIDE)
-      switch (nr) {
-        TILES (INSIDE)
-      }
-    else if (place == EDGE)
-      switch (nr) {
-        TILES (EDGE)
-      }
-    else
-      sum_tile (out, v, b, l, column, END, kernel, stride, 1);
+    if (place == INSIDE) {
+      ALL_TILES (INSIDE)
+    } else if (place == EDGE) {
+      ALL_TILES (EDGE)
+    } else {
+      sum_tile (out, v, b, l, column, END, kernel, stride, mr, 1);
+    }
     tile->nr = nr;
     if (!is_plain)
       float_finish (tile, out->y, at);
@@ -154,20 +171,21 @@ sum_line (const Vector *v, CpuFloatTile *tile, CpuFloatOut *out, gboolean is_pla
 }
 
 CPU_INLINE void
-sum_lines (const Vector *v, const Block *b, gint kernel, gint stride)
+sum_lines (const Vector *v, const Block *b, gint kernel, gint stride, gint mr)
 {
   gfloat sums[8 * CPU_LANES] __attribute__ ((aligned (64)));
   const CpuConv *c = b->conv;
   CpuFloatTile tile = b->tile;
   CpuFloatOut out = b->out;
-  gboolean is_plain = b->is_plain && (CPU_MASKS || v->channels == CPU_LANES);
+  gboolean is_plain = b->is_plain && (CPU_MASKS || v->channels == mr * CPU_LANES);
+  tile.mr = mr;
   tile.channels = v->channels;
   tile.slopes = v->slopes;
   if (is_plain) {
-    out.last = v->channels;
+    out.last = v->channels - (mr - 1) * CPU_LANES;
     out.slopes = v->slopes;
   } else {
-    out = float_out_to (sums, CPU_LANES);
+    out = float_out_to (sums, (gsize)(mr * CPU_LANES));
   }
   for (gint y = b->y0; y < b->y1; y++) {
     gint from = y * c->stride_h - c->pad_top, first, end;
@@ -177,19 +195,28 @@ sum_lines (const Vector *v, const Block *b, gint kernel, gint stride)
     l.x = v->x + (gssize)(from + first * c->dilation_h) * (gssize)c->x_row;
     l.w = v->w + (gsize)(first * kernel) * v->tap;
     sum_line (v, &tile, &out, is_plain, b, &l,
-              v->y + (gsize)y * c->y_row + (gsize)b->x0 * c->y_pixel, kernel, stride);
+              v->y + (gsize)y * c->y_row + (gsize)b->x0 * c->y_pixel, kernel, stride, mr);
   }
 }
 
 typedef void (*LineFunc) (const Vector *v, const Block *b);
 
-#define LINE(kernel, stride)                                                                       \
+#define LINES(name, mr, kernel, stride)                                                            \
   static void __attribute__ ((noinline))                                                           \
-  lines_##kernel##_##stride (const Vector *v, const Block *b)                                      \
+  name##_##kernel##_##stride (const Vector *v, const Block *b)                                     \
   {                                                                                                \
-    sum_lines (v, b, kernel, stride);                                                              \
+    sum_lines (v, b, kernel, stride, mr);                                                          \
   }
-#define ROW(kernel, stride) { kernel, stride, lines_##kernel##_##stride },
+#if CPU_VECTOR == 32
+#define LINE(kernel, stride)                                                                       \
+  LINES (lines, 1, kernel, stride)                                                                 \
+  LINES (pairs, 2, kernel, stride)
+#define ROW(kernel, stride)                                                                        \
+  { kernel, stride, { lines_##kernel##_##stride, pairs_##kernel##_##stride } },
+#else
+#define LINE(kernel, stride) LINES (lines, 1, kernel, stride)
+#define ROW(kernel, stride) { kernel, stride, { lines_##kernel##_##stride, NULL } },
+#endif
 #if CPU_REGISTERS == 32
 #define ALL(M) M (3, 1) M (3, 2) M (5, 1) M (5, 2) M (7, 1)
 #else
@@ -200,7 +227,7 @@ ALL (LINE)
 
 typedef struct {
   gint kernel, stride;
-  LineFunc run;
+  LineFunc run[2]; /* by vectors; nullable */
 } Kernel;
 
 static const Kernel kernels[] = { ALL (ROW) };
@@ -216,12 +243,13 @@ find_kernel (const CpuConv *c)
 
 /* The vectors of panels @p to @end, without those that only pad the last panel. */
 static gint
-list_vectors (Strip *s, const CpuConvPart *part, gint p, gint end, Vector *vectors)
+list_vectors (const Kernel *k, Strip *s, const CpuConvPart *part, gint p, gint end, Vector *vectors)
 {
   gint n = 0;
   for (; p < end; p++) {
     strip_set_panel (s, part, p);
-    for (gint i = 0; i < s->tile.mr && i * CPU_LANES < s->tile.channels; i++) {
+    gint step = k->run[1] != NULL && s->tile.channels == 2 * CPU_LANES ? 2 : 1;
+    for (gint i = 0; i < s->tile.mr && i * CPU_LANES < s->tile.channels; i += step) {
       Vector *v = &vectors[n++];
       gint first = i * CPU_LANES;
       *v = (Vector){ .x = s->x + first,
@@ -230,7 +258,8 @@ list_vectors (Strip *s, const CpuConvPart *part, gint p, gint end, Vector *vecto
                      .slopes = s->tile.slopes ? s->tile.slopes + first : NULL,
                      .y = s->y + (gsize)first,
                      .tap = (gsize)(s->tile.mr * CPU_LANES),
-                     .channels = MIN (s->tile.channels - first, CPU_LANES) };
+                     .mr = step,
+                     .channels = MIN (s->tile.channels - first, step * CPU_LANES) };
     }
   }
   return n;
@@ -246,7 +275,7 @@ run_vectors (const Kernel *k, Vector *vectors, gint n, const CpuConvPart *part, 
     for (b->y0 = part->y0; b->y0 < part->y1; b->y0 = b->y1) {
       b->y1 = MIN (b->y0 + rows, part->y1);
       for (gint i = 0; i < n; i++)
-        k->run (&vectors[i], b);
+        k->run[vectors[i].mr - 1](&vectors[i], b);
     }
   }
 }
@@ -268,7 +297,7 @@ CPU_NAME (cpu_float_lines) (Strip *s, const CpuConvPart *part)
   s->wide = (CpuFloatWide){ c, 1, run->weights, run->bias, run->slopes };
   for (gint p = part->panel0; p < part->panel1; p += panels) {
     Vector vectors[GROUP];
-    gint n = list_vectors (s, part, p, MIN (p + panels, part->panel1), vectors);
+    gint n = list_vectors (k, s, part, p, MIN (p + panels, part->panel1), vectors);
     run_vectors (k, vectors, n, part, &b);
   }
   return TRUE;
