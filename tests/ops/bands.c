@@ -4,6 +4,7 @@
  * (kernels/placed.c). */
 #include "axontest.h"
 
+#include <axon/axon-cpu.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -187,6 +188,27 @@ some_are_never_cut (void)
   }
 }
 
+/* A convolution between two windows goes with the one that its larger side is at. */
+static void
+what_expands_is_in_the_bands_of_the_window_behind_it (void)
+{
+  static const Row pool = { "", 1, { 3, 3 }, 2, 1, { 1, 1, 1, 1 }, .is_pool = TRUE };
+  const AxonShape shape = AXON_SHAPE (1, INPUTS, count_rows (), COLUMNS);
+  TestModel t = test_model_new (14);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  g_autoptr (AxonModel) model = NULL, runtime = NULL;
+  x = add_middle (&t, convolve (&t, x, INPUTS, CHANNELS, 1, "Relu"), &rows[0]);
+  x = add_middle (&t, convolve (&t, x, CHANNELS, 2 * CHANNELS, 1, "Relu"), &pool);
+  model = test_model_finish (&t, x);
+  axon_node_set_info (g_ptr_array_index (model->nodes, 0), AXON_CPU_LAYOUT, "channels-last");
+  runtime = test_runtime_model (model, "CPU");
+  for (guint i = 0; i < runtime->nodes->len; i++) {
+    const AxonNode *node = g_ptr_array_index (runtime->nodes, i);
+    if (axon_node_is (node, "MaxPool"))
+      g_assert_true (axon_node_is (node->inputs[0]->producer, "Conv"));
+  }
+}
+
 /* A part of a Concat. */
 typedef enum { CONV, INPUT, CONSTANT, AGAIN, JOINED, READ_TWICE } Kind;
 
@@ -298,6 +320,7 @@ main (int argc, char **argv)
   ADD (bands_are_what_the_whole_is);
   ADD (large_pictures_are_cut_where_channels_lie_last);
   ADD (some_are_never_cut);
+  ADD (what_expands_is_in_the_bands_of_the_window_behind_it);
   ADD (parts_stand_where_the_whole_wants_them);
   return g_test_run ();
 }

@@ -94,6 +94,22 @@ read_pool (const AxonNode *node, AxonWindow *window)
          meets_rows (window);
 }
 
+static gdouble
+bytes_of (const AxonValue *value)
+{
+  return (gdouble)axon_shape_get_numel (&value->type.shape) * sizeof (gfloat);
+}
+
+/* @node expands for a window behind it: its result, the larger one, is what shall stay near. */
+static gboolean
+belongs_to_next (const AxonNode *node)
+{
+  AxonNode *next = axon_match_only_user (node->outputs[0], NULL);
+  AxonWindow w;
+  return next != NULL && bytes_of (node->outputs[0]) > bytes_of (node->inputs[0]) &&
+         (read_pool (next, &w) || (read_conv (next, &w) && cpu_conv_is_depthwise (next)));
+}
+
 /* @node, and what is computed with it; FALSE: nothing is. */
 static gboolean
 find_block (Block *b, AxonNode *node)
@@ -106,19 +122,13 @@ find_block (Block *b, AxonNode *node)
   add_node (b, 0, node, &w);
   after = axon_match_only_user (node->outputs[0], "Conv");
   if (after != NULL && after->inputs[0] == node->outputs[0] && read_conv (after, &w) &&
-      is_pointwise (after, &w))
+      is_pointwise (after, &w) && !belongs_to_next (after))
     add_node (b, 1, after, &w);
   before = axon_match_input (node, 0, "Conv");
   if (before != NULL && axon_match_only_user (before->outputs[0], NULL) == node &&
       read_conv (before, &w) && axon_node_get_int (before, "group") == 1)
     add_node (b, 0, before, &w);
   return b->n > 1;
-}
-
-static gdouble
-bytes_of (const AxonValue *value)
-{
-  return (gdouble)axon_shape_get_numel (&value->type.shape) * sizeof (gfloat);
 }
 
 /* 0: as it is. */
