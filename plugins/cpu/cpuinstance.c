@@ -12,7 +12,7 @@ CpuInstance *
 cpu_instance_new (const CpuPlan *plan, GError **error)
 {
   CpuInstance *instance = g_new0 (CpuInstance, 1);
-  gpointer arena = NULL;
+  gpointer arena;
   if (!axon_budget_take (plan->budget, plan->arena_size, error)) {
     g_free (instance);
     return NULL;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Steps that take more than 1 % of a model's time and run below an eighth of what the machine could do."""
+"""Steps that take more than 1 % of a model's time and run below an eighth of what the machine could do, in every round."""
 
 import models
 import tables
@@ -11,25 +11,27 @@ class Steps:
     def __init__(self, isa):
         self.name = "steps" + (f"-{isa}" if isa else "")
 
-    def profile(self, a, path, n):
-        """Of a round, and the steps that are slow in each of them: others that take the machine meanwhile slow down any."""
-        for i in range(a.rounds):
+    def rounds(self, a, path, n):
+        """Of each round what it measured, and the steps that are slow in all so far: others that take the machine meanwhile
+        slow down any. No more rounds than it takes to find none."""
+        slow = None
+        for _ in range(a.rounds):
             r = a.engines.axon(path, models.name_of(path), n, a.seconds, extra=["--profile"])
             found = {s["name"]: s for s in r["steps"] if s["slow"]} if r else {}
-            slow = {name: max(s, slow[name], key=lambda s: s["fraction"])
-                    for name, s in found.items() if name in slow} if i else found
+            slow = found if slow is None else {name: max(s, slow[name], key=lambda s: s["fraction"])
+                                               for name, s in found.items() if name in slow}
+            yield r, list(slow.values())
             if not slow:
-                break
-        return r, list(slow.values())
+                return
 
     def measure(self, a):
         for path in a.choose(models.floats(a.data, a.work) + models.quantised(a.data)):
             for n in a.threads:
                 a.results.forget(self.name, f"{models.name_of(path)}|{n}")
-                r, slow = self.profile(a, path, n)
-                a.results.add(self.name, f"{models.name_of(path)}|{n}", "axon", r and {
-                    "slow": len(slow), "share": sum(s["share"] for s in slow), "steps": slow,
-                    "peaks": [r["peak_f32"], r["peak_int8"], r["peak_memory"]]})
+                for r, slow in self.rounds(a, path, n):
+                    a.results.add(self.name, f"{models.name_of(path)}|{n}", "axon", r and {
+                        "slow": len(slow), "share": sum(s["share"] for s in slow), "steps": slow,
+                        "peaks": [r["peak_f32"], r["peak_int8"], r["peak_memory"]]})
                 print(f"{self.name}: {models.name_of(path)}, threads {n}: {len(slow)} steps, "
                       f"{100 * sum(s['share'] for s in slow):.0f} %", flush=True)
 
@@ -46,5 +48,6 @@ class Steps:
         peaks = [found["axon"][-1]["peaks"] for row, found in rows.items() if row.endswith("|1")]
         best = [tables.cell(max(p[i] for p in peaks)) if peaks else "-" for i in range(3)]
         return [f"Peaks of one thread: {best[0]} GFLOP/s, {best[1]} GOP/s of bytes, {best[2]} GB/s. Of {len(rows)} runs, "
-                f"{len(lines) - 2} have steps that take more than 1 % of the time at less than an eighth of the roofline in each round.",
+                f"{len(lines) - 2} have steps that take more than 1 % of the time at less than an eighth of the roofline "
+                "in each round.",
                 "", *lines]

@@ -6,8 +6,8 @@
 #include "floatconv-private.h"
 #include "floatposts.h"
 #include "../cpuisa.h"
-#include "../cpupool.h"
 #include "../cpupages.h"
+#include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "convparts.h"
 #include "int8-private.h"
 #include "../cpuisa.h"
-#include "../cpupool.h"
 #include "../cpupages.h"
+#include "../cpupool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 #include "../cpueltwise.h"
 #include "../cpuisa.h"
 #include "../cpulater.h"
-#include "../cpupool.h"
 #include "../cpupages.h"
+#include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
 #include <stdlib.h>

@@ -247,8 +247,9 @@ list_vectors (const Kernel *k, Strip *s, const CpuConvPart *part, gint p, gint e
 {
   gint n = 0;
   for (; p < end; p++) {
+    gint step;
     strip_set_panel (s, part, p);
-    gint step = k->run[1] != NULL && s->tile.channels == 2 * CPU_LANES ? 2 : 1;
+    step = k->run[1] != NULL && s->tile.channels == 2 * CPU_LANES ? 2 : 1;
     for (gint i = 0; i < s->tile.mr && i * CPU_LANES < s->tile.channels; i += step) {
       Vector *v = &vectors[n++];
       gint first = i * CPU_LANES;
