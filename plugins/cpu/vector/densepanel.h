@@ -109,7 +109,7 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
   CpuFloatTile *t = &p->tile;
   gint cols = p->part->x1 - p->part->x0, vectors = t->mr / DENSE_WIDE;
   gint most = tile_pixels[vectors - 1];
-  gint blocks = (cols + most - 1) / most;
+  gint blocks = (cols + most - 1) / most, least = cols / blocks, larger = cols % blocks;
   gsize pixel = (gsize)(t->mr * CPU_LANES);
   gsize products = (gsize)(chunk->n_taps * chunk->n), ahead = 0;
   gsize channel = cpu_conv_channel_at (c, c->y_block, p->part->group * c->out_channels + p->first);
@@ -118,9 +118,8 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
   CpuFloatOut out = at_once ? float_out_plain (t) : float_out_to (sums, pixel);
   Chunk k = *chunk;
   for (gint y = p->part->y0; y < p->part->y1; y++)
-    for (gint b = 0; b < blocks; b++) { /* of nearly the same size */
-      gint x = (gint)((gint64)cols * b / blocks);
-      t->nr = (gint)((gint64)cols * (b + 1) / blocks) - x;
+    for (gint b = 0, x = 0; b < blocks; b++, x += t->nr) { /* of nearly the same size */
+      t->nr = least + (b < larger);
       gsize at = (gsize)p->part->frame * c->y_frame + (gsize)y * c->y_row +
                  (gsize)(p->part->x0 + x) * c->y_pixel + channel;
       if (at_once)

@@ -40,28 +40,29 @@ float_limit (const CpuFloatOut *out, VF32 v)
   return vector_at_most (vector_at_least (v, out->lo), out->hi);
 }
 
+/* @out: what the caller has of its own, so that no store may change it. */
 CPU_INLINE void
-float_put_whole (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
+float_put_whole (const CpuFloatOut out, CpuFloatSums *c, gint mr, gint nr)
 {
 #pragma GCC unroll 12
   for (gint j = 0; j < nr; j++)
 #pragma GCC unroll 4
     for (gint i = 0; i < mr; i++)
-      vector_store (out->y + (gsize)j * out->pixel + (gsize)i * out->vector,
-                    float_limit (out, c[i][j]));
+      vector_store (out.y + (gsize)j * out.pixel + (gsize)i * out.vector,
+                    float_limit (&out, c[i][j]));
 }
 
 CPU_INLINE void
-float_put_part (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
+float_put_part (const CpuFloatOut out, CpuFloatSums *c, gint mr, gint nr)
 {
-  const gint last = out->last;
 #pragma GCC unroll 12
   for (gint j = 0; j < nr; j++) {
-    gfloat *y = out->y + (gsize)j * out->pixel;
+    gfloat *y = out.y + (gsize)j * out.pixel;
 #pragma GCC unroll 4
     for (gint i = 0; i < mr - 1; i++)
-      vector_store (y + (gsize)i * out->vector, float_limit (out, c[i][j]));
-    vector_store_part (y + (gsize)(mr - 1) * out->vector, float_limit (out, c[mr - 1][j]), last);
+      vector_store (y + (gsize)i * out.vector, float_limit (&out, c[i][j]));
+    vector_store_part (y + (gsize)(mr - 1) * out.vector, float_limit (&out, c[mr - 1][j]),
+                       out.last);
   }
 }
 
@@ -99,7 +100,7 @@ float_add_to_sums (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
     for (gint i = 0; i < mr - 1; i++)
       c[i][j] += vector_load (from + (gsize)i * out->vector);
     from += (gsize)(mr - 1) * out->vector;
-    c[mr - 1][j] += CPU_MASKS ? vector_load_part (from, last) : vector_load (from);
+    c[mr - 1][j] += last < CPU_LANES ? vector_load_part (from, last) : vector_load (from);
   }
 }
 
@@ -115,10 +116,10 @@ float_put (const CpuFloatOut *out, CpuFloatSums *c, gint mr, gint nr)
     float_slope_sums (out->slopes, c, mr, nr);
   if (out->hard_swish)
     float_hard_swish_sums (c, mr, nr);
-  if (CPU_MASKS && out->last < CPU_LANES)
-    float_put_part (out, c, mr, nr);
+  if (out->last < CPU_LANES)
+    float_put_part (*out, c, mr, nr);
   else
-    float_put_whole (out, c, mr, nr);
+    float_put_whole (*out, c, mr, nr);
 }
 
 /* TRUE for what takes a few instructions. */
@@ -134,8 +135,7 @@ CPU_INLINE gboolean
 float_is_plain (const CpuFloatTile *t)
 {
   const CpuFloatConvRun *run = t->run;
-  gint whole = (t->mr - (CPU_MASKS ? 1 : 0)) * CPU_LANES;
-  return (CPU_MASKS ? t->channels > whole : t->channels == whole) &&
+  return t->channels > (t->mr - 1) * CPU_LANES &&
          (run->residual == NULL || run->before.kind == CPU_POST_NONE) &&
          float_is_short (&run->before) && float_is_short (&run->after) &&
          (run->before.kind == CPU_POST_NONE || run->after.kind == CPU_POST_NONE);
@@ -215,28 +215,6 @@ float_slope (const CpuFloatTile *t, gfloat *sums)
   }
 }
 
-/* Fewer elements than a vector has, by powers of two: a call of memcpy() costs more. */
-CPU_INLINE void
-float_copy_some (gfloat *to, const gfloat *from, gint n)
-{
-  gint at = 0;
-#define COPY(some)                                                                                 \
-  if (n & (some)) {                                                                                \
-    memcpy (to + at, from + at, (some) * sizeof *to);                                              \
-    at += (some);                                                                                  \
-  }
-#if CPU_LANES > 8
-  COPY (8)
-#endif
-#if CPU_LANES > 4
-  COPY (4)
-#endif
-  COPY (2)
-  if (n & 1)
-    to[at] = from[at];
-#undef COPY
-}
-
 CPU_INLINE void
 float_load_add (VF32 *to, const gfloat *from, gint n)
 {
@@ -244,7 +222,7 @@ float_load_add (VF32 *to, const gfloat *from, gint n)
   if (n >= CPU_LANES)
     v = *(const VF32 *)from;
   else if (n > 0)
-    float_copy_some ((gfloat *)&v, from, n);
+    vector_copy_part ((gfloat *)&v, from, n);
   *to += v;
 }
 
@@ -268,7 +246,7 @@ float_store_all (const CpuFloatTile *t, const gfloat *sums, gfloat *y, gint kind
       *(VF32 *)(y + (gsize)i * t->vector) = vector_function (kind, s[i], alpha, beta);
     if (rest > 0) {
       VF32 last = vector_function (kind, s[whole], alpha, beta);
-      float_copy_some (y + (gsize)whole * t->vector, (const gfloat *)&last, rest);
+      vector_store_part (y + (gsize)whole * t->vector, last, rest);
     }
   }
 }

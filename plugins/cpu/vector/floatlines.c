@@ -177,7 +177,7 @@ sum_lines (const Vector *v, const Block *b, gint kernel, gint stride, gint mr)
   const CpuConv *c = b->conv;
   CpuFloatTile tile = b->tile;
   CpuFloatOut out = b->out;
-  gboolean is_plain = b->is_plain && (CPU_MASKS || v->channels == mr * CPU_LANES);
+  gboolean is_plain = b->is_plain && v->channels > (mr - 1) * CPU_LANES;
   tile.mr = mr;
   tile.channels = v->channels;
   tile.slopes = v->slopes;

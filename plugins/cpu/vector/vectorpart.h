@@ -5,10 +5,34 @@
 
 #include "vector.h"
 
-#if CPU_VECTOR == 64 && !defined(CPU_EMULATED) && defined(__AVX512F__)
+#include <string.h>
 
-/* TRUE where a part of a vector costs what a whole one does. */
-#define CPU_MASKS TRUE
+/* @n: up to CPU_LANES. By powers of two: a call of memcpy() costs more. */
+CPU_INLINE void
+vector_copy_part (gfloat *to, const gfloat *from, gint64 n)
+{
+  gint at = 0;
+#define COPY(some)                                                                                 \
+  if (n & (some)) {                                                                                \
+    memcpy (to + at, from + at, (some) * sizeof *to);                                              \
+    at += (some);                                                                                  \
+  }
+#if CPU_LANES >= 16
+  COPY (16)
+#endif
+#if CPU_LANES >= 8
+  COPY (8)
+#endif
+#if CPU_LANES >= 4
+  COPY (4)
+#endif
+  COPY (2)
+  if (n & 1)
+    to[at] = from[at];
+#undef COPY
+}
+
+#if CPU_VECTOR == 64 && !defined(CPU_EMULATED) && defined(__AVX512F__)
 
 /* @n: 1 to CPU_LANES. The others are those of @rest. */
 CPU_INLINE VF32
@@ -24,8 +48,6 @@ vector_store_part (gfloat *y, VF32 v, gint64 n)
 }
 
 #else
-
-#define CPU_MASKS FALSE
 
 /* @n: 1 to CPU_LANES. The others are those of @rest. Stores of single floats, read as a vector at
  * once, would wait for each other. */
@@ -46,8 +68,7 @@ vector_load_part_over (VF32 rest, const gfloat *x, gint64 n)
 CPU_INLINE void
 vector_store_part (gfloat *y, VF32 v, gint64 n)
 {
-  for (gint64 i = 0; i < n; i++)
-    y[i] = v[i];
+  vector_copy_part (y, (const gfloat *)&v, n);
 }
 
 #endif
