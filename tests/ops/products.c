@@ -197,6 +197,58 @@ sums_of_products_agree_by_every_equation (void)
   }
 }
 
+/* Points, and how they are moved: by a matrix that was made of them, or one that is known; of some
+ * frames and heads, or with one matrix for all of them. */
+static const struct {
+  AxonShape points, weights;
+  gboolean known, used; /* used: the product is, not only turned */
+} point_sets[] = {
+  { { 3, { 1, 3, 200 } }, { 2, { 200, 3 } }, FALSE, FALSE },
+  { { 4, { 2, 4, 5, 60 } }, { 2, { 60, 7 } }, FALSE, FALSE },
+  { { 3, { 4, 3, 50 } }, { 4, { 2, 1, 50, 3 } }, FALSE, FALSE },
+  { { 2, { 6, 90 } }, { 2, { 90, 6 } }, FALSE, FALSE },
+  { { 3, { 2, 3, 200 } }, { 2, { 200, 3 } }, FALSE, TRUE },
+  { { 3, { 2, 3, 200 } }, { 2, { 3, 4 } }, TRUE, FALSE },
+};
+
+static AxonValue *
+turn (TestModel *t, AxonValue *x, gint rank)
+{
+  gint64 perm[] = { 0, 1, 2, 3 };
+  AxonNode *n = test_model_node (t, "Transpose", 1, x);
+  perm[rank - 2] = rank - 1;
+  perm[rank - 1] = rank - 2;
+  axon_node_set_ints (n, "perm", perm, (guint)rank);
+  return n->outputs[0];
+}
+
+static void
+points_are_moved_by_a_small_matrix_as_they_lie (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (point_sets); i++) {
+    const AxonShape *points = &point_sets[i].points, *weights = &point_sets[i].weights;
+    TestModel t = test_model_new (14);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, points);
+    AxonValue *by = test_model_random (&t, weights, i), *y;
+    g_autoptr (AxonTensor) input = test_random (points, i);
+    g_autoptr (AxonModel) model = NULL, runtime = NULL;
+    if (!point_sets[i].known)
+      by = test_model_node (&t, "MatMul", 2, x, by)->outputs[0];
+    y = test_model_node (&t, "MatMul", 2, turn (&t, x, points->rank), by)->outputs[0];
+    x = turn (&t, y, MAX (points->rank, weights->rank));
+    if (point_sets[i].used)
+      x = test_model_node (&t, "MatMul", 2, x, y)->outputs[0];
+    model = test_model_finish (&t, x);
+    test_compare_devices (model, input, TOLERANCE);
+    runtime = test_runtime_model (model, "CPU");
+    for (guint k = 0; !point_sets[i].known && !point_sets[i].used && k < runtime->nodes->len; k++) {
+      const AxonNode *n = runtime->nodes->pdata[k];
+      if (g_str_equal (n->op->name, "Transpose")) /* of the matrix */
+        g_assert_cmpint (n->outputs[0]->type.shape.dims[points->rank - 1], <, 10);
+    }
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -211,5 +263,7 @@ main (int argc, char **argv)
                    a_gemm_agrees_with_a_bias_behind_it);
   g_test_add_func ("/products/sums_of_products_agree_by_every_equation",
                    sums_of_products_agree_by_every_equation);
+  g_test_add_func ("/products/points_are_moved_by_a_small_matrix_as_they_lie",
+                   points_are_moved_by_a_small_matrix_as_they_lie);
   return g_test_run ();
 }

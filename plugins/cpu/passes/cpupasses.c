@@ -106,6 +106,7 @@ static const AxonPass passes[] = {
   { "split-repeated", cpu_pass_split_repeated },
   { "split-resize", cpu_pass_split_resize },
   { "split-volume", cpu_pass_split_volume },
+  { "turn-products", cpu_pass_turn_products },
   { "fuse-mish", cpu_pass_fuse_mish },
   { "fuse-activation", cpu_pass_fuse_activation },
   { "order-pixel-shuffle", cpu_pass_order_pixel_shuffle },

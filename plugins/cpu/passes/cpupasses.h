@@ -51,3 +51,4 @@ gboolean cpu_pass_split_batch_norm (AxonModel *model, GError **error);
 gboolean cpu_pass_split_repeated (AxonModel *model, GError **error);
 gboolean cpu_pass_split_resize (AxonModel *model, GError **error);
 gboolean cpu_pass_split_volume (AxonModel *model, GError **error);
+gboolean cpu_pass_turn_products (AxonModel *model, GError **error);
