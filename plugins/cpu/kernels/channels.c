@@ -87,7 +87,8 @@ set_planes (ChannelPlan *p, const CpuTensor *x, gint64 n, gint64 block)
     cpu_lines_init (&l, x, 1);
   if (block > 0)
     *p = (ChannelPlan){ .planes = x->shape.dims[0] * sets,
-                        .pixels = x->shape.dims[2] * x->shape.dims[3],
+                        .pixels = axon_shape_get_numel (&x->shape) /
+                                  (x->shape.dims[0] * x->shape.dims[1]),
                         .run = block,
                         .sets = sets };
   else if (l.inner > 1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Reduce* of f32 over any axes, in the layout that the source has, and global pooling, which is the
  * same over all but the first two. Where the elements that follow each other are reduced, they are
- * rows; else planes of elements that are joined one by one. */
+ * rows; else planes of elements that are joined one by one. Blocks of channels are read as they lie
+ * where all but channels is reduced, as of points or pictures that become a vector. */
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
@@ -9,6 +10,7 @@
 #include "../onednn/cpudnn.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Elements that are worth a thread; of a plane, that are joined at a time. */
 #define PARALLEL 16384
@@ -27,6 +29,13 @@ typedef struct {
 typedef struct {
   gint64 n, x, y;
 } Dim;
+
+/* The source as memory has it: of blocks, channels are two dimensions, the second one last. */
+typedef struct {
+  AxonShape shape;
+  gint64 x[AXON_MAX_RANK], y[AXON_MAX_RANK]; /* strides of it, and of the result */
+  gboolean marks[AXON_MAX_RANK];             /* reduced */
+} Source;
 
 typedef struct {
   const CpuReducer *reducer;
@@ -202,18 +211,17 @@ add_dim (Dim *dims, gint *n, Dim dim)
 }
 
 static void
-set_dims (ReducePlan *p, const AxonShape *x, const gint64 *xs, const gint64 *ys,
-          const gboolean *marks)
+set_dims (ReducePlan *p, const Source *s)
 {
-  gint order[AXON_MAX_RANK], n = cpu_sort_dims (x, xs, order);
+  gint order[AXON_MAX_RANK], n = cpu_sort_dims (&s->shape, s->x, order);
   for (gint i = 0; i < n; i++) {
     gint d = order[i];
-    if (marks[d])
-      add_dim (p->reduced, &p->n_reduced, (Dim){ x->dims[d], xs[d], 0 });
+    if (s->marks[d])
+      add_dim (p->reduced, &p->n_reduced, (Dim){ s->shape.dims[d], s->x[d], 0 });
     else
-      add_dim (p->kept, &p->n_kept, (Dim){ x->dims[d], xs[d], ys[d] });
+      add_dim (p->kept, &p->n_kept, (Dim){ s->shape.dims[d], s->x[d], s->y[d] });
   }
-  p->planes = n > 0 && !marks[order[n - 1]];
+  p->planes = n > 0 && !s->marks[order[n - 1]];
   if (p->n_reduced == 0)
     p->reduced[p->n_reduced++] = (Dim){ 1, 0, 0 };
   if (p->n_kept == 0)
@@ -239,21 +247,59 @@ set_units (ReducePlan *p, guint n_threads)
     p->shares = MIN (SHARES, p->reduced[0].n);
 }
 
+/* Channels of a block of the source, where they are whole, and all that is kept; 0: otherwise. */
+static gint64
+block_of (CpuPlan *plan, const AxonNode *node, const gboolean *marks)
+{
+  const CpuTensor *x = cpu_plan_input (plan, node, 0);
+  gint64 block = cpu_md_get_block (x->md, x->dtype, &x->shape);
+  for (gint d = 0; d < x->shape.rank; d++)
+    if (marks[d] != (d > 1) && x->shape.dims[d] != 1)
+      return 0;
+  return block > 0 && x->shape.dims[1] % block == 0 ? block : 0;
+}
+
+/* A result for each channel, of whatever shape: one behind the other. */
+static CpuTensor *
+read_blocks (CpuPlan *plan, const AxonNode *node, gint64 block, Source *s)
+{
+  CpuTensor *x = cpu_plan_input (plan, node, 0);
+  const gint64 *dims = x->shape.dims;
+  gint64 places = axon_shape_get_numel (&x->shape) / (dims[0] * dims[1]);
+  *s = (Source){ .shape = AXON_SHAPE (dims[0], dims[1] / block, places, block),
+                 .x = { dims[1] * places, block * places, block, 1 },
+                 .y = { dims[1], block, 0, 1 },
+                 .marks = { FALSE, FALSE, TRUE, FALSE } };
+  return x;
+}
+
+static CpuTensor *
+read_dense (CpuPlan *plan, const AxonNode *node, const gboolean *marks, Source *s, CpuMd **md)
+{
+  const AxonShape *y = &node->outputs[0]->type.shape;
+  g_autoptr (CpuMd) same = NULL;
+  CpuTensor *x = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &same);
+  *md = cpu_rows_result (x, AXON_DTYPE_F32, y);
+  s->shape = x->shape;
+  memcpy (s->marks, marks, (gsize)x->shape.rank * sizeof *marks);
+  cpu_md_get_strides (x->md, &x->shape, s->x);
+  result_strides (&x->shape, marks, y, *md, s->y);
+  return x;
+}
+
 static gboolean
 add_reduce (CpuPlan *plan, const AxonNode *node, const gboolean *marks)
 {
-  const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
   const Reduction *reduction = plan->row->data;
   const CpuReducer *by = cpu_isa_get ()->vector->reduce->by;
   ReducePlan p = { .reducer = &by[reduction->how], .then = reduction->then };
-  g_autoptr (CpuMd) same = NULL, md = NULL;
-  gint64 xs[AXON_MAX_RANK], ys[AXON_MAX_RANK];
-  CpuTensor *src = cpu_dense_input (plan, node, 0, AXON_DTYPE_F32, &same), *out[2];
-  md = cpu_rows_result (src, AXON_DTYPE_F32, y);
-  cpu_md_get_strides (src->md, x, xs);
-  result_strides (x, marks, y, md, ys);
+  gint64 block = block_of (plan, node, marks);
+  g_autoptr (CpuMd) md = NULL;
+  Source source = { 0 };
+  CpuTensor *out[2], *src = block > 0 ? read_blocks (plan, node, block, &source)
+                                      : read_dense (plan, node, marks, &source, &md);
   p.join = by[p.reducer->join].planes;
-  set_dims (&p, x, xs, ys, marks);
+  set_dims (&p, &source);
   set_units (&p, plan->n_threads);
   out[0] = cpu_plan_output (plan, node, 0, md);
   out[1] = p.shares > 1

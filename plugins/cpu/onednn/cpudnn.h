@@ -15,7 +15,7 @@ void cpu_md_free (CpuMd *md);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CpuMd, cpu_md_free)
 gboolean cpu_md_equal (const CpuMd *a, const CpuMd *b);
 CpuMd *cpu_md_channel_blocks (AxonDType dtype, const AxonShape *shape, gint64 block);
-/* Channels of a block of nChw8c and nChw16c; 0 for other layouts. */
+/* Channels of a block of nCw8c, nChw16c and the like; 0 for other layouts. */
 gint64 cpu_md_get_block (const CpuMd *md, AxonDType dtype, const AxonShape *shape);
 CpuMd *cpu_md_channels_last (AxonDType dtype, const AxonShape *shape);
 /* Row strides in elements; FALSE for blocked layouts. md NULL: row-major of @shape. */

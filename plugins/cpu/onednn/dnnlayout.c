@@ -97,15 +97,19 @@ cpu_md_strided (AxonDType dtype, const AxonShape *shape, const gint64 *strides)
   return dnn_md_new_strided (dnn_type (dtype), n, dims, own);
 }
 
-/* nChw8c, nChw16c; NULL: no such layout */
+/* nCw8c, nChw16c and the like; NULL: no such layout */
 CpuMd *
 cpu_md_channel_blocks (AxonDType dtype, const AxonShape *shape, gint64 block)
 {
-  dnnl_format_tag_t tag = block == 8 ? dnnl_aBcd8b : dnnl_aBcd16b;
+  static const dnnl_format_tag_t tags[][2] = { { dnnl_aBc8b, dnnl_aBc16b },
+                                               { dnnl_aBcd8b, dnnl_aBcd16b },
+                                               { dnnl_aBcde8b, dnnl_aBcde16b } };
   dnnl_dims_t dims = { 0 };
-  if ((block != 8 && block != 16) || shape->rank != 4 || !cpu_dnn_has_type (dtype))
+  if ((block != 8 && block != 16) || shape->rank < 3 || shape->rank > 5 ||
+      !cpu_dnn_has_type (dtype))
     return NULL;
-  return dnn_md_new_tagged (dnn_type (dtype), to_dims (shape, dims), dims, tag);
+  return dnn_md_new_tagged (dnn_type (dtype), to_dims (shape, dims), dims,
+                            tags[shape->rank - 3][block == 16]);
 }
 
 gint64
