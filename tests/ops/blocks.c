@@ -70,13 +70,13 @@ places_of_blocks_are_reduced_where_they_lie (void)
     compare (add_reduction, ops[i / 2], (gint)(i % 2), "own");
 }
 
-/* By three, in steps of two, padded by one; and what is left of that times a number for each
- * channel, and more. */
+/* By three, volumes by two, in steps of two, padded by one; and what is left of that times a number
+ * for each channel, and more. */
 static AxonValue *
 add_pool (TestModel *t, AxonValue *x, gint rank, const gchar *op, gint normed)
 {
-  static const gint64 kernel[] = { 3, 3, 3 }, strides[] = { 2, 2, 2 },
-                      pads[6] = { 1, 1, 1, 1, 1, 1 };
+  static const gint64 strides[] = { 2, 2, 2 }, pads[6] = { 1, 1, 1, 1, 1, 1 };
+  const gint64 side = rank == 5 ? 2 : 3, kernel[] = { side, side, side };
   AxonNode *node = test_model_node (t, op, 1, x);
   AxonShape n = AXON_SHAPE (node->inputs[0]->producer->inputs[1]->type.shape.dims[0]);
   AxonValue *y = node->outputs[0], *variance;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* MaxPool, AveragePool and LpPool of f32, channels last, in blocks of channels and row-major.
  * Windows are joined in two steps, of one row of the result at a time: first the rows that they
- * span, element by element, then the pixels of what comes of that. Row-major data are pictures of
- * one channel, blocks pictures of a few. */
+ * span, element by element, then the pixels of what comes of that. Small ones that hardly overlap
+ * are joined at once. Row-major data are pictures of one channel, blocks pictures of a few. */
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
@@ -14,6 +14,8 @@
 /* Elements that are worth a thread; rows that are shorter are not walked along. */
 #define PARALLEL 16384
 #define SHORT 32
+
+#define SMALL 9 /* places of a window that are joined at once */
 
 typedef struct {
   CpuReduction columns;
@@ -36,7 +38,8 @@ typedef struct {
   gint64 planes, run;      /* run: channels that follow each other */
   gint64 inner, inner_end; /* results of a row whose windows lie within the source */
   gint64 scratch;          /* elements for a thread */
-  Span *spans[3];          /* by dimension and place of the result */
+  gboolean at_once;
+  Span *spans[3]; /* by dimension and place of the result */
 } PoolPlan;
 
 static void
@@ -72,12 +75,30 @@ join_rows (const PoolPlan *p, const gfloat *x, const Span *z, const Span *y, gfl
   return row;
 }
 
+/* What the windows of a row of the result are made of: rows of the source, joined already, or each
+ * as it lies, so many elements behind the first. */
+typedef struct {
+  const gfloat *first;
+  gint64 n, at[SMALL];
+} Rows;
+
+static void
+find_rows (const PoolPlan *p, const gfloat *x, const Span *z, const Span *y, Rows *rows)
+{
+  const AxonWindow *w = &p->window;
+  gint64 n = w->in[2] * p->run;
+  rows->first = x + (z->first * w->in[1] + y->first) * n;
+  rows->n = 0;
+  for (gint64 k = 0; k < z->taps; k++)
+    for (gint64 i = 0; i < y->taps; i++)
+      rows->at[rows->n++] = (k * w->dilation[0] * w->in[1] + i * w->dilation[1]) * n;
+}
+
 /* Windows within the source that overlap in short pixels: one at each pixel, then some of them. */
 static void
 pool_inner (const PoolPlan *p, gfloat *y, const gfloat *row, CpuWindows *w, gfloat *all)
 {
   gint64 n = p->inner_end - p->inner, stride = p->window.stride[2];
-  w->step = stride * p->run;
   if (stride == 1 || p->run < SHORT / 2) {
     CpuWindows wide = *w;
     wide.run = ((n - 1) * stride + 1) * p->run;
@@ -97,15 +118,25 @@ pool_row (const PoolRun *run, gint64 index, gfloat *scratch)
   const Span *z = &p->spans[0][index / w->out[1] % w->out[0]];
   const Span *r = &p->spans[1][index % w->out[1]], *spans = p->spans[2];
   gfloat *y = run->y + index * n, over = (gfloat)z->counted * (gfloat)r->counted;
-  const gfloat *row = join_rows (p, run->x + index / w->out[1] / w->out[0] * in, z, r, scratch);
-  CpuWindows at = { .run = p->run, .tap = w->dilation[2] * p->run, .scale = 1 };
+  const gfloat *x = run->x + index / w->out[1] / w->out[0] * in;
+  CpuWindows at = {
+    .run = p->run, .step = w->stride[2] * p->run, .tap = w->dilation[2] * p->run, .scale = 1
+  };
+  Rows rows = { .n = 0 };
+  if (p->at_once)
+    find_rows (p, x, z, r, &rows);
+  else
+    rows.first = join_rows (p, x, z, r, scratch);
   for (gint64 o = 0; o < w->out[2]; o++) {
     gboolean inner = o == p->inner && o < p->inner_end;
-    const gfloat *from = row + spans[o].first * p->run;
+    const gfloat *from = rows.first + spans[o].first * p->run;
     at.taps = spans[o].taps;
     if (p->how.average)
       at.scale = 1 / MAX (over * (gfloat)spans[o].counted, 1);
-    if (inner)
+    if (p->at_once)
+      p->loops->at_once[p->how.rows](y + o * p->run, from, inner ? p->inner_end - o : 1, &at,
+                                     rows.at, rows.n);
+    else if (inner)
       pool_inner (p, y + o * p->run, from, &at, scratch + w->in[2] * p->run);
     else
       p->loops->along[p->how.rows](y + o * p->run, from, 1, &at);
@@ -169,6 +200,18 @@ set_spans (PoolPlan *p, const AxonNode *node)
   p->scratch = 2 * w->in[2] * p->run;
 }
 
+/* Such windows share hardly more than the rows that they span, and fill vectors. */
+static gboolean
+is_at_once (const PoolPlan *p)
+{
+  const AxonWindow *w = &p->window;
+  gint64 places = 1;
+  for (gint d = 0; d < 3 && places <= SMALL; d++)
+    places *= MIN (w->kernel[d], SMALL + 1);
+  return places <= SMALL && w->stride[2] > 1 && p->how.power == 0 &&
+         p->run >= cpu_isa_get ()->vector->floats.lanes;
+}
+
 /* The source with its number of channels that follow each other: channels last, in blocks, or
  * row-major, which short rows are not left. */
 static CpuTensor *
@@ -208,6 +251,7 @@ build_pool (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   p->planes = shape->dims[0] * ((shape->dims[1] + run - 1) / run);
   p->columns = &cpu_isa_get ()->vector->reduce->by[how->columns];
   p->loops = cpu_isa_get ()->vector->pooling;
+  p->at_once = is_at_once (p);
   set_spans (p, node);
   md = run == shape->dims[1] ? cpu_md_channels_last (AXON_DTYPE_F32, result)
        : run > 1             ? cpu_md_channel_blocks (AXON_DTYPE_F32, result, run)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pooling along rows. */
+/* Pooling along rows, and of small windows. */
 #include "level.h"
 #include "vectorextreme.h"
 #include "vectorpart.h"
@@ -52,6 +52,46 @@
 ALONG (largest, LARGEST, AS_IS, -INFINITY)
 ALONG (sum, ADD, SCALED, 0)
 
+/* A vector of a pixel of the result, of some rows. */
+#define JOIN_ROWS(LOAD, JOIN, FINISH, start)                                                       \
+  ({                                                                                               \
+    VF32 v = splat_float (start);                                                                  \
+    for (gint64 r = 0; r < n_rows; r++)                                                            \
+      for (gint64 k = 0; k < taps; k++)                                                            \
+        v = JOIN (v, LOAD (from + rows[r] + i + k * w->tap));                                      \
+    FINISH (v);                                                                                    \
+  })
+
+#define AT_ONCE(name, JOIN, FINISH, start)                                                         \
+  CPU_INLINE void name##_of_rows_by (gfloat *restrict y, const gfloat *restrict x, gint64 n,       \
+                                     const CpuWindows *w, const gint64 *rows, gint64 n_rows,       \
+                                     gint64 taps)                                                  \
+  {                                                                                                \
+    const gfloat scale = w->scale;                                                                 \
+    (void)scale;                                                                                   \
+    for (gint64 o = 0; o < n; o++) {                                                               \
+      const gfloat *from = x + o * w->step;                                                        \
+      gfloat *to = y + o * w->run;                                                                 \
+      gint64 i = 0;                                                                                \
+      for (; i + CPU_LANES <= w->run; i += CPU_LANES)                                              \
+        vector_store (to + i, JOIN_ROWS (vector_load, JOIN, FINISH, start));                       \
+      if (i < w->run)                                                                              \
+        vector_store_part (to + i, JOIN_ROWS (LOAD_PART, JOIN, FINISH, start), w->run - i);        \
+    }                                                                                              \
+  }                                                                                                \
+  static void name##_of_rows (gfloat *restrict y, const gfloat *restrict x, gint64 n,              \
+                              const CpuWindows *w, const gint64 *rows, gint64 n_rows)              \
+  {                                                                                                \
+    if (w->taps == 2 && n_rows == 2)                                                               \
+      name##_of_rows_by (y, x, n, w, rows, 2, 2);                                                  \
+    else if (w->taps == 3 && n_rows == 3)                                                          \
+      name##_of_rows_by (y, x, n, w, rows, 3, 3);                                                  \
+    else                                                                                           \
+      name##_of_rows_by (y, x, n, w, rows, n_rows, w->taps);                                       \
+  }
+AT_ONCE (largest, LARGEST, AS_IS, -INFINITY)
+AT_ONCE (sum, ADD, SCALED, 0)
+
 static void
 pick (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w)
 {
@@ -102,6 +142,7 @@ RAISE_ALONG (raise_i8_along, gint8)
 
 const CpuPooling CPU_NAME (cpu_pooling) = {
   .along = { [CPU_POOL_MAX] = largest, [CPU_POOL_SUM] = sum },
+  .at_once = { [CPU_POOL_MAX] = largest_of_rows, [CPU_POOL_SUM] = sum_of_rows },
   .pick = pick,
   .raise = { raise_u8, raise_i8 },
   .raise_along = { raise_u8_along, raise_i8_along },

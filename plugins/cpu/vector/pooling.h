@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pooling along a row whose columns are joined already (by reduce.h). */
+/* Pooling along a row whose columns are joined already (by reduce.h), or of small windows at once.
+ */
 #pragma once
 
 #include <glib.h>
@@ -20,6 +21,10 @@ typedef struct {
   /* @n windows become @n pixels: the largest, or the sum times the scale. */
   void (*along[CPU_N_POOLS]) (gfloat *restrict y, const gfloat *restrict x, gint64 n,
                               const CpuWindows *w);
+  /* The same of windows of @n_rows such rows, which begin @rows elements behind a window's first.
+   */
+  void (*at_once[CPU_N_POOLS]) (gfloat *restrict y, const gfloat *restrict x, gint64 n,
+                                const CpuWindows *w, const gint64 *rows, gint64 n_rows);
   /* Every so many pixels, w->step elements apart. */
   void (*pick) (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w);
   /* The larger of either byte; u8, i8. */
