@@ -17,15 +17,16 @@
 #define JOIN_TAPS(LOAD, JOIN, FINISH, start)                                                       \
   ({                                                                                               \
     VF32 v = splat_float (start);                                                                  \
-    for (gint64 k = 0; k < taps; k++)                                                              \
-      v = JOIN (v, LOAD (from + i + k * tap));                                                     \
+    for (gint64 r = 0; r < n_rows; r++)                                                            \
+      for (gint64 k = 0; k < taps; k++)                                                            \
+        v = JOIN (v, LOAD (from + rows[r] + i + k * tap));                                         \
     FINISH (v);                                                                                    \
   })
 
-/* With the number of taps known where it is usual. */
-#define ALONG(name, JOIN, FINISH, start)                                                           \
+/* With the numbers of rows and taps known where it is usual. */
+#define WINDOWS(name, JOIN, FINISH, start)                                                         \
   CPU_INLINE void name##_by (gfloat *restrict y, const gfloat *restrict x, gint64 n,               \
-                             const CpuWindows *w, gint64 taps)                                     \
+                             const CpuWindows *w, const gint64 *rows, gint64 n_rows, gint64 taps)  \
   {                                                                                                \
     gint64 tap = w->tap;                                                                           \
     gfloat scale = w->scale;                                                                       \
@@ -40,57 +41,29 @@
         vector_store_part (to + i, JOIN_TAPS (LOAD_PART, JOIN, FINISH, start), w->run - i);        \
     }                                                                                              \
   }                                                                                                \
-  static void name (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w)   \
+  static void name##_along (gfloat *restrict y, const gfloat *restrict x, gint64 n,                \
+                            const CpuWindows *w)                                                   \
   {                                                                                                \
+    static const gint64 row = 0;                                                                   \
     if (w->taps == 2)                                                                              \
-      name##_by (y, x, n, w, 2);                                                                   \
+      name##_by (y, x, n, w, &row, 1, 2);                                                          \
     else if (w->taps == 3)                                                                         \
-      name##_by (y, x, n, w, 3);                                                                   \
+      name##_by (y, x, n, w, &row, 1, 3);                                                          \
     else                                                                                           \
-      name##_by (y, x, n, w, w->taps);                                                             \
-  }
-ALONG (largest, LARGEST, AS_IS, -INFINITY)
-ALONG (sum, ADD, SCALED, 0)
-
-/* A vector of a pixel of the result, of some rows. */
-#define JOIN_ROWS(LOAD, JOIN, FINISH, start)                                                       \
-  ({                                                                                               \
-    VF32 v = splat_float (start);                                                                  \
-    for (gint64 r = 0; r < n_rows; r++)                                                            \
-      for (gint64 k = 0; k < taps; k++)                                                            \
-        v = JOIN (v, LOAD (from + rows[r] + i + k * w->tap));                                      \
-    FINISH (v);                                                                                    \
-  })
-
-#define AT_ONCE(name, JOIN, FINISH, start)                                                         \
-  CPU_INLINE void name##_of_rows_by (gfloat *restrict y, const gfloat *restrict x, gint64 n,       \
-                                     const CpuWindows *w, const gint64 *rows, gint64 n_rows,       \
-                                     gint64 taps)                                                  \
-  {                                                                                                \
-    const gfloat scale = w->scale;                                                                 \
-    (void)scale;                                                                                   \
-    for (gint64 o = 0; o < n; o++) {                                                               \
-      const gfloat *from = x + o * w->step;                                                        \
-      gfloat *to = y + o * w->run;                                                                 \
-      gint64 i = 0;                                                                                \
-      for (; i + CPU_LANES <= w->run; i += CPU_LANES)                                              \
-        vector_store (to + i, JOIN_ROWS (vector_load, JOIN, FINISH, start));                       \
-      if (i < w->run)                                                                              \
-        vector_store_part (to + i, JOIN_ROWS (LOAD_PART, JOIN, FINISH, start), w->run - i);        \
-    }                                                                                              \
+      name##_by (y, x, n, w, &row, 1, w->taps);                                                    \
   }                                                                                                \
-  static void name##_of_rows (gfloat *restrict y, const gfloat *restrict x, gint64 n,              \
+  static void name##_at_once (gfloat *restrict y, const gfloat *restrict x, gint64 n,              \
                               const CpuWindows *w, const gint64 *rows, gint64 n_rows)              \
   {                                                                                                \
     if (w->taps == 2 && n_rows == 2)                                                               \
-      name##_of_rows_by (y, x, n, w, rows, 2, 2);                                                  \
+      name##_by (y, x, n, w, rows, 2, 2);                                                          \
     else if (w->taps == 3 && n_rows == 3)                                                          \
-      name##_of_rows_by (y, x, n, w, rows, 3, 3);                                                  \
+      name##_by (y, x, n, w, rows, 3, 3);                                                          \
     else                                                                                           \
-      name##_of_rows_by (y, x, n, w, rows, n_rows, w->taps);                                       \
+      name##_by (y, x, n, w, rows, n_rows, w->taps);                                               \
   }
-AT_ONCE (largest, LARGEST, AS_IS, -INFINITY)
-AT_ONCE (sum, ADD, SCALED, 0)
+WINDOWS (largest, LARGEST, AS_IS, -INFINITY)
+WINDOWS (sum, ADD, SCALED, 0)
 
 static void
 pick (gfloat *restrict y, const gfloat *restrict x, gint64 n, const CpuWindows *w)
@@ -141,8 +114,8 @@ RAISE_ALONG (raise_i8_along, gint8)
 #undef RAISE_ALONG
 
 const CpuPooling CPU_NAME (cpu_pooling) = {
-  .along = { [CPU_POOL_MAX] = largest, [CPU_POOL_SUM] = sum },
-  .at_once = { [CPU_POOL_MAX] = largest_of_rows, [CPU_POOL_SUM] = sum_of_rows },
+  .along = { [CPU_POOL_MAX] = largest_along, [CPU_POOL_SUM] = sum_along },
+  .at_once = { [CPU_POOL_MAX] = largest_at_once, [CPU_POOL_SUM] = sum_at_once },
   .pick = pick,
   .raise = { raise_u8, raise_i8 },
   .raise_along = { raise_u8_along, raise_i8_along },
