@@ -243,8 +243,9 @@ points_are_moved_by_a_small_matrix_as_they_lie (void)
     runtime = test_runtime_model (model, "CPU");
     for (guint k = 0; !point_sets[i].known && !point_sets[i].used && k < runtime->nodes->len; k++) {
       const AxonNode *n = runtime->nodes->pdata[k];
+      const AxonShape *shape = &n->outputs[0]->type.shape;
       if (g_str_equal (n->op->name, "Transpose")) /* of the matrix */
-        g_assert_cmpint (n->outputs[0]->type.shape.dims[points->rank - 1], <, 10);
+        g_assert_cmpint (shape->dims[shape->rank - 1], <, 10);
     }
   }
 }

@@ -99,15 +99,8 @@ add_dim (Order *o, gint dim, gint64 n, gint64 factor)
 static gint64
 find_block (const CpuTensor *t)
 {
-  static const gint64 blocks[] = { 8, 16 };
-  for (guint i = 0; i < G_N_ELEMENTS (blocks) && t->shape.rank >= 3; i++) {
-    g_autoptr (CpuMd) md = NULL;
-    if (t->shape.dims[1] % blocks[i] == 0)
-      md = cpu_md_channel_blocks (t->dtype, &t->shape, blocks[i]);
-    if (md != NULL && cpu_md_equal (md, t->md))
-      return blocks[i];
-  }
-  return 0;
+  gint64 block = cpu_md_get_block (t->md, t->dtype, &t->shape);
+  return block > 0 && t->shape.dims[1] % block == 0 ? block : 0;
 }
 
 static void

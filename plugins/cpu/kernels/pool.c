@@ -58,13 +58,12 @@ typedef struct {
   gfloat *y, *scratch;
 } PoolRun;
 
-/* The rows of the source that windows of one row of the result span, joined. */
+/* The rows of the source that windows of one row of the result span, joined; @first of them. */
 static const gfloat *
-join_rows (const PoolPlan *p, const gfloat *x, const Span *z, const Span *y, gfloat *row)
+join_rows (const PoolPlan *p, const gfloat *first, const Span *z, const Span *y, gfloat *row)
 {
   const AxonWindow *w = &p->window;
   gint64 n = w->in[2] * p->run;
-  const gfloat *first = x + (z->first * w->in[1] + y->first) * n;
   if (z->taps == 1 && y->taps == 1 && p->how.power == 0)
     return first;
   for (gint64 i = 0; i < n; i++)
@@ -75,23 +74,16 @@ join_rows (const PoolPlan *p, const gfloat *x, const Span *z, const Span *y, gfl
   return row;
 }
 
-/* What the windows of a row of the result are made of: rows of the source, joined already, or each
- * as it lies, so many elements behind the first. */
-typedef struct {
-  const gfloat *first;
-  gint64 n, at[SMALL];
-} Rows;
-
-static void
-find_rows (const PoolPlan *p, const gfloat *x, const Span *z, const Span *y, Rows *rows)
+/* Where those rows lie, in elements behind the first one. Returns their number. */
+static gint64
+list_rows (const PoolPlan *p, const Span *z, const Span *y, gint64 *rows)
 {
   const AxonWindow *w = &p->window;
-  gint64 n = w->in[2] * p->run;
-  rows->first = x + (z->first * w->in[1] + y->first) * n;
-  rows->n = 0;
+  gint64 count = 0, n = w->in[2] * p->run;
   for (gint64 k = 0; k < z->taps; k++)
     for (gint64 i = 0; i < y->taps; i++)
-      rows->at[rows->n++] = (k * w->dilation[0] * w->in[1] + i * w->dilation[1]) * n;
+      rows[count++] = (k * w->dilation[0] * w->in[1] + i * w->dilation[1]) * n;
+  return count;
 }
 
 /* Windows within the source that overlap in short pixels: one at each pixel, then some of them. */
@@ -118,24 +110,25 @@ pool_row (const PoolRun *run, gint64 index, gfloat *scratch)
   const Span *z = &p->spans[0][index / w->out[1] % w->out[0]];
   const Span *r = &p->spans[1][index % w->out[1]], *spans = p->spans[2];
   gfloat *y = run->y + index * n, over = (gfloat)z->counted * (gfloat)r->counted;
-  const gfloat *x = run->x + index / w->out[1] / w->out[0] * in;
+  const gfloat *first = run->x + index / w->out[1] / w->out[0] * in +
+                        (z->first * w->in[1] + r->first) * w->in[2] * p->run;
   CpuWindows at = {
     .run = p->run, .step = w->stride[2] * p->run, .tap = w->dilation[2] * p->run, .scale = 1
   };
-  Rows rows = { .n = 0 };
+  gint64 rows[SMALL], n_rows = 0;
   if (p->at_once)
-    find_rows (p, x, z, r, &rows);
+    n_rows = list_rows (p, z, r, rows);
   else
-    rows.first = join_rows (p, x, z, r, scratch);
+    first = join_rows (p, first, z, r, scratch);
   for (gint64 o = 0; o < w->out[2]; o++) {
     gboolean inner = o == p->inner && o < p->inner_end;
-    const gfloat *from = rows.first + spans[o].first * p->run;
+    const gfloat *from = first + spans[o].first * p->run;
     at.taps = spans[o].taps;
     if (p->how.average)
       at.scale = 1 / MAX (over * (gfloat)spans[o].counted, 1);
     if (p->at_once)
-      p->loops->at_once[p->how.rows](y + o * p->run, from, inner ? p->inner_end - o : 1, &at,
-                                     rows.at, rows.n);
+      p->loops->at_once[p->how.rows](y + o * p->run, from, inner ? p->inner_end - o : 1, &at, rows,
+                                     n_rows);
     else if (inner)
       pool_inner (p, y + o * p->run, from, &at, scratch + w->in[2] * p->run);
     else

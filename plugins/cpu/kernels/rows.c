@@ -329,11 +329,10 @@ cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines 
     *lines = (CpuLines){ all / n, n, 1 };
     return cpu_plan_input_as (plan, node, 0, NULL);
   }
-  if (axis == 1 && cpu_plan_input (plan, node, 0)->md != NULL &&
-      cpu_md_get_block (cpu_plan_input (plan, node, 0)->md, dtype, x) > 0)
-    t = cpu_plan_input_as (plan, node, 0, NULL);
-  else
-    t = cpu_dense_input (plan, node, 0, dtype, md);
+  t = cpu_plan_input (plan, node, 0);
+  t = axis == 1 && cpu_md_get_block (t->md, t->dtype, x) > 0
+          ? cpu_plan_input_as (plan, node, 0, NULL)
+          : cpu_dense_input (plan, node, 0, dtype, md);
   cpu_lines_init (lines, t, axis);
   return t;
 }

@@ -71,8 +71,9 @@ typedef struct {
 void cpu_lines_init (CpuLines *lines, const CpuTensor *t, gint axis);
 
 /* Input 0 without gaps along the node's axis, or from there on for operators that flatten; @md for
- * a result that lies the same way, as cpu_dense_input() makes it. NULL: it is empty, or a scalar.
- */
+ * a result that lies the same way, as cpu_dense_input() makes it. Along channels, blocks of them
+ * become planes: their rows would be short, and what follows them mostly leaves the graph. NULL: it
+ * is empty, or a scalar. */
 CpuTensor *cpu_lines_input (CpuPlan *plan, const AxonNode *node, AxonDType dtype, CpuLines *lines,
                             CpuMd **md);
 

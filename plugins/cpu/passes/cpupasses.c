@@ -47,6 +47,20 @@ cpu_pass_reshape (AxonModel *model, const AxonNode *like, AxonValue *x, const gi
   return cpu_pass_apply (model, like, "Reshape", in, G_N_ELEMENTS (in));
 }
 
+AxonValue *
+cpu_pass_exchange (AxonModel *model, const AxonNode *like, AxonValue *x, gint axis, gint rank)
+{
+  gint64 perm[AXON_MAX_RANK];
+  AxonValue *y;
+  if (axis == rank - 2)
+    return x;
+  for (gint d = 0; d < rank; d++)
+    perm[d] = d == axis ? rank - 2 : d == rank - 2 ? axis : d;
+  y = cpu_pass_apply (model, like, "Transpose", &x, 1);
+  axon_node_set_ints (y->producer, "perm", perm, (guint)rank);
+  return y;
+}
+
 void
 cpu_pass_replace (AxonModel *model, AxonNode *node, const gchar *name, AxonValue *const *in,
                   guint n_in)

@@ -19,6 +19,10 @@ AxonValue *cpu_pass_apply (AxonModel *model, const AxonNode *like, const gchar *
 AxonValue *cpu_pass_add_ints (AxonModel *model, const gint64 *values, guint n);
 AxonValue *cpu_pass_reshape (AxonModel *model, const AxonNode *like, AxonValue *x,
                              const gint64 *dims, gint rank);
+/* Dimension @axis of @x, which has @rank of them, in place of the last but one: the numbers of the
+ * lines along it side by side, or, which is the same, back; of the last, matrices are turned. */
+AxonValue *cpu_pass_exchange (AxonModel *model, const AxonNode *like, AxonValue *x, gint axis,
+                              gint rank);
 /* What @name makes of @in becomes @node's output 0, whose shape is known; @node goes. */
 void cpu_pass_replace (AxonModel *model, AxonNode *node, const gchar *name, AxonValue *const *in,
                        guint n_in);

@@ -94,21 +94,6 @@ multiply (AxonModel *model, const AxonNode *like, AxonValue *x, const Transform 
   return cpu_pass_apply (model, like, "MatMul", in, 2);
 }
 
-/* The numbers of the lines along @axis side by side, or, which is the same, back. */
-static AxonValue *
-exchange (AxonModel *model, const AxonNode *like, AxonValue *x, gint axis, gint rank)
-{
-  gint64 perm[AXON_MAX_RANK];
-  AxonValue *y;
-  if (axis == rank - 2)
-    return x;
-  for (gint d = 0; d < rank; d++)
-    perm[d] = d == axis ? rank - 2 : d == rank - 2 ? axis : d;
-  y = cpu_pass_apply (model, like, "Transpose", &x, 1);
-  axon_node_set_ints (y->producer, "perm", perm, (guint)rank);
-  return y;
-}
-
 /* FALSE: input @index is there and no constant; @value stays where it is not there. */
 static gboolean
 read_int (const AxonNode *node, guint index, gint64 *value)
@@ -151,9 +136,9 @@ expand_dft (AxonModel *model, AxonNode *node, GError **error)
     return FALSE;
   for (gint d = 0; d < rank; d++)
     dims[d] = y->dims[d == axis ? rank - 2 : d == rank - 2 ? axis : d];
-  value = exchange (model, node, node->inputs[0], (gint)axis, rank);
+  value = cpu_pass_exchange (model, node, node->inputs[0], (gint)axis, rank);
   value = cpu_pass_reshape (model, node, multiply (model, node, value, &t, matrix), dims, rank);
-  cpu_pass_replace_reshaped (model, node, exchange (model, node, value, (gint)axis, rank));
+  cpu_pass_replace_reshaped (model, node, cpu_pass_exchange (model, node, value, (gint)axis, rank));
   return TRUE;
 }
 

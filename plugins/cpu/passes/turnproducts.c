@@ -19,18 +19,6 @@ turns_matrices (const AxonNode *node)
   return TRUE;
 }
 
-static AxonValue *
-turn (AxonModel *model, const AxonNode *like, AxonValue *x)
-{
-  gint64 perm[AXON_MAX_RANK];
-  gint rank = x->type.shape.rank;
-  AxonValue *y = cpu_pass_apply (model, like, "Transpose", &x, 1);
-  for (gint d = 0; d < rank; d++)
-    perm[d] = d < rank - 2 ? d : 2 * rank - 3 - d;
-  axon_node_set_ints (y->producer, "perm", perm, (guint)rank);
-  return y;
-}
-
 static gboolean
 turn_product (AxonModel *model, AxonNode *node, G_GNUC_UNUSED GError **error)
 {
@@ -47,7 +35,7 @@ turn_product (AxonModel *model, AxonNode *node, G_GNUC_UNUSED GError **error)
       !axon_shape_is_static (&first->outputs[0]->type.shape) ||
       axon_shape_get_numel (&m->type.shape) > axon_shape_get_numel (&first->outputs[0]->type.shape))
     return FALSE;
-  in[0] = turn (model, node, m);
+  in[0] = cpu_pass_exchange (model, node, m, m->type.shape.rank - 1, m->type.shape.rank);
   in[1] = first->inputs[0];
   cpu_pass_replace (model, node, "MatMul", in, G_N_ELEMENTS (in));
   return TRUE;

@@ -40,7 +40,7 @@ float_limit (const CpuFloatOut *out, VF32 v)
   return vector_at_most (vector_at_least (v, out->lo), out->hi);
 }
 
-/* @out: what the caller has of its own, so that no store may change it. */
+/* @out: a copy, which no store may change, so that limits stay in registers. */
 CPU_INLINE void
 float_put_whole (const CpuFloatOut out, CpuFloatSums *c, gint mr, gint nr)
 {
