@@ -115,7 +115,7 @@ pool_row (const PoolRun *run, gint64 index, gfloat *scratch)
   CpuWindows at = {
     .run = p->run, .step = w->stride[2] * p->run, .tap = w->dilation[2] * p->run, .scale = 1
   };
-  gint64 rows[SMALL], n_rows = 0;
+  gint64 rows[SMALL] = { 0 }, n_rows = 0;
   if (p->at_once)
     n_rows = list_rows (p, z, r, rows);
   else
