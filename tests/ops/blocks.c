@@ -127,6 +127,36 @@ classes_of_each_place_are_weighed (void)
     compare (add_softmax, ops[i], 1, NULL);
 }
 
+/* Out of blocks, and into those of lines. */
+static AxonValue *
+add_flatten (TestModel *t, AxonValue *x, G_GNUC_UNUSED gint rank, const gchar *op, gint axis)
+{
+  const gint64 dims[] = { 0, x->producer->inputs[1]->type.shape.dims[0], -1 };
+  AxonNode *node = test_model_node (t, op, 1, x);
+  axon_node_set_int (node, "axis", axis);
+  x = test_model_node (t, "Reshape", 2, node->outputs[0], test_model_ints (t, dims, 3))->outputs[0];
+  return add_pointwise (t, x, dims[1], 16, 3);
+}
+
+static void
+blocks_become_rows_and_those_blocks_of_lines (void)
+{
+  compare (add_flatten, "Flatten", 1, NULL);
+}
+
+/* oneDNN's copy of some hundred numbers takes longer to begin than to copy them. */
+static void
+few_numbers_leave_blocks_by_a_loop_of_ours (void)
+{
+  const AxonShape shape = AXON_SHAPE (1, 8, 9, 11);
+  TestModel t = test_model_new (13);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  g_autoptr (AxonModel) model = NULL;
+  x = add_flatten (&t, add_pointwise (&t, x, 8, 24, 4), 4, "Flatten", 1);
+  model = test_model_finish (&t, x);
+  expect_implementation (model, "Flatten", "own");
+}
+
 static AxonValue *
 add_conv (TestModel *t, AxonValue *x, const AxonShape *w, gint64 group)
 {
@@ -169,6 +199,8 @@ main (int argc, char **argv)
   ADD (places_of_blocks_are_reduced_where_they_lie);
   ADD (lines_and_volumes_in_blocks_are_pooled_where_they_lie);
   ADD (classes_of_each_place_are_weighed);
+  ADD (blocks_become_rows_and_those_blocks_of_lines);
+  ADD (few_numbers_leave_blocks_by_a_loop_of_ours);
   ADD (lines_behind_pictures_in_blocks_are_right);
   return g_test_run ();
 }

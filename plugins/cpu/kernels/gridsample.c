@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* GridSample of floats, channels last or row-major: the taps of some hundred places, then all
- * channels of them. */
+ * channels of them. Few channels of a picture of which most is read are put side by side before:
+ * places that lie anywhere find them in one line of the cache, not in one a channel. */
 #include "kernels.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
@@ -12,18 +13,23 @@
 #define CHUNK 512          /* places */
 #define FARTHEST (1 << 22) /* pixels: of fewer, a float tells halves */
 
+#define MOST_BESIDE 4 /* channels side by side */
+
+typedef enum { ONE_BY_ONE, IN_PAIRS, SIDE_BY_SIDE, CHANNELS_LAST } Way;
+
 typedef struct {
   CpuSampler sampler;
   const CpuSample *loops;
-  gboolean channels_last;
+  const CpuMove *move;
+  Way way;
   gint64 frames, channels, plane, points;
+  gsize beside; /* floats of the scratch before pixels side by side */
 } Sample;
 
 typedef struct {
   const Sample *plan;
   const gfloat *x, *grid;
-  gfloat *y;
-  guint8 *scratch;
+  gfloat *y, *scratch;
 } SampleRun;
 
 /* Of a thread: as many indices, and weights. */
@@ -45,16 +51,20 @@ sample_pixels (const Sample *s, const gfloat *x, const gfloat *grid, gint64 n, g
                           s->channels);
 }
 
+/* @x: planes of a frame; @beside: its pixels side by side. */
 static void
-sample_planes (const Sample *s, const gfloat *x, const gfloat *grid, gint64 n, gint32 *at,
-               gfloat *weight, gfloat *y)
+sample_planes (const Sample *s, const gfloat *x, const gfloat *beside, const gfloat *grid, gint64 n,
+               gint32 *at, gfloat *weight, gfloat *y)
 {
   const CpuSampler *sampler = &s->sampler;
-  gboolean in_pairs = sampler->mode == CPU_SAMPLE_LINEAR && sampler->size[CPU_SAMPLE_AXES - 1] > 1;
+  gboolean in_pairs = s->way != ONE_BY_ONE;
   if (in_pairs)
     s->loops->locate_pairs (sampler, grid, n, at, weight);
   else
     s->loops->locate (sampler, grid, n, 1, n, 0, at, weight);
+  if (s->way == SIDE_BY_SIDE &&
+      s->loops->mix_pixels (y, s->points, beside, s->channels, at, weight, sampler->taps, n))
+    return;
   for (gint64 c = 0; c < s->channels; c++)
     (in_pairs ? s->loops->pairs : s->loops->columns) (y + c * s->points, x + c * s->plane, at,
                                                       weight, sampler->taps, n);
@@ -64,17 +74,15 @@ static void
 sample_chunk (const SampleRun *run, gint64 first, gint64 n)
 {
   const Sample *s = run->plan;
-  gint64 frame = first / s->points, p = first % s->points;
-  const gfloat *x = run->x + frame * s->channels * s->plane, *grid;
+  gint64 frame = first / s->points, p = first % s->points, pixels = frame * s->channels * s->plane;
+  const gfloat *x = run->x + pixels, *grid = run->grid + first * s->sampler.rank;
   gfloat *y = run->y + frame * s->channels * s->points;
-  gfloat *weight =
-      (gfloat *)(gpointer)run->scratch + cpu_parallel_thread () * 2 * taps_of_chunk (s);
+  gfloat *weight = run->scratch + cpu_parallel_thread () * 2 * taps_of_chunk (s);
   gint32 *at = (gint32 *)(gpointer)(weight + taps_of_chunk (s));
-  grid = run->grid + first * s->sampler.rank;
-  if (s->channels_last)
+  if (s->way == CHANNELS_LAST)
     sample_pixels (s, x, grid, n, at, weight, y + p * s->channels);
   else
-    sample_planes (s, x, grid, n, at, weight, y + p);
+    sample_planes (s, x, run->scratch + s->beside + pixels, grid, n, at, weight, y + p);
 }
 
 static void
@@ -90,6 +98,20 @@ sample_range (gpointer data, gint64 first, gint64 end)
 }
 
 static void
+put_beside (gpointer data, gint64 first, gint64 end)
+{
+  const SampleRun *run = data;
+  const Sample *s = run->plan;
+  while (first < end) {
+    gint64 at = first % s->plane, n = MIN (s->plane - at, end - first);
+    s->move->interleave[sizeof *run->x](run->scratch + s->beside + first * s->channels,
+                                        run->x + (first - at) * s->channels + at, s->channels,
+                                        s->plane, n);
+    first += n;
+  }
+}
+
+static void
 run_sample (const CpuStep *step, const CpuInstance *instance)
 {
   const Sample *s = step->data;
@@ -97,6 +119,8 @@ run_sample (const CpuStep *step, const CpuInstance *instance)
                     cpu_tensor_data (instance, step->in[1]),
                     cpu_tensor_data (instance, step->out[0]),
                     cpu_tensor_data (instance, step->out[1]) };
+  if (s->way == SIDE_BY_SIDE)
+    cpu_parallel_ranges (s->frames * s->plane, PARALLEL, put_beside, &run);
   cpu_parallel_ranges (s->frames * s->points, PARALLEL / (s->channels * s->sampler.taps) + 1,
                        sample_range, &run);
 }
@@ -139,13 +163,25 @@ sampler_init (CpuSampler *s, const AxonNode *node)
   return s->taps > 0;
 }
 
+static Way
+find_way (const Sample *s, const CpuTensor *x)
+{
+  if (x->md != NULL)
+    return CHANNELS_LAST;
+  if (s->sampler.mode != CPU_SAMPLE_LINEAR || s->sampler.size[CPU_SAMPLE_AXES - 1] < 2)
+    return ONE_BY_ONE;
+  return s->channels > 1 && s->channels <= MOST_BESIDE && 2 * s->points > s->plane ? SIDE_BY_SIDE
+                                                                                   : IN_PAIRS;
+}
+
 static gboolean
 build_sample (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape, *y = &node->outputs[0]->type.shape;
-  Sample s = { .loops = cpu_isa_get ()->vector->sample };
+  Sample s = { .loops = cpu_isa_get ()->vector->sample, .move = cpu_isa_get ()->vector->move };
   g_autoptr (CpuMd) md = NULL;
   CpuTensor *in[2], *out[2];
+  gsize floats;
   if (node->inputs[0]->type.dtype != AXON_DTYPE_F32 ||
       node->inputs[1]->type.dtype != AXON_DTYPE_F32 || axon_shape_get_numel (x) < 1 ||
       axon_shape_get_numel (x) > G_MAXINT32 || axon_shape_get_numel (y) < 1 ||
@@ -156,16 +192,18 @@ build_sample (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   s.plane = axon_shape_get_numel (x) / (s.frames * s.channels);
   s.points = axon_shape_get_numel (y) / (s.frames * s.channels);
   in[0] = cpu_plan_input (plan, node, 0);
-  s.channels_last = in[0]->md != NULL;
-  if (s.channels_last) {
+  s.way = find_way (&s, in[0]);
+  if (s.way == CHANNELS_LAST) {
     g_autoptr (CpuMd) from = cpu_md_channels_last (AXON_DTYPE_F32, x);
     in[0] = cpu_plan_input_as (plan, node, 0, from);
     md = cpu_md_channels_last (AXON_DTYPE_F32, y);
   }
   in[1] = cpu_plan_input_as (plan, node, 1, NULL);
   out[0] = cpu_plan_output (plan, node, 0, md);
-  out[1] =
-      cpu_plan_scratch_bytes (plan, plan->n_threads * 2 * taps_of_chunk (&s) * sizeof (gfloat));
+  floats = s.beside = plan->n_threads * 2 * taps_of_chunk (&s);
+  if (s.way == SIDE_BY_SIDE)
+    floats += (gsize)axon_shape_get_numel (x) + MOST_BESIDE;
+  out[1] = cpu_plan_scratch_bytes (plan, floats * sizeof (gfloat));
   cpu_plan_add_step (plan, run_sample, g_memdup2 (&s, sizeof s), g_free, "own", in, 2, out, 2);
   return TRUE;
 }

@@ -2,11 +2,14 @@
 /* Copies from one layout to another: runs that stay together (heads of an attention, anchors of a
  * detector), pixels whose few channels are put side by side (a picture that becomes channels last),
  * elements a few apart that follow each other then (the other way round, or every second channel
- * after a shuffle), and words of many channels, either way. oneDNN has the others. */
+ * after a shuffle), and words of many channels, either way, the same into blocks of channels and
+ * out of them where they are few. oneDNN has the others. */
 #include "kernels.h"
 #include "rows.h"
 #include "../cpuisa.h"
 #include "../cpupool.h"
+
+#include <string.h>
 
 #define FAMILY "reorder"
 #define SHORT 16       /* elements of a row, bytes of a run */
@@ -14,6 +17,7 @@
 #define MOST_STREAMS 4 /* channels that come side by side */
 #define SQUARE 4       /* words by as many that are turned together; of bytes 4 times as many */
 #define PART 16384     /* elements that are worth a thread */
+#define FEW 4096       /* elements that are copied while oneDNN begins */
 #define BLOCK 64       /* parts of a dimension have so many elements, or a multiple */
 
 typedef enum { NONE, RUNS, SPACED, INTERLEAVED, TURNED } Kind;
@@ -169,18 +173,65 @@ find_kind (Reorder *r)
   return TURNED;
 }
 
+/* Dimensions of @shape where @t has strides, or full blocks of @block channels, which are a
+ * dimension of their own behind the other channels. */
+static gboolean
+find_strides (const CpuTensor *t, const AxonShape *shape, gint64 block, gint64 *strides)
+{
+  gint64 own[AXON_MAX_RANK], at = 1;
+  if (block == 1)
+    return cpu_md_get_strides (t->md, &t->shape, strides);
+  if (cpu_md_get_strides (t->md, &t->shape, own)) {
+    strides[0] = own[0], strides[1] = own[1] * block;
+    memcpy (strides + 2, own + 1, (gsize)(t->shape.rank - 1) * sizeof *own);
+    return TRUE;
+  }
+  strides[2] = at, at *= block;
+  for (gint d = shape->rank - 1; d >= 0; d--)
+    if (d != 2) {
+      strides[d] = at;
+      at *= shape->dims[d];
+    }
+  return cpu_md_get_block (t->md, t->dtype, &t->shape) == block;
+}
+
+/* What of one of both lies in blocks of channels, 1 where it does not. */
+static gint64
+find_block (const CpuTensor *from, const CpuTensor *to)
+{
+  gint64 block = MAX (cpu_md_get_block (from->md, from->dtype, &from->shape),
+                      cpu_md_get_block (to->md, to->dtype, &to->shape));
+  return MAX (block, 1);
+}
+
+static AxonShape
+split_channels (const AxonShape *shape, gint64 block)
+{
+  AxonShape s = *shape;
+  if (block == 1)
+    return s;
+  s.rank++;
+  s.dims[1] /= block;
+  s.dims[2] = block;
+  memcpy (s.dims + 3, shape->dims + 2, (gsize)(shape->rank - 2) * sizeof *s.dims);
+  return s;
+}
+
 /* NONE where bytes or layouts are not ours. */
 static Kind
 reorder_init (Reorder *r, const CpuTensor *from, const CpuTensor *to)
 {
-  gint64 strides[2][AXON_MAX_RANK];
+  gint64 strides[2][AXON_MAX_RANK], block = find_block (from, to);
+  AxonShape shape = split_channels (&to->shape, block);
   *r = (Reorder){ .size = axon_dtype_get_size (from->dtype), .move = cpu_isa_get ()->vector->move };
-  if (from->dtype != to->dtype || r->size >= G_N_ELEMENTS (r->move->take) ||
-      r->move->take[r->size] == NULL || axon_shape_get_numel (&to->shape) < 1 ||
-      !cpu_md_get_strides (to->md, &to->shape, strides[0]) ||
-      !cpu_md_get_strides (from->md, &from->shape, strides[1]))
+  if (from->dtype != to->dtype || (block > 1 && axon_shape_get_numel (&shape) > FEW) ||
+      r->size >= G_N_ELEMENTS (r->move->take) || r->move->take[r->size] == NULL ||
+      axon_shape_get_numel (&to->shape) < 1 ||
+      axon_shape_get_numel (&shape) < axon_shape_get_numel (&to->shape) ||
+      !find_strides (to, &shape, block, strides[0]) ||
+      !find_strides (from, &shape, block, strides[1]))
     return NONE;
-  cpu_rows_init_any (&r->rows, &to->shape, (const gint64 (*)[AXON_MAX_RANK])strides, 2);
+  cpu_rows_init_any (&r->rows, &shape, (const gint64 (*)[AXON_MAX_RANK])strides, 2);
   return find_kind (r);
 }
 

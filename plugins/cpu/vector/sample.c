@@ -4,11 +4,11 @@
  * once, with what is added, says how far a place is from its pixel as exactly as a float can. */
 #include "sample.h"
 #include "level.h"
+#include "samplereads.h"
 
 #include <math.h>
-#include <string.h>
 
-enum { AXES = CPU_SAMPLE_AXES, MOST = 4, BLOCK = 64 /* places */ };
+enum { AXES = CPU_SAMPLE_AXES, MOST = 4, BLOCK = CPU_SAMPLE_BLOCK };
 
 /* Along one axis; at < 0: reads 0. */
 typedef struct {
@@ -301,95 +301,5 @@ locate (const CpuSampler *s, const gfloat *grid, gint64 n, gint64 place, gint64 
     locate_all (s, CPU_SAMPLE_CUBIC, 4, grid, n, place, tap, none, at, weight);
 }
 
-/* What has no weight may be infinite. */
-CPU_INLINE gfloat
-weighed (gfloat value, gfloat weight)
-{
-  return weight != 0 ? value * weight : 0;
-}
-
-static void
-columns (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
-         const gfloat *restrict weight, gint taps, gint64 n)
-{
-  for (gint64 i = 0; i < n; i++)
-    out[i] = weighed (x[at[i]], weight[i]);
-  for (gint t = 1; t < taps; t++)
-    for (gint64 i = 0; i < n; i++)
-      out[i] += weighed (x[at[t * n + i]], weight[t * n + i]);
-}
-
-CPU_INLINE void
-read_pairs (gfloat *restrict to, const gfloat *restrict x, const gint32 *restrict at, gint n)
-{
-  for (gint i = 0; i < n; i++)
-    memcpy (to + 2 * i, x + at[i], 2 * sizeof *to);
-}
-
-/* Returns FALSE where something is no number or infinite, and may have no weight. */
-static gboolean
-add_pairs (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
-           const gfloat *restrict weight, gint rows, gint64 pitch, gint n)
-{
-  gfloat line[2 * BLOCK], sums[2 * BLOCK];
-  gint bad = 0;
-  read_pairs (sums, x, at, n);
-  for (gint i = 0; i < 2 * n; i++)
-    sums[i] *= weight[i];
-  for (gint p = 1; p < rows; p++) {
-    read_pairs (line, x, at + p * pitch, n);
-    for (gint i = 0; i < 2 * n; i++)
-      sums[i] += line[i] * weight[2 * p * pitch + i];
-  }
-  for (gint i = 0; i < n; i++)
-    out[i] = sums[2 * i] + sums[2 * i + 1];
-  for (gint i = 0; i < n; i++)
-    bad |= out[i] - out[i] != 0;
-  return bad == 0;
-}
-
-static void
-pairs (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
-       const gfloat *restrict weight, gint taps, gint64 n)
-{
-  for (gint64 first = 0; first < n; first += BLOCK) {
-    gint m = (gint)MIN (BLOCK, n - first);
-    if (add_pairs (out + first, x, at + first, weight + 2 * first, taps / 2, n, m))
-      continue;
-    for (gint64 i = first; i < first + m; i++) {
-      out[i] = 0;
-      for (gint t = 0; t < taps; t++)
-        out[i] += weighed (x[at[t / 2 * n + i] + t % 2], weight[2 * (t / 2 * n + i) + t % 2]);
-    }
-  }
-}
-
-static void
-add_pixel (gfloat *restrict out, const gfloat *restrict x, gfloat weight, gint64 channels)
-{
-  for (gint64 c = 0; c < channels; c++)
-    out[c] += x[c] * weight;
-}
-
-static void
-add_pixels (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
-            const gfloat *restrict weight, gint taps, gint64 channels)
-{
-  gint t = 0;
-  while (t < taps) {
-    if (t + 4 <= taps && MIN (MIN (at[t], at[t + 1]), MIN (at[t + 2], at[t + 3])) >= 0) {
-      const gfloat *restrict p = x + at[t] * channels, *restrict q = x + at[t + 1] * channels;
-      const gfloat *restrict r = x + at[t + 2] * channels, *restrict s = x + at[t + 3] * channels;
-      for (gint64 c = 0; c < channels; c++)
-        out[c] +=
-            p[c] * weight[t] + q[c] * weight[t + 1] + r[c] * weight[t + 2] + s[c] * weight[t + 3];
-      t += 4;
-      continue;
-    }
-    if (at[t] >= 0)
-      add_pixel (out, x + at[t] * channels, weight[t], channels);
-    t++;
-  }
-}
-
-const CpuSample CPU_NAME (cpu_sample) = { locate, locate_pairs, columns, pairs, add_pixels };
+const CpuSample CPU_NAME (cpu_sample) = { locate, locate_pairs, columns,
+                                          pairs,  mix_pixels,   add_pixels };

@@ -33,6 +33,12 @@ typedef struct {
   /* The same of pairs. */
   void (*pairs) (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
                  const gfloat *restrict weight, gint taps, gint64 n);
+  /* The same of up to four channels that lie side by side, a place that is read behind the last
+   * pixel's; results are planes, so far apart. Returns FALSE where that does not do: few places, or
+   * something that is infinite, and may have no weight. */
+  gboolean (*mix_pixels) (gfloat *restrict out, gint64 plane, const gfloat *restrict x,
+                          gint64 channels, const gint32 *restrict at, const gfloat *restrict weight,
+                          gint taps, gint64 n);
   /* Adds pixels of @channels elements, times their weights, but those before the first. */
   void (*add_pixels) (gfloat *restrict out, const gfloat *restrict x, const gint32 *restrict at,
                       const gfloat *restrict weight, gint taps, gint64 channels);
