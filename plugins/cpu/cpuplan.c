@@ -176,8 +176,7 @@ build_node (CpuPlan *plan, const AxonNode *node, GError **error)
   }
   g_assert (built); /* the reference kernel takes every node */
   for (guint i = 0; i < node->n_inputs; i++)
-    if (node->inputs[i] != NULL && node->inputs[i]->type.value == NULL)
-      cpu_plan_input (plan, node, i)->buffer->pending--;
+    cpu_plan_end_input (plan, node, i);
   plan->node = NULL;
   return TRUE;
 }

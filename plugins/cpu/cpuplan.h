@@ -151,6 +151,8 @@ CpuTensor *cpu_plan_input (CpuPlan *plan, const AxonNode *node, guint index);
 CpuTensor *cpu_plan_input_of (CpuPlan *plan, const AxonNode *node, guint index, AxonDType dtype,
                               const CpuMd *md);
 CpuTensor *cpu_plan_input_as (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md);
+/* @node is built: one use less of what it reads, however that lies. */
+void cpu_plan_end_input (CpuPlan *plan, const AxonNode *node, guint index);
 CpuTensor *cpu_plan_output (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *md);
 CpuTensor *cpu_plan_alias (CpuPlan *plan, const AxonNode *node, guint index, CpuTensor *source,
                            const CpuMd *md);

@@ -184,8 +184,18 @@ cpu_plan_input_of (CpuPlan *plan, const AxonNode *node, guint index, AxonDType d
       return rep;
   }
   converted = convert (plan, first, dtype, md);
+  converted->buffer->pending = first->buffer->pending; /* who reads the value may read it so */
   g_ptr_array_add (reps, converted);
   return converted;
+}
+
+void
+cpu_plan_end_input (CpuPlan *plan, const AxonNode *node, guint index)
+{
+  const AxonValue *value = axon_node_get_input (node, index);
+  GPtrArray *reps = value && value->type.value == NULL ? reps_of (plan, value) : NULL;
+  for (guint i = 0; reps != NULL && i < reps->len; i++)
+    ((CpuTensor *)g_ptr_array_index (reps, i))->buffer->pending--;
 }
 
 CpuTensor *

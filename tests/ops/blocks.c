@@ -191,6 +191,27 @@ lines_behind_pictures_in_blocks_are_right (void)
   }
 }
 
+/* The rows that Reshape had of them were overwritten by what followed it, and then read as theirs.
+ */
+static void
+rows_of_blocks_that_are_read_again_are_not_overwritten (void)
+{
+  static const gchar *const ops[] = { "Abs", "Erf", "Relu", "Softmax" };
+  static const gint64 turned[] = { 1, 24, 11, 9 };
+  const AxonShape shape = AXON_SHAPE (1, 8, 9, 11);
+  for (guint i = 0; i < G_N_ELEMENTS (ops); i++) {
+    TestModel t = test_model_new (13);
+    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape), *y;
+    g_autoptr (AxonTensor) input = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    x = add_pointwise (&t, x, 8, 24, 4);
+    y = test_model_node (&t, "Reshape", 2, x, test_model_ints (&t, turned, 4))->outputs[0];
+    y = test_model_node (&t, ops[i], 1, y)->outputs[0];
+    model = test_model_finish (&t, test_model_node (&t, "MatMul", 2, x, y)->outputs[0]);
+    test_compare_devices (model, input, TOLERANCE);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -201,6 +222,7 @@ main (int argc, char **argv)
   ADD (classes_of_each_place_are_weighed);
   ADD (blocks_become_rows_and_those_blocks_of_lines);
   ADD (few_numbers_leave_blocks_by_a_loop_of_ours);
+  ADD (rows_of_blocks_that_are_read_again_are_not_overwritten);
   ADD (lines_behind_pictures_in_blocks_are_right);
   return g_test_run ();
 }
