@@ -175,6 +175,57 @@ channels_that_do_not_fill_blocks_are_not_moved_into_them (void)
   }
 }
 
+static const struct {
+  const gchar *op;
+  gdouble low, high; /* of Clip; else alpha */
+} pairable[] = {
+  { "LeakyRelu", 0.01, 0 }, { "LeakyRelu", 0.5, 0 }, { "Relu", 0, 0 },      { "Elu", 0.5, 0 },
+  { "Elu", 2, 0 },          { "Clip", -3, 5 },       { "Clip", -1, 2 },     { "Sigmoid", 0, 0 },
+  { "Tanh", 0, 0 },         { "Mish", 0, 0 },        { "HardSwish", 0, 0 }, { "SiLU", 0, 0 },
+};
+
+static AxonValue *
+apply (TestModel *t, AxonValue *x, guint i)
+{
+  const gfloat low = (gfloat)pairable[i].low, high = (gfloat)pairable[i].high;
+  const AxonShape one = { 0 };
+  AxonNode *n;
+  if (g_str_equal (pairable[i].op, "SiLU"))
+    return activate (t, x, NULL);
+  if (g_str_equal (pairable[i].op, "Clip"))
+    return test_model_node (t, "Clip", 3, x, test_model_constant (t, &one, &low),
+                            test_model_constant (t, &one, &high))
+        ->outputs[0];
+  n = test_model_node (t, pairable[i].op, 1, x);
+  if (pairable[i].low != 0)
+    axon_node_set_float (n, "alpha", low);
+  return n->outputs[0];
+}
+
+/* A product, or a convolution of pixels or of 3x3, then one function, then another: oneDNN computes
+ * two of one algorithm (LeakyRelu and Relu, Clip twice) both with the arguments of one. */
+static void
+two_functions_behind_one_another_agree (void)
+{
+  const guint n = G_N_ELEMENTS (pairable);
+  const AxonShape shape = AXON_SHAPE (1, 16, 5, 16), square = AXON_SHAPE (16, 16);
+  const AxonShape pixel = AXON_SHAPE (16, 16, 1, 1);
+  for (guint i = 0; i < 3 * n * n; i++) {
+    g_autoptr (AxonTensor) x = test_random (&shape, i);
+    g_autoptr (AxonModel) model = NULL;
+    TestModel t = test_model_new (20);
+    AxonValue *in = test_model_input (&t, "x", AXON_DTYPE_F32, &shape), *y;
+    for (gsize k = 0; k < axon_tensor_get_numel (x); k++)
+      ((gfloat *)axon_tensor_get_data (x))[k] *= 8;
+    y = i % 3 == 2 ? conv_3x3 (&t, in, 16)
+                   : test_model_node (&t, i % 3 ? "Conv" : "MatMul", 2, in,
+                                      weights (&t, i % 3 ? &pixel : &square))
+                         ->outputs[0];
+    model = test_model_finish (&t, apply (&t, apply (&t, y, i / 3 % n), i / 3 / n));
+    test_compare_devices (model, x, TOLERANCE);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -187,6 +238,8 @@ main (int argc, char **argv)
     g_autofree gchar *path = g_strdup_printf ("/amid/function/%s", functions[i].name);
     g_test_add_data_func (path, GUINT_TO_POINTER (i), a_function_behind_a_convolution_agrees);
   }
+  g_test_add_func ("/amid/function/two_functions_behind_one_another_agree",
+                   two_functions_behind_one_another_agree);
   g_test_add_func ("/amid/channels_that_do_not_fill_blocks_are_not_moved_into_them",
                    channels_that_do_not_fill_blocks_are_not_moved_into_them);
   return g_test_run ();

@@ -41,6 +41,8 @@ drawn_model (const DrawnKind *kind, guint32 seed, gint n, AxonTensor **x)
   g_ptr_array_add (made, test_model_input (&d.t, "x", AXON_DTYPE_F32, &shape));
   for (gint i = 0; i < n; i++)
     kind->add (&d);
+  if (kind->end != NULL)
+    kind->end (&d);
   *x = test_random (&shape, seed);
   return test_model_finish (&d.t, made->pdata[made->len - 1]);
 }

@@ -17,6 +17,7 @@ typedef struct {
   gint64 most_elements;                        /* of a value */
   void (*draw_shape) (Drawn *d, AxonShape *x); /* of what comes in */
   void (*add) (Drawn *d);                      /* a value to those made */
+  void (*end) (Drawn *d);                      /* the result, behind all of them (nullable) */
 } DrawnKind;
 
 gint drawn_below (Drawn *d, gint n);

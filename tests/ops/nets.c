@@ -393,7 +393,31 @@ draw_shape (Drawn *d, AxonShape *x)
     x->dims[2 + i] = sides[axes - 1][0] + drawn_below (d, sides[axes - 1][1]);
 }
 
-static const DrawnKind nets = { MOST_ELEMENTS, draw_shape, add_part };
+/* Half of them: some of what was made, side by side, which is read once more at the end. */
+static void
+end_net (Drawn *d)
+{
+  AxonValue *all = NULL;
+  gint n = drawn_below (d, 2) ? 1 + drawn_below (d, 3) : 0;
+  for (gint i = 0; i < n; i++) {
+    AxonValue *x = d->made->pdata[drawn_below (d, (gint)d->made->len)];
+    const gint64 line[] = { x->type.shape.dims[0], 1, -1 };
+    AxonNode *join;
+    x = reshape (d, x, line, 3);
+    if (all == NULL || x == NULL) {
+      all = all ? all : x;
+      continue;
+    }
+    join = test_model_node (&d->t, "Concat", 2, all, x);
+    axon_node_set_int (join, "axis", 2);
+    x = drawn_keep (d, join);
+    all = x ? x : all;
+  }
+  if (all != NULL)
+    g_ptr_array_add (d->made, all);
+}
+
+static const DrawnKind nets = { MOST_ELEMENTS, draw_shape, add_part, end_net };
 
 static void
 random_networks_agree (void)

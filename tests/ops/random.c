@@ -265,7 +265,7 @@ draw_shape (Drawn *d, AxonShape *x)
     x->dims[i] = drawn_below (d, 40) == 0 ? 0 : 1 + drawn_below (d, i == x->rank - 1 ? 20 : 6);
 }
 
-static const DrawnKind graphs = { 4096, draw_shape, add_node };
+static const DrawnKind graphs = { 4096, draw_shape, add_node, NULL };
 
 static void
 random_graphs_agree (void)

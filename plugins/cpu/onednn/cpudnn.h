@@ -38,6 +38,9 @@ void cpu_dnn_add_reorder (CpuPlan *plan, CpuTensor *from, CpuTensor *to);
 /* MatMul or Gemm that oneDNN multiplies, with activations (attribute axon.posts) and a row of bias
  * as input 2, MatMul's too. */
 gboolean cpu_dnn_takes_posts (const AxonNode *node);
+/* TRUE where @node has a post of the same algorithm with other arguments: oneDNN (2.6, with AVX2)
+ * computes both with one's, without an error. */
+gboolean cpu_dnn_confuses (const AxonNode *node, const gchar *op, gfloat alpha, gfloat beta);
 
 /* Constant weights [inner, columns] for so many rows. */
 typedef struct {

@@ -35,6 +35,22 @@ dnn_eltwise_init (DnnEltwise *eltwise, const gchar *op, gfloat alpha, gfloat bet
 }
 
 gboolean
+cpu_dnn_confuses (const AxonNode *node, const gchar *op, gfloat alpha, gfloat beta)
+{
+  const AxonAttr *names = axon_node_find_attr (node, "axon.posts");
+  const AxonAttr *args = axon_node_find_attr (node, "axon.post_args");
+  DnnEltwise e, other;
+  if (!dnn_eltwise_init (&e, op, alpha, beta))
+    return FALSE;
+  for (guint i = 0; names != NULL && i < names->n; i++)
+    if (dnn_eltwise_init (&other, names->strings[i], args->floats[2 * i],
+                          args->floats[2 * i + 1]) &&
+        other.alg == e.alg && (other.alpha != e.alpha || other.beta != e.beta))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
 dnn_attr_set_posts (DnnAttr *attr, const AxonNode *node, gboolean *has_sum)
 {
   const AxonAttr *names = axon_node_find_attr (node, "axon.posts");

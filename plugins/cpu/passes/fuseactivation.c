@@ -117,7 +117,8 @@ fuse_unary (AxonModel *model, AxonNode *conv)
   const gchar *const *names = sums_integers (conv) ? fusible_with_integers : fusible;
   gfloat alpha, beta;
   if (user == NULL || user->op->domain != NULL || !g_strv_contains (names, user->op->name) ||
-      !cpu_eltwise_args (user, &alpha, &beta))
+      !cpu_eltwise_args (user, &alpha, &beta) ||
+      cpu_dnn_confuses (conv, user->op->name, alpha, beta))
     return FALSE;
   append_post (conv, user->op->name, alpha, beta);
   axon_bypass_node (model, user, conv);
