@@ -12,8 +12,7 @@
 #define PARALLEL 16384
 #define CHUNK 512          /* places */
 #define FARTHEST (1 << 22) /* pixels: of fewer, a float tells halves */
-
-#define MOST_BESIDE 4 /* channels side by side */
+#define MOST_BESIDE 4      /* channels side by side */
 
 typedef enum { ONE_BY_ONE, IN_PAIRS, SIDE_BY_SIDE, CHANNELS_LAST } Way;
 
