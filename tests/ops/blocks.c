@@ -191,8 +191,7 @@ lines_behind_pictures_in_blocks_are_right (void)
   }
 }
 
-/* The rows that Reshape had of them were overwritten by what followed it, and then read as theirs.
- */
+/* The rows that Reshape had of them were overwritten by what followed, and then read as theirs. */
 static void
 rows_of_blocks_that_are_read_again_are_not_overwritten (void)
 {

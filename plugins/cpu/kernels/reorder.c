@@ -195,7 +195,7 @@ find_strides (const CpuTensor *t, const AxonShape *shape, gint64 block, gint64 *
   return cpu_md_get_block (t->md, t->dtype, &t->shape) == block;
 }
 
-/* What of one of both lies in blocks of channels, 1 where it does not. */
+/* Channels of a block, if one of both lies in such; else 1. */
 static gint64
 find_block (const CpuTensor *from, const CpuTensor *to)
 {

@@ -2,6 +2,7 @@
 /* The usual numbers of streams are constants, of which the compiler makes shuffles of vectors. */
 #include "move.h"
 #include "level.h"
+#include "vectorfour.h"
 
 #include <string.h>
 
@@ -9,22 +10,18 @@
 #define SHARED_PITCH 1024 /* words of a row */
 #define TURNED_ROWS 64
 
-typedef guint32 Four __attribute__ ((vector_size (16), aligned (4)));
-
 /* Four elements of each of four streams. */
 CPU_INLINE void
 turn_square (guint32 *restrict y, gint64 pitch, const guint32 *restrict x, gint64 step)
 {
-  const Four a = *(const Four *)x, b = *(const Four *)(x + step);
-  const Four c = *(const Four *)(x + 2 * step), d = *(const Four *)(x + 3 * step);
-  const Four ab = __builtin_shufflevector (a, b, 0, 4, 1, 5);
-  const Four cd = __builtin_shufflevector (c, d, 0, 4, 1, 5);
-  const Four ab_end = __builtin_shufflevector (a, b, 2, 6, 3, 7);
-  const Four cd_end = __builtin_shufflevector (c, d, 2, 6, 3, 7);
-  *(Four *)y = __builtin_shufflevector (ab, cd, 0, 1, 4, 5);
-  *(Four *)(y + pitch) = __builtin_shufflevector (ab, cd, 2, 3, 6, 7);
-  *(Four *)(y + 2 * pitch) = __builtin_shufflevector (ab_end, cd_end, 0, 1, 4, 5);
-  *(Four *)(y + 3 * pitch) = __builtin_shufflevector (ab_end, cd_end, 2, 3, 6, 7);
+  CpuFour v[4];
+#pragma GCC unroll 4
+  for (gint i = 0; i < 4; i++)
+    v[i] = *(const CpuFour *)(x + i * step);
+  vector_turn_four (v);
+#pragma GCC unroll 4
+  for (gint i = 0; i < 4; i++)
+    *(CpuFour *)(y + i * pitch) = v[i];
 }
 
 /* Streams @s to @s + 3 of some. */

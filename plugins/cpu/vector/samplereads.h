@@ -4,6 +4,7 @@
 
 #include "cpuvector.h"
 #include "level.h"
+#include "vectorfour.h"
 
 #include <string.h>
 
@@ -94,25 +95,18 @@ CPU_INLINE FourMasks
 mix_four (gfloat *restrict out, gint64 plane, const gfloat *restrict x, gint64 channels,
           const gint32 *restrict at, const gfloat *restrict weight, gint rows, gint64 pitch)
 {
-  FourFloats v[4], ab, cd;
   FourMasks bad = { 0 };
+  CpuFour v[4];
 #pragma GCC unroll 4
   for (gint i = 0; i < 4; i++)
-    v[i] = mix_pixel (x, channels, at + i, weight + 2 * i, rows, pitch);
-  ab = __builtin_shufflevector (v[0], v[1], 2, 6, 3, 7);
-  cd = __builtin_shufflevector (v[2], v[3], 2, 6, 3, 7);
-  v[0] = __builtin_shufflevector (v[0], v[1], 0, 4, 1, 5);
-  v[1] = __builtin_shufflevector (v[2], v[3], 0, 4, 1, 5);
-  v[2] = __builtin_shufflevector (ab, cd, 0, 1, 4, 5);
-  v[3] = __builtin_shufflevector (ab, cd, 2, 3, 6, 7);
-  ab = v[0], cd = v[1];
-  v[0] = __builtin_shufflevector (ab, cd, 0, 1, 4, 5);
-  v[1] = __builtin_shufflevector (ab, cd, 2, 3, 6, 7);
+    v[i] = (CpuFour)mix_pixel (x, channels, at + i, weight + 2 * i, rows, pitch);
+  vector_turn_four (v);
 #pragma GCC unroll 4
   for (gint c = 0; c < 4; c++)
     if (c < channels) {
-      *(FourFloats *)(out + c * plane) = v[c];
-      bad |= v[c] - v[c] != 0;
+      const FourFloats y = (FourFloats)v[c];
+      *(FourFloats *)(out + c * plane) = y;
+      bad |= y - y != 0;
     }
   return bad;
 }
