@@ -14,6 +14,7 @@ typedef struct {
   AxonShape x, w;
   gint64 pads[4];      /* top, left, bottom, right; of a line, left, right */
   gint64 dilations[2]; /* 0: none */
+  gint64 strides[2];   /* 0: none */
 } Shape;
 
 static const Shape shapes[] = {
@@ -53,6 +54,42 @@ static const Shape shapes[] = {
     { 5, 0, 5, 0 },
     { 5, 1 } },
   { "a line", { 3, { 3, 16, 41 } }, { 3, { 24, 16, 3 } }, { 1, 1 } },
+  { "every second pixel",
+    { 4, { 2, 17, 21, 20 } },
+    { 4, { 24, 17, 3, 3 } },
+    { 1, 1, 1, 1 },
+    { 0 },
+    { 2, 2 } },
+  { "every second pixel padded on one side",
+    { 4, { 1, 32, 34, 31 } },
+    { 4, { 48, 32, 3, 3 } },
+    { 0, 0, 1, 2 },
+    { 0 },
+    { 2, 2 } },
+  { "every second pixel of few",
+    { 4, { 1, 64, 5, 4 } },
+    { 4, { 96, 64, 3, 3 } },
+    { 1, 1, 1, 1 },
+    { 0 },
+    { 2, 2 } },
+  { "along every second row",
+    { 4, { 1, 16, 9, 15 } },
+    { 4, { 24, 16, 1, 3 } },
+    { 0, 1, 0, 1 },
+    { 0 },
+    { 2, 1 } },
+  { "along columns by every second pixel",
+    { 4, { 1, 16, 19, 9 } },
+    { 4, { 24, 16, 3, 1 } },
+    { 1, 0, 1, 0 },
+    { 0 },
+    { 2, 3 } },
+  { "a line by every second pixel",
+    { 3, { 3, 16, 41 } },
+    { 3, { 24, 16, 3 } },
+    { 1, 0 },
+    { 0 },
+    { 2 } },
   { "a line dilated", { 3, { 1, 9, 41 } }, { 3, { 17, 9, 3 } }, { 8, 0 }, { 4 } },
 };
 
@@ -86,6 +123,8 @@ add_conv (TestModel *t, AxonValue *x, const Shape *s)
   axon_node_set_ints (node, "pads", s->pads, 2 * (s->x.rank - 2));
   if (s->dilations[0] > 0)
     axon_node_set_ints (node, "dilations", s->dilations, s->x.rank - 2);
+  if (s->strides[0] > 0)
+    axon_node_set_ints (node, "strides", s->strides, s->x.rank - 2);
   return node;
 }
 
@@ -159,6 +198,12 @@ the_property_says_which_tiles_there_are (void)
   static const Shape down = {
     "", { 4, { 1, 64, 56, 56 } }, { 4, { 64, 64, 3, 1 } }, { 8, 0, 8, 0 }, { 8, 1 }
   };
+  static const Shape halved = {
+    "", { 4, { 1, 64, 56, 56 } }, { 4, { 128, 64, 3, 3 } }, { 1, 1, 1, 1 }, { 0 }, { 2, 2 }
+  };
+  static const Shape halved_down = {
+    "", { 4, { 1, 64, 56, 56 } }, { 4, { 64, 64, 3, 1 } }, { 1, 0, 1, 0 }, { 0 }, { 2, 1 }
+  };
   static const struct {
     const Shape *shape;
     const gchar *value, *hint, *expected;
@@ -172,6 +217,9 @@ the_property_says_which_tiles_there_are (void)
     { &line, "NO", "PERFORMANCE", "none" },
     { &down, "AUTO", "PERFORMANCE", "winograd-4x1" },
     { &down, "ALL_2x2", "ACCURACY", "winograd-2x1" },
+    { &halved, "AUTO", "PERFORMANCE", "winograd-4x4-stride2" },
+    { &halved, "AUTO", "ACCURACY", "winograd-2x2-stride2" },
+    { &halved_down, "ALL_4x4", "PERFORMANCE", "winograd-4x1-stride2" },
     { &shapes[0], "AUTO", "PERFORMANCE", "none" }, /* where it would be slower */
     { &shapes[0], "ALL_2x2", "PERFORMANCE", "winograd-2x2" },
     { &shapes[0], "ALL_4x4", "PERFORMANCE", "winograd-4x4" },

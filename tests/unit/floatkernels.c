@@ -54,22 +54,30 @@ spread (CpuConv *v)
   v->y_frame = v->y_row * (gsize)v->out_h;
 }
 
-/* What Winograd takes, dilated or not; more or less padding below and to the right, too. */
+/* Pixels of the result of a filter of 3, with more or less padding behind, too. */
+static gint
+end_of_3 (GRand *rand, gint pixels, gint pad, gint stride, gint dilation)
+{
+  gint places = pixels + pad - 2 * dilation + g_rand_int_range (rand, 0, 3);
+  return MAX ((places - 1) / stride + 1, 1);
+}
+
+/* What Winograd takes: strides of 2, or dilated or not; any stride along which there is one tap. */
 static void
 filters_of_3 (CpuConv *v, GRand *rand)
 {
-  gint kind = g_rand_int_range (rand, 0, 4);
-  v->groups = v->stride_h = v->stride_w = 1;
-  v->dilation_h = g_rand_boolean (rand) ? 1 : g_rand_int_range (rand, 2, 7);
-  v->dilation_w = g_rand_boolean (rand) ? 1 : g_rand_int_range (rand, 2, 7);
+  gint kind = g_rand_int_range (rand, 0, 4), stride = g_rand_int_range (rand, 1, 3);
+  v->groups = 1;
   v->kernel_h = kind == 1 ? 1 : 3;
   v->kernel_w = kind == 2 ? 1 : 3;
+  v->stride_h = v->kernel_h == 1 ? g_rand_int_range (rand, 1, 4) : stride;
+  v->stride_w = v->kernel_w == 1 ? g_rand_int_range (rand, 1, 4) : stride;
+  v->dilation_h = stride == 2 || g_rand_boolean (rand) ? 1 : g_rand_int_range (rand, 2, 7);
+  v->dilation_w = stride == 2 || g_rand_boolean (rand) ? 1 : g_rand_int_range (rand, 2, 7);
   v->pad_top = g_rand_int_range (rand, 0, 2 * v->dilation_h + 1);
   v->pad_left = g_rand_int_range (rand, 0, 2 * v->dilation_w + 1);
-  v->out_h = v->in_h + v->pad_top - 2 * v->dilation_h + g_rand_int_range (rand, 0, 3);
-  v->out_w = v->in_w + v->pad_left - 2 * v->dilation_w + g_rand_int_range (rand, 0, 3);
-  v->out_h = MAX (v->out_h, 1);
-  v->out_w = MAX (v->out_w, 1);
+  v->out_h = end_of_3 (rand, v->in_h, v->pad_top, v->stride_h, v->dilation_h);
+  v->out_w = end_of_3 (rand, v->in_w, v->pad_left, v->stride_w, v->dilation_w);
   dense_conv (v);
 }
 
@@ -396,7 +404,7 @@ convolutions_after_winograd_are_those_sums_but_for_rounding (gconstpointer data)
     g_test_skip ("this processor has no such instructions");
     return;
   }
-  for (guint i = 0; i < 300; i++) {
+  for (guint i = 0; i < 500; i++) {
     Case *c = case_new (rand, WINOGRAD);
     run_winograd (c, tables[table].vector->winograd, i % 2 ? 2 : 4, 1 + i % 3);
     case_free (c);

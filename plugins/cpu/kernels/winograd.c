@@ -98,9 +98,12 @@ choose_layout (CpuPlan *plan, const AxonNode *node, CpuConv *c, gint lanes, CpuM
   return cpu_conv_source (plan, node, 0, c);
 }
 
-#define NAME(rows, columns) [rows][columns] = "own:winograd-" #rows "x" #columns,
+#define NAME(rows, columns, stride)                                                                \
+  [stride][rows][columns] = "own:winograd-" #rows "x" #columns OF_STRIDE_##stride,
+#define OF_STRIDE_1 ""
+#define OF_STRIDE_2 "-stride2"
 
-static const gchar *const names[][5] = { CPU_WINOGRAD_TILES (NAME) };
+static const gchar *const names CPU_WINOGRAD_TABLE = { CPU_WINOGRAD_TILES (NAME) };
 
 static void
 add_step (CpuPlan *plan, const AxonNode *node, Winograd *self)
@@ -113,8 +116,9 @@ add_step (CpuPlan *plan, const AxonNode *node, Winograd *self)
   self->node = node;
   out[0] = cpu_float_destination (plan, node, &self->posts, md, &in[1]);
   out[1] = cpu_plan_scratch_bytes (plan, self->cut.scratch);
-  cpu_plan_add_step (plan, run_winograd, self, winograd_free, names[w->tile.rows][w->tile.columns],
-                     in, in[1] != NULL ? 2 : 1, out, 2);
+  cpu_plan_add_step (plan, run_winograd, self, winograd_free,
+                     names[w->tile.stride][w->tile.rows][w->tile.columns], in,
+                     in[1] != NULL ? 2 : 1, out, 2);
   cpu_later_add (plan->later, pack, self);
 }
 

@@ -8,12 +8,20 @@
 #include "../cpuisa.h"
 #include "../onednn/cpudnn.h"
 
+/* In one dimension. Every second pixel of a dilated filter would meet all taps, or none. */
+static gboolean
+fits_along (gint kernel, gint stride, gint dilation)
+{
+  return kernel == 1 || (kernel == 3 && (stride == 1 || (stride == 2 && dilation == 1)));
+}
+
 static gboolean
 fits (const CpuConv *c)
 {
-  gboolean by_threes = (c->kernel_h == 3 && (c->kernel_w == 3 || c->kernel_w == 1)) ||
-                       (c->kernel_h == 1 && c->kernel_w == 3);
-  return by_threes && c->stride_h == 1 && c->stride_w == 1 && c->groups == 1 && !c->depthwise;
+  gboolean line = (c->kernel_h == 1) != (c->kernel_w == 1);
+  gboolean square = c->kernel_h == 3 && c->kernel_w == 3 && c->stride_h == c->stride_w;
+  return (line || square) && fits_along (c->kernel_h, c->stride_h, c->dilation_h) &&
+         fits_along (c->kernel_w, c->stride_w, c->dilation_w) && c->groups == 1 && !c->depthwise;
 }
 
 /* Costs are products of one pixel, one input and one output channel. */
@@ -29,11 +37,16 @@ fits (const CpuConv *c)
 /* Transforming one channel of a tile, and of a line: those of a vector together, whether they fill
  * it or not. */
 typedef struct {
-  gint size;
+  gint size, stride;
   gdouble source, result, line_source, line_result;
 } Transform;
 
-static const Transform transforms[] = { { 4, 560, 800, 100, 130 }, { 2, 180, 240, 50, 60 } };
+static const Transform transforms[] = {
+  { 4, 1, 560, 800, 100, 130 },
+  { 2, 1, 180, 240, 50, 60 },
+  { 4, 2, 1260, 600, 150, 110 },
+  { 2, 2, 280, 160, 60, 45 },
+};
 
 static gdouble
 cost_of_products (gdouble n, gdouble weights, gdouble if_far)
@@ -49,8 +62,9 @@ cost_of (const CpuWinograd *w, const Transform *t, gint lanes)
   gboolean line = w->tile.rows == 1 || w->tile.columns == 1;
   gdouble sources = (gdouble)cpu_ceil_div (c->channels, lanes) * lanes;
   gdouble results = (gdouble)cpu_ceil_div (c->out_channels, lanes) * lanes;
-  gdouble weights = (gdouble)cpu_winograd_products (w->tile) * c->channels * c->out_channels;
-  return cost_of_products (w->n_tiles, weights, FAR) +
+  gdouble weights = (gdouble)cpu_winograd_count_filters (w->tile) * c->channels * c->out_channels;
+  gdouble each = (gdouble)cpu_winograd_count_terms (w->tile) / cpu_winograd_count_filters (w->tile);
+  return cost_of_products (w->n_tiles * each, weights, FAR) +
          w->n_tiles * ((line ? t->line_source : t->source) * sources +
                        (line ? t->line_result : t->result) * results);
 }
@@ -104,8 +118,8 @@ cpu_conv_choose_winograd (CpuPlan *plan, const AxonNode *node, const CpuConv *c)
     gdouble cost;
     cpu_winograd_init (&shape, c, t->size);
     cost = cost_of (&shape, t, lanes);
-    if (t->size > limits->most || (all > 0 && t->size != all) || cost >= least ||
-        cpu_winograd_weights_size (&shape, lanes) > limits->bytes)
+    if (t->stride != shape.tile.stride || t->size > limits->most || (all > 0 && t->size != all) ||
+        cost >= least || cpu_winograd_weights_size (&shape, lanes) > limits->bytes)
       continue;
     least = cost;
     size = t->size;

@@ -10,8 +10,8 @@
 #define SOURCE(l2) ((l2) / 2)
 #define PRODUCTS(l2) ((l2) / 4 * 3)
 
-/* Tiles that a weight is used for at least each time that it is read: from where there is room for
- * all of them, and from further away. */
+/* Products that a weight is used for at least each time that it is read, one of a tile in most:
+ * from where there is room for all of them, and from further away. */
 #define LEAST_NEAR 24
 #define LEAST_FAR 72
 
@@ -26,19 +26,22 @@ typedef struct {
   const gfloat *from;
 } CpuWinogradWeights;
 
-/* In an odd number of cache lines: powers of two would all fall on the same few places. */
+/* What is apart by a multiple of so many lines falls on few of a cache's places. */
+#define FEW_PLACES 8
+
+/* Elements from one row to the next, in whole lines of the cache. */
 static gsize
 spaced (gsize elements)
 {
   gsize lines = (elements + 15) / 16;
-  return (lines | 1) * 16;
+  return (lines % FEW_PLACES == 0 ? lines + 1 : lines) * 16;
 }
 
 gsize
 cpu_winograd_weights_size (const CpuWinograd *w, gint lanes)
 {
   gsize padded = (gsize)(cpu_ceil_div (w->conv.out_channels, lanes) * lanes);
-  return (gsize)cpu_winograd_products (w->tile) * padded * (gsize)w->conv.channels *
+  return (gsize)cpu_winograd_count_filters (w->tile) * padded * (gsize)w->conv.channels *
          sizeof (gfloat);
 }
 
@@ -59,7 +62,8 @@ cpu_winograd_init (CpuWinograd *w, const CpuConv *conv, gint size)
     c->dilation_h = 1;
   if (c->kernel_w == 1)
     c->dilation_w = 1;
-  w->tile = (CpuWinogradTile){ c->kernel_h > 1 ? size : 1, c->kernel_w > 1 ? size : 1 };
+  w->tile = (CpuWinogradTile){ c->kernel_h > 1 ? size : 1, c->kernel_w > 1 ? size : 1,
+                               c->kernel_h > 1 ? c->stride_h : c->stride_w };
   w->tiles_h = count_tiles (c->out_h, w->tile.rows, c->dilation_h);
   w->tiles_w = count_tiles (c->out_w, w->tile.columns, c->dilation_w);
   w->n_tiles = c->frames * w->tiles_h * w->tiles_w;
@@ -71,9 +75,11 @@ cut_blocks (CpuWinogradCut *cut, gsize l2)
 {
   CpuWinograd *w = &cut->shape;
   gint threads = (gint)cut->threads, least, most;
-  gsize tile = (gsize)cpu_winograd_products (w->tile) * w->source_tile * sizeof (gfloat);
-  gsize weights = (gsize)cpu_winograd_products (w->tile) * w->weights_step * sizeof (gfloat);
+  gsize tile = (gsize)cpu_winograd_count_terms (w->tile) * w->source_tile * sizeof (gfloat);
+  gint filters = cpu_winograd_count_filters (w->tile);
+  gsize weights = (gsize)filters * w->weights_step * sizeof (gfloat);
   least = weights > l2 / 2 ? LEAST_FAR : LEAST_NEAR;
+  least = cpu_ceil_div (least * filters, cpu_winograd_count_terms (w->tile));
   most = (gint)MIN (SOURCE (l2) / tile, G_MAXINT / 2);
   most = MAX (most, least);
   cut->n_blocks = cpu_ceil_div (w->n_tiles, most);
@@ -92,8 +98,8 @@ static void
 cut_panels (CpuWinogradCut *cut, const CpuWinogradKernels *k, gsize l2)
 {
   CpuWinograd *w = &cut->shape;
-  gsize panel = (gsize)cpu_winograd_products (w->tile) * (gsize)(w->block * k->vectors * k->lanes) *
-                sizeof (gfloat);
+  gsize panel = (gsize)cpu_winograd_count_points (w->tile) *
+                (gsize)(w->block * k->vectors * k->lanes) * sizeof (gfloat);
   w->panels = (gint)CLAMP (PRODUCTS (l2) / panel, 1, (gsize)w->conv.n_panels);
   if (cut->n_ranges > 0)
     w->panels = CLAMP (w->conv.n_panels / (gint)cut->threads, 1, w->panels);
@@ -116,8 +122,8 @@ cpu_winograd_setup (CpuWinogradCut *cut, const CpuWinogradKernels *k, guint thre
   cut_panels (cut, k, l2);
   w->source_step = spaced ((gsize)w->block * w->source_tile);
   w->result_step = spaced ((gsize)(w->block * w->panels * k->vectors * k->lanes));
-  cut->source = (gsize)cpu_winograd_products (w->tile) * w->source_step * sizeof (gfloat);
-  cut->products = (gsize)cpu_winograd_products (w->tile) * w->result_step * sizeof (gfloat);
+  cut->source = (gsize)cpu_winograd_count_terms (w->tile) * w->source_step * sizeof (gfloat);
+  cut->products = (gsize)cpu_winograd_count_points (w->tile) * w->result_step * sizeof (gfloat);
   cut->scratch = cut->n_ranges > 0 ? cut->source + cut->products * threads
                                    : (cut->source + cut->products) * threads;
 }

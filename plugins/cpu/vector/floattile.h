@@ -15,9 +15,6 @@ static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 12, 8, 6 };
 static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
 #endif
 
-/* Floats of what memory gives at once. */
-#define CPU_LINE (64 / sizeof (gfloat))
-
 #if defined(CPU_NEON)
 #define CPU_BY_ELEMENT TRUE
 #else

@@ -25,6 +25,9 @@
 #define CPU_BASE_NAME(name) CPU_PASTE (name, CPU_BASE)
 
 #define CPU_LANES (CPU_VECTOR / 4)
+
+/* Floats of what memory gives at once. */
+#define CPU_LINE (64 / sizeof (gfloat))
 #if CPU_VECTOR == 64 || defined(__aarch64__)
 #define CPU_REGISTERS 32
 #else

@@ -7,28 +7,48 @@
 #include "floattile.h"
 #include "winogradplace.h"
 
+/* From the points that are neither 0 nor infinity, and from that. */
+CPU_INLINE void
+transform_five (const VF32 *x, VF32 *y)
+{
+  VF32 sum = x[0] + x[1], difference = x[0] - x[1];
+  VF32 sum2 = x[2] + x[3], difference2 = x[2] - x[3];
+  y[0] = sum + sum2;
+  y[1] = HALF * difference + ROOT * difference2;
+  y[2] = 0.5f * sum + 2 * sum2;
+  y[3] = (HALF / 2) * difference + (ROOT * 2) * difference2 + x[4];
+}
+
 /* One dimension of the result's transform, @x to @y. */
 CPU_INLINE void
-transform_result (const VF32 *x, VF32 *y, gint size)
+transform_result (const VF32 *x, VF32 *y, gint size, gint stride)
 {
   if (size == 1) {
     y[0] = x[0];
+  } else if (size == 4 && stride == 2) {
+    transform_five (x, y);
   } else if (size == 4) {
-    VF32 sum = x[1] + x[2], difference = x[1] - x[2];
-    VF32 sum2 = x[3] + x[4], difference2 = x[3] - x[4];
-    y[0] = x[0] + sum + sum2;
-    y[1] = HALF * difference + ROOT * difference2;
-    y[2] = 0.5f * sum + 2 * sum2;
-    y[3] = (HALF / 2) * difference + (ROOT * 2) * difference2 + x[5];
+    transform_five (x + 1, y);
+    y[0] += x[0];
+  } else if (stride == 2) {
+    y[0] = x[0] + x[1];
+    y[1] = x[1] + x[2];
   } else {
     y[0] = x[0] + x[1] + x[2];
     y[1] = x[1] - x[2] - x[3];
   }
 }
 
-/* @nr tiles by @mr vectors of output channels. */
+/* What is summed at one point: sources and their weights. */
+typedef struct {
+  const gfloat *v[4], *u[4];
+  gint n;
+} Terms;
+
+/* @nr tiles by @mr vectors of output channels, @v and @u elements from where the terms begin;
+ * @next: weights that are needed next. */
 CPU_INLINE void
-product (const gfloat *v, gsize step, const gfloat *u, gint n, const gfloat *next, gfloat *to,
+product (const CpuWinograd *w, const Terms *terms, gsize v, gsize u, gsize next, gfloat *to,
          gint mr, gint nr)
 {
   VF32 c[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS];
@@ -37,7 +57,9 @@ product (const gfloat *v, gsize step, const gfloat *u, gint n, const gfloat *nex
 #pragma GCC unroll 12
     for (gint j = 0; j < nr; j++)
       c[i][j] = splat_float (0);
-  float_add_products (c, v, step, u, n, next, mr, nr);
+  for (gint t = 0; t < terms->n; t++)
+    float_add_products (c, terms->v[t] + v, w->source_tile, terms->u[t] + u, w->conv.channels,
+                        terms->u[t] + next, mr, nr);
 #pragma GCC unroll 12
   for (gint j = 0; j < nr; j++)
 #pragma GCC unroll 4
@@ -45,14 +67,14 @@ product (const gfloat *v, gsize step, const gfloat *u, gint n, const gfloat *nex
       vector_store (to + (j * mr + i) * CPU_LANES, c[i][j]);
 }
 
-typedef void (*ProductFunc) (const gfloat *v, gsize step, const gfloat *u, gint n,
-                             const gfloat *next, gfloat *to);
+typedef void (*ProductFunc) (const CpuWinograd *w, const Terms *terms, gsize v, gsize u, gsize next,
+                             gfloat *to);
 
 #define PRODUCT(mr, nr)                                                                            \
-  static void product_##mr##_##nr (const gfloat *v, gsize step, const gfloat *u, gint n,           \
-                                   const gfloat *next, gfloat *to)                                 \
+  static void product_##mr##_##nr (const CpuWinograd *w, const Terms *terms, gsize v, gsize u,     \
+                                   gsize next, gfloat *to)                                         \
   {                                                                                                \
-    product (v, step, u, n, next, to, mr, nr);                                                     \
+    product (w, terms, v, u, next, to, mr, nr);                                                    \
   }
 #define NAME(mr, nr) product_##mr##_##nr,
 #define TO_6(M, mr) M (mr, 1) M (mr, 2) M (mr, 3) M (mr, 4) M (mr, 5) M (mr, 6)
@@ -81,11 +103,11 @@ vectors_of (const CpuWinograd *w, gint panel0, gint panel1)
   return (Vectors){ first, cpu_conv_panel_start (&w->conv, CPU_LANES, panel1) - first };
 }
 
-/* One product of @n tiles and a panel, whose weights @u stay in the cache over all tiles, while
- * those that are needed next, @next, come. */
+/* One point of @n tiles and a panel, whose weights stay in the cache over all tiles, while those
+ * that are needed next come. */
 static void
-multiply_panel (const CpuWinograd *w, const gfloat *v, const gfloat *u, const gfloat *next, gint n,
-                gint mr, gfloat *to)
+multiply_panel (const CpuWinograd *w, const Terms *terms, gsize u, gsize next, gint n, gint mr,
+                gfloat *to)
 {
   gint most = float_tile_pixels[mr - 1], groups = (n + most - 1) / most;
   gsize weights = (gsize)(w->conv.channels * mr * CPU_LANES),
@@ -93,32 +115,73 @@ multiply_panel (const CpuWinograd *w, const gfloat *v, const gfloat *u, const gf
   for (gint g = 0; g < groups; g++) { /* of nearly the same size */
     gint first = n * g / groups, some = n * (g + 1) / groups - first;
     gsize ahead = MIN ((gsize)g * share, weights);
-    products[mr - 1][some - 1](v + (gsize)first * w->source_tile, w->source_tile, u,
-                               w->conv.channels, next + ahead, to + first * mr * CPU_LANES);
+    products[mr - 1][some - 1](w, terms, (gsize)first * w->source_tile, u, next + ahead,
+                               to + first * mr * CPU_LANES);
   }
 }
 
-/* All products of @n tiles and some panels, one after the other: what they read of the source stays
+/* One point of @n tiles and some panels, one after the other: what they read of the source stays
  * near. */
+static void
+multiply_panels (const CpuWinograd *w, const Terms *terms, gint n, gint panel0, gint panel1,
+                 gfloat *to)
+{
+  gsize vector = (gsize)CPU_LANES * (gsize)w->conv.channels;
+  gsize first = (gsize)vectors_of (w, panel0, panel0).first * vector;
+  for (gint i = panel0; i < panel1; i++) {
+    Vectors vectors = vectors_of (w, i, i + 1);
+    gsize now = (gsize)vectors.first * vector;
+    gsize next = i + 1 < panel1 ? now + (gsize)vectors.n * vector : first + w->weights_step;
+    multiply_panel (w, terms, now, next, n, vectors.n, to);
+    to += (gsize)(n * vectors.n) * CPU_LANES;
+  }
+}
+
+/* Which source, and which filter, in one dimension: term @t of point @i. */
+typedef struct {
+  gint source, filter;
+} Term;
+
+CPU_INLINE Term
+term_of (gint i, gint t, gint size)
+{
+  return t == 0 ? (Term){ i, i } : (Term){ size + 1 + i, size + 1 };
+}
+
+/* With stride 2 all points but the last have two terms. */
+CPU_INLINE gint
+count_terms (gint i, gint size, gint stride)
+{
+  return size > 1 && stride == 2 && i < size ? 2 : 1;
+}
+
+static Terms
+terms_of (const CpuWinograd *w, const gfloat *v, const gfloat *u, gint y, gint x)
+{
+  const CpuWinogradTile *tile = &w->tile;
+  gint width = cpu_winograd_terms (tile->columns, tile->stride);
+  Terms terms = { .n = 0 };
+  for (gint j = 0; j < count_terms (y, tile->rows, tile->stride); j++)
+    for (gint i = 0; i < count_terms (x, tile->columns, tile->stride); i++, terms.n++) {
+      Term row = term_of (y, j, tile->rows), column = term_of (x, i, tile->columns);
+      gint filter = row.filter * cpu_winograd_filters (tile->columns) + column.filter;
+      terms.v[terms.n] = v + (gsize)(row.source * width + column.source) * w->source_step;
+      terms.u[terms.n] = u + (gsize)filter * w->weights_step;
+    }
+  return terms;
+}
+
+/* All points of @n tiles and some panels. */
 static void
 multiply (const CpuWinograd *w, const gfloat *v, const gfloat *u, gint n, gint panel0, gint panel1,
           gfloat *m)
 {
-  gint all = cpu_winograd_products (w->tile);
-  for (gint p = 0; p < all; p++, v += w->source_step, u += w->weights_step, m += w->result_step) {
-    const gfloat *first =
-        u + (gsize)(vectors_of (w, panel0, panel0).first * CPU_LANES) * (gsize)w->conv.channels;
-    gfloat *to = m;
-    for (gint i = panel0; i < panel1; i++) {
-      Vectors vectors = vectors_of (w, i, i + 1);
-      const gfloat *now = u + (gsize)(vectors.first * CPU_LANES) * (gsize)w->conv.channels;
-      const gfloat *next = i + 1 < panel1
-                               ? now + (gsize)(vectors.n * CPU_LANES) * (gsize)w->conv.channels
-                               : first + w->weights_step;
-      multiply_panel (w, v, now, next, n, vectors.n, to);
-      to += (gsize)(n * vectors.n) * CPU_LANES;
+  for (gint y = 0; y < cpu_winograd_points (w->tile.rows, w->tile.stride); y++)
+    for (gint x = 0; x < cpu_winograd_points (w->tile.columns, w->tile.stride); x++) {
+      Terms terms = terms_of (w, v, u, y, x);
+      multiply_panels (w, &terms, n, panel0, panel1, m);
+      m += w->result_step;
     }
-  }
 }
 
 /* The way of a tile's results to memory, one vector of channels. */
@@ -156,23 +219,24 @@ put_row (Finish *f, CpuFloatSums *sums, gsize at, gint columns)
 
 /* @m: the products; @at: the first element of the destination. */
 CPU_INLINE void
-result_vector (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint rows, gint columns)
+result_vector (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint rows, gint columns,
+               gint stride)
 {
-  const gint height = cpu_winograd_side (rows), width = cpu_winograd_side (columns);
-  VF32 turned[4][MOST], in[MOST], out[4];
+  const gint height = cpu_winograd_points (rows, stride),
+             width = cpu_winograd_points (columns, stride);
+  VF32 turned[4][CPU_WINOGRAD_POINTS], in[CPU_WINOGRAD_POINTS], out[4];
   CpuFloatSums sums[1];
-#pragma GCC unroll 6
-  for (gint i = 0; i < width; i++) {
+  for (gint i = 0; i < width; i++, m += w->result_step) {
 #pragma GCC unroll 6
     for (gint j = 0; j < height; j++)
-      in[j] = vector_load (m + (gsize)(j * width + i) * w->result_step);
-    transform_result (in, out, rows);
+      in[j] = vector_load (m + (gsize)(j * width) * w->result_step);
+    transform_result (in, out, rows, stride);
 #pragma GCC unroll 4
     for (gint j = 0; j < rows; j++)
       turned[j][i] = out[j];
   }
   for (gint j = 0; j < f->rows; j++, at += w->conv.y_row * (gsize)w->conv.dilation_h) {
-    transform_result (turned[j], sums[0], columns);
+    transform_result (turned[j], sums[0], columns, stride);
 #pragma GCC unroll 4
     for (gint i = 0; i < columns; i++)
       sums[0][i] += f->bias;
@@ -182,14 +246,14 @@ result_vector (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint 
 
 /* Of a line, along which the pixels that are put together lie. */
 CPU_INLINE void
-result_line (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint pixels)
+result_line (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint pixels, gint stride)
 {
-  VF32 in[MOST];
+  VF32 in[CPU_WINOGRAD_POINTS];
   CpuFloatSums sums[1];
 #pragma GCC unroll 6
-  for (gint i = 0; i < cpu_winograd_side (pixels); i++)
+  for (gint i = 0; i < cpu_winograd_points (pixels, stride); i++)
     in[i] = vector_load (m + (gsize)i * w->result_step);
-  transform_result (in, sums[0], pixels);
+  transform_result (in, sums[0], pixels, stride);
 #pragma GCC unroll 4
   for (gint i = 0; i < pixels; i++)
     sums[0][i] += f->bias;
@@ -199,7 +263,7 @@ result_line (const CpuWinograd *w, Finish *f, const gfloat *m, gsize at, gint pi
 /* All tiles of one vector of channels, whose products are @apart elements apart. */
 CPU_INLINE void
 result_channels (const CpuWinograd *w, Finish *f, const CpuWinogradPart *part, const gfloat *m,
-                 gsize apart, gsize channel, gint rows, gint columns)
+                 gsize apart, gsize channel, gint rows, gint columns, gint stride)
 {
   const CpuConv *c = &w->conv;
   f->out = float_out_plain (&f->tile);
@@ -214,25 +278,26 @@ result_channels (const CpuWinograd *w, Finish *f, const CpuWinogradPart *part, c
     if (columns == 1)
       f->tile.nr = f->rows;
     if (rows == 1 || columns == 1)
-      result_line (w, f, m, at, MAX (rows, columns));
+      result_line (w, f, m, at, MAX (rows, columns), stride);
     else
-      result_vector (w, f, m, at, rows, columns);
+      result_vector (w, f, m, at, rows, columns, stride);
   }
 }
 
-#define RESULT(rows, columns)                                                                      \
-  static void result_##rows##x##columns (const CpuWinograd *w, Finish *f,                          \
-                                         const CpuWinogradPart *part, const gfloat *m,             \
-                                         gsize apart, gsize channel)                               \
+#define RESULT(rows, columns, stride)                                                              \
+  static void result_##rows##x##columns##_##stride (const CpuWinograd *w, Finish *f,               \
+                                                    const CpuWinogradPart *part, const gfloat *m,  \
+                                                    gsize apart, gsize channel)                    \
   {                                                                                                \
-    result_channels (w, f, part, m, apart, channel, rows, columns);                                \
+    result_channels (w, f, part, m, apart, channel, rows, columns, stride);                        \
   }
-#define RESULT_NAME(rows, columns) [rows][columns] = result_##rows##x##columns,
+#define RESULT_NAME(rows, columns, stride)                                                         \
+  [stride][rows][columns] = result_##rows##x##columns##_##stride,
 
 CPU_WINOGRAD_TILES (RESULT)
-static void (*const results[][5]) (const CpuWinograd *w, Finish *f, const CpuWinogradPart *part,
-                                   const gfloat *m, gsize apart,
-                                   gsize channel) = { CPU_WINOGRAD_TILES (RESULT_NAME) };
+static void (*const results CPU_WINOGRAD_TABLE) (
+    const CpuWinograd *w, Finish *f, const CpuWinogradPart *part, const gfloat *m, gsize apart,
+    gsize channel) = { CPU_WINOGRAD_TILES (RESULT_NAME) };
 
 static void
 finish_panel (const CpuWinograd *w, const CpuFloatConvRun *run, const CpuWinogradPart *part,
@@ -253,7 +318,7 @@ finish_panel (const CpuWinograd *w, const CpuFloatConvRun *run, const CpuWinogra
                            .slopes = run->slopes ? run->slopes + first : NULL },
                  .bias = vector_load (run->bias + first) };
     f.is_plain = float_is_plain (&f.tile);
-    results[w->tile.rows][w->tile.columns](w, &f, part, m, apart, channel);
+    results[w->tile.stride][w->tile.rows][w->tile.columns](w, &f, part, m, apart, channel);
   }
 }
 

@@ -5,7 +5,6 @@
 #include "floatfinish.h"
 #include "winograd.h"
 
-#define MOST CPU_WINOGRAD_MOST
 #define ROOT 1.41421356237309504880f
 #define HALF 0.70710678118654752440f
 
