@@ -28,7 +28,7 @@ fits (const CpuConv *c)
 
 /* A weight that comes from beyond the second cache takes as long as so many of them: here, where
  * it is fetched ahead, and where convolutions are computed as they are defined. */
-#define FAR 30
+#define FAR 20
 #define FAR_DEFINITION 64
 
 /* Where products are made in half precision, they take this share of the time. */

@@ -24,7 +24,7 @@ static const gint float_tile_pixels[CPU_FLOAT_VECTORS] = { 12, 6 };
 /* CPU_LANES elements of each of @nr pixels, read at once. */
 CPU_INLINE void
 float_add_vectors (VF32 c[][CPU_FLOAT_PIXELS], const gfloat *q, gsize step, const gfloat *w,
-                   const gfloat *ahead, gint mr, gint nr)
+                   const gfloat *ahead, gsize each, gint mr, gint nr)
 {
   VF32 b[CPU_FLOAT_PIXELS];
 #pragma GCC unroll 12
@@ -32,7 +32,7 @@ float_add_vectors (VF32 c[][CPU_FLOAT_PIXELS], const gfloat *q, gsize step, cons
     b[j] = *(const VF32 *)(q + (gsize)j * step);
 #pragma GCC unroll 4
   for (gint k = 0; k < CPU_LANES; k++, w += mr * CPU_LANES) {
-    __builtin_prefetch (ahead + (gsize)k * CPU_LINE, 0, 2);
+    __builtin_prefetch (ahead + (gsize)k * each, 0, 2);
 #pragma GCC unroll 4
     for (gint i = 0; i < mr; i++) {
       VF32 x = *(const VF32 *)(w + i * CPU_LANES);
@@ -44,18 +44,18 @@ float_add_vectors (VF32 c[][CPU_FLOAT_PIXELS], const gfloat *q, gsize step, cons
 }
 
 /* Adds @n elements of each of @nr pixels, @step elements apart, times their weights for @mr vectors
- * of channels. @ahead: weights that come next, of
- * which a line is fetched with each element. */
+ * of channels. @ahead: weights that come next, of which @each are fetched with each element, a line
+ * at most. */
 CPU_INLINE void
 float_add_products (VF32 c[][CPU_FLOAT_PIXELS], const gfloat *q, gsize step, const gfloat *w,
-                    gint n, const gfloat *ahead, gint mr, gint nr)
+                    gint n, const gfloat *ahead, gsize each, gint mr, gint nr)
 {
   for (; CPU_BY_ELEMENT && n >= CPU_LANES; n -= CPU_LANES, q += CPU_LANES) {
-    float_add_vectors (c, q, step, w, ahead, mr, nr);
+    float_add_vectors (c, q, step, w, ahead, each, mr, nr);
     w += mr * CPU_LANES * CPU_LANES;
-    ahead += CPU_LANES * CPU_LINE;
+    ahead += CPU_LANES * each;
   }
-  for (; n > 0; n--, q++, w += mr * CPU_LANES, ahead += CPU_LINE) {
+  for (; n > 0; n--, q++, w += mr * CPU_LANES, ahead += each) {
     VF32 x[CPU_FLOAT_VECTORS];
     __builtin_prefetch (ahead, 0, 2);
 #pragma GCC unroll 4

@@ -45,11 +45,15 @@ typedef struct {
   gint n;
 } Terms;
 
-/* @nr tiles by @mr vectors of output channels, @v and @u elements from where the terms begin;
- * @next: weights that are needed next. */
+/* Elements from where the terms begin: of the source and of weights; and of those that are needed
+ * next, of which @each are fetched with each product. */
+typedef struct {
+  gsize v, u, next, each;
+} Offsets;
+
+/* @nr tiles by @mr vectors of output channels. */
 CPU_INLINE void
-product (const CpuWinograd *w, const Terms *terms, gsize v, gsize u, gsize next, gfloat *to,
-         gint mr, gint nr)
+product (const CpuWinograd *w, const Terms *terms, const Offsets *at, gfloat *to, gint mr, gint nr)
 {
   VF32 c[CPU_FLOAT_VECTORS][CPU_FLOAT_PIXELS];
 #pragma GCC unroll 4
@@ -58,8 +62,8 @@ product (const CpuWinograd *w, const Terms *terms, gsize v, gsize u, gsize next,
     for (gint j = 0; j < nr; j++)
       c[i][j] = splat_float (0);
   for (gint t = 0; t < terms->n; t++)
-    float_add_products (c, terms->v[t] + v, w->source_tile, terms->u[t] + u, w->conv.channels,
-                        terms->u[t] + next, mr, nr);
+    float_add_products (c, terms->v[t] + at->v, w->source_tile, terms->u[t] + at->u,
+                        w->conv.channels, terms->u[t] + at->next, at->each, mr, nr);
 #pragma GCC unroll 12
   for (gint j = 0; j < nr; j++)
 #pragma GCC unroll 4
@@ -67,14 +71,14 @@ product (const CpuWinograd *w, const Terms *terms, gsize v, gsize u, gsize next,
       vector_store (to + (j * mr + i) * CPU_LANES, c[i][j]);
 }
 
-typedef void (*ProductFunc) (const CpuWinograd *w, const Terms *terms, gsize v, gsize u, gsize next,
+typedef void (*ProductFunc) (const CpuWinograd *w, const Terms *terms, const Offsets *at,
                              gfloat *to);
 
 #define PRODUCT(mr, nr)                                                                            \
-  static void product_##mr##_##nr (const CpuWinograd *w, const Terms *terms, gsize v, gsize u,     \
-                                   gsize next, gfloat *to)                                         \
+  static void product_##mr##_##nr (const CpuWinograd *w, const Terms *terms, const Offsets *at,    \
+                                   gfloat *to)                                                     \
   {                                                                                                \
-    product (w, terms, v, u, next, to, mr, nr);                                                    \
+    product (w, terms, at, to, mr, nr);                                                            \
   }
 #define NAME(mr, nr) product_##mr##_##nr,
 #define TO_6(M, mr) M (mr, 1) M (mr, 2) M (mr, 3) M (mr, 4) M (mr, 5) M (mr, 6)
@@ -104,19 +108,20 @@ vectors_of (const CpuWinograd *w, gint panel0, gint panel1)
 }
 
 /* One point of @n tiles and a panel, whose weights stay in the cache over all tiles, while those
- * that are needed next come. */
+ * that are needed next come: evenly, since memory gives less at once than products could ask for.
+ */
 static void
 multiply_panel (const CpuWinograd *w, const Terms *terms, gsize u, gsize next, gint n, gint mr,
                 gfloat *to)
 {
   gint most = float_tile_pixels[mr - 1], groups = (n + most - 1) / most;
-  gsize weights = (gsize)(w->conv.channels * mr * CPU_LANES),
-        share = (gsize)w->conv.channels * CPU_LINE;
+  gsize each = (gsize)((mr * CPU_LANES + groups - 1) / groups);
+  Offsets at = { 0, u, next, MIN (each, CPU_LINE) };
   for (gint g = 0; g < groups; g++) { /* of nearly the same size */
     gint first = n * g / groups, some = n * (g + 1) / groups - first;
-    gsize ahead = MIN ((gsize)g * share, weights);
-    products[mr - 1][some - 1](w, terms, (gsize)first * w->source_tile, u, next + ahead,
-                               to + first * mr * CPU_LANES);
+    at.v = (gsize)first * w->source_tile;
+    products[mr - 1][some - 1](w, terms, &at, to + first * mr * CPU_LANES);
+    at.next += (gsize)w->conv.channels * at.each;
   }
 }
 
