@@ -112,11 +112,13 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
   gint blocks = (cols + most - 1) / most, least = cols / blocks, larger = cols % blocks;
   gsize pixel = (gsize)(t->mr * CPU_LANES);
   gsize products = (gsize)(chunk->n_taps * chunk->n), ahead = 0;
+  gsize n_tiles = (gsize)((p->part->y1 - p->part->y0) * blocks);
   gsize channel = cpu_conv_channel_at (c, c->y_block, p->part->group * c->out_channels + p->first);
   const DENSE_WEIGHT *next = p->is_end && is_last ? chunk->w : chunk->w + products * pixel;
   const gboolean at_once = is_last && p->is_plain;
   CpuFloatOut out = at_once ? float_out_plain (t) : float_out_to (sums, pixel);
   Chunk k = *chunk;
+  k.each = MIN ((pixel + n_tiles - 1) / n_tiles, DENSE_LINE); /* evenly over all tiles */
   for (gint y = p->part->y0; y < p->part->y1; y++)
     for (gint b = 0, x = 0; b < blocks; b++, x += t->nr) { /* of nearly the same size */
       t->nr = least + (b < larger);
@@ -127,7 +129,7 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
       else
         out.y = sums;
       k.ahead = next + ahead;
-      ahead = ahead + products * DENSE_LINE < products * pixel ? ahead + products * DENSE_LINE : 0;
+      ahead = ahead + products * k.each < products * pixel ? ahead + products * k.each : 0;
       if (!is_first) {
         k.from = sums;
         k.again = pixel;

@@ -17,7 +17,8 @@ typedef struct {
   const gfloat *from; /* what it is added to: for each pixel @again elements further */
   gsize again;
   const gfloat *factors;     /* of the channels' products; weights of floats have none */
-  const DENSE_WEIGHT *ahead; /* that come next: each product fetches a line of them */
+  const DENSE_WEIGHT *ahead; /* that come next, of which each product fetches @each */
+  gsize each;
 } Chunk;
 
 typedef void (*TileFunc) (const CpuFloatOut *out, const DENSE_SOURCE *p, gsize step,

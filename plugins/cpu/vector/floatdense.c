@@ -21,9 +21,9 @@ tile (const CpuFloatOut *out, const gfloat *p, gsize step, const Chunk *k, gint 
     for (gint j = 0; j < nr; j++)
       c[i][j] = *(const VF32 *)(k->from + (gsize)j * k->again + i * CPU_LANES);
   for (gint t = 0; t < k->n_taps; t++) {
-    float_add_products (c, p + k->taps[t], step, w, k->n, ahead, CPU_LINE, mr, nr);
+    float_add_products (c, p + k->taps[t], step, w, k->n, ahead, k->each, mr, nr);
     w += k->n * mr * CPU_LANES;
-    ahead += k->n * CPU_LINE;
+    ahead += (gsize)k->n * k->each;
   }
   float_put (out, c, mr, nr);
 }

@@ -81,11 +81,11 @@ static const gint tile_pixels[CPU_HALF_VECTORS] = { 12, 12 };
     VF16 x = *(const VF16 *)(gconstpointer)(w + (k * mr + i) * DENSE_LANES);                       \
     _Pragma ("GCC unroll 12") for (gint j = 0; j < nr; j++) ADD_ELEMENT (c[i][j], x, b[j], k);     \
   }                                                                                                \
-  __builtin_prefetch (ahead + k * DENSE_LINE, 0, 2);
+  __builtin_prefetch (ahead + k * each, 0, 2);
 
 CPU_INLINE void
 add_products (VF16 c[][CPU_FLOAT_PIXELS], const guint16 *q, gsize step, const guint16 *w, gint n,
-              const guint16 *ahead, gint mr, gint nr)
+              const guint16 *ahead, gsize each, gint mr, gint nr)
 {
   VF16 b[CPU_FLOAT_PIXELS];
   for (; n >= ELEMENTS; n -= ELEMENTS, q += ELEMENTS) {
@@ -101,9 +101,9 @@ add_products (VF16 c[][CPU_FLOAT_PIXELS], const guint16 *q, gsize step, const gu
     ADD_PRODUCTS (6)
     ADD_PRODUCTS (7)
     w += ELEMENTS * mr * DENSE_LANES;
-    ahead += ELEMENTS * DENSE_LINE;
+    ahead += ELEMENTS * each;
   }
-  for (; n > 0; n--, q++, w += mr * DENSE_LANES, ahead += DENSE_LINE) {
+  for (; n > 0; n--, q++, w += mr * DENSE_LANES, ahead += each) {
 #pragma GCC unroll 12
     for (gint j = 0; j < nr; j++)
       b[j] = (VF16)vdupq_n_u16 (q[(gsize)j * step]);
@@ -115,9 +115,9 @@ add_products (VF16 c[][CPU_FLOAT_PIXELS], const guint16 *q, gsize step, const gu
 
 CPU_INLINE void
 add_products (VF16 c[][CPU_FLOAT_PIXELS], const guint32 *q, gsize step, const guint16 *w, gint n,
-              const guint16 *ahead, gint mr, gint nr)
+              const guint16 *ahead, gsize each, gint mr, gint nr)
 {
-  for (; n > 0; n--, q++, w += mr * DENSE_LANES, ahead += DENSE_LINE) {
+  for (; n > 0; n--, q++, w += mr * DENSE_LANES, ahead += each) {
     VF16 x[CPU_HALF_VECTORS];
     __builtin_prefetch (ahead, 0, 2);
 #pragma GCC unroll 2
@@ -175,10 +175,10 @@ tile (const CpuFloatOut *out, const DENSE_SOURCE *p, gsize step, const Chunk *k,
 #pragma GCC unroll 12
         for (gint j = 0; j < nr; j++)
           h[i][j] = (VF16){ 0 };
-      add_products (h, p + k->taps[t] + first, step, w, n, ahead, mr, nr);
+      add_products (h, p + k->taps[t] + first, step, w, n, ahead, k->each, mr, nr);
       widen (c, h, k->factors, mr, nr);
       w += n * mr * DENSE_LANES;
-      ahead += n * DENSE_LINE;
+      ahead += (gsize)n * k->each;
     }
   float_put (out, c, 2 * mr, nr);
 }
