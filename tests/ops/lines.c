@@ -294,6 +294,26 @@ one_of_two_is_as_likely_as_the_other_is_not (void)
   }
 }
 
+/* Behind a convolution, so that they lie as oneDNN likes them. */
+static void
+the_end_of_a_long_line_is_interpolated_where_it_is (void)
+{
+  const AxonShape shape = AXON_SHAPE (1, 8, 9000), filters = AXON_SHAPE (8, 8, 1);
+  const gfloat scales[] = { 1, 1, 2 };
+  TestModel t = test_model_new (13);
+  AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &shape);
+  AxonValue *in[] = {
+    test_model_node (&t, "Conv", 2, x, test_model_random (&t, &filters, 1))->outputs[0], NULL,
+    test_model_constant (&t, &AXON_SHAPE (G_N_ELEMENTS (scales)), scales)
+  };
+  AxonNode *n = test_model_node_of (&t, NULL, "Resize", in, G_N_ELEMENTS (in), 1);
+  g_autoptr (AxonTensor) input = test_random (&shape, 2);
+  g_autoptr (AxonModel) model = NULL;
+  axon_node_set_string (n, "mode", "linear");
+  model = test_model_finish (&t, n->outputs[0]);
+  test_compare_devices (model, input, TOLERANCE);
+}
+
 #define ADD(name) g_test_add_func ("/lines/" #name, name)
 
 int
@@ -312,5 +332,6 @@ main (int argc, char **argv)
   ADD (an_axis_named_many_times_is_one_axis);
   ADD (logarithms_of_sums_of_powers_agree);
   ADD (one_of_two_is_as_likely_as_the_other_is_not);
+  ADD (the_end_of_a_long_line_is_interpolated_where_it_is);
   return g_test_run ();
 }
