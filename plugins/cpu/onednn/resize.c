@@ -3,6 +3,19 @@
 #include "dnn-private.h"
 #include "../kernels/kernels.h"
 
+/* oneDNN's places between pixels are products in floats, which are off by 0.0003 of a pixel at the
+ * five thousandth. */
+#define FARTHEST 1024
+
+static gboolean
+is_far (const AxonShape *x)
+{
+  for (gint d = 2; d < x->rank; d++)
+    if (x->dims[d] > FARTHEST)
+      return TRUE;
+  return FALSE;
+}
+
 /* Nearest by whole factors and half-pixel linear are what oneDNN computes. */
 static gboolean
 resampling_alg (const AxonNode *node, dnnl_alg_kind_t *alg)
@@ -22,21 +35,8 @@ resampling_alg (const AxonNode *node, dnnl_alg_kind_t *alg)
   if (g_str_equal (mode, "nearest"))
     return whole && ((g_str_equal (ct, "asymmetric") && g_str_equal (nm, "floor")) ||
                      (half && g_str_has_prefix (nm, "round")));
-  return g_str_equal (mode, "linear") &&
+  return g_str_equal (mode, "linear") && !is_far (x) &&
          (half || (g_str_equal (ct, "pytorch_half_pixel") && above_one));
-}
-
-/* oneDNN's places between pixels are products in floats, which are off by 0.0003 of a pixel at the
- * five thousandth. */
-#define FARTHEST 1024
-
-static gboolean
-is_far (const AxonShape *x)
-{
-  for (gint d = 2; d < x->rank; d++)
-    if (x->dims[d] > FARTHEST)
-      return TRUE;
-  return FALSE;
 }
 
 static gboolean
@@ -51,8 +51,6 @@ build_resize (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   src = cpu_plan_input (plan, node, 0);
   if (alg == dnnl_resampling_linear && /* ours is faster */
       (src->md == NULL || cpu_resize_is_narrow (&src->shape)))
-    return FALSE;
-  if (alg == dnnl_resampling_linear && is_far (&src->shape))
     return FALSE;
   in = dnn_md_of (src);
   out = dnn_md_any (AXON_DTYPE_F32, &node->outputs[0]->type.shape);

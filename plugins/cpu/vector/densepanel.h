@@ -118,7 +118,7 @@ run_chunk (Panel *p, const Chunk *chunk, gfloat *sums, gboolean is_first, gboole
   const gboolean at_once = is_last && p->is_plain;
   CpuFloatOut out = at_once ? float_out_plain (t) : float_out_to (sums, pixel);
   Chunk k = *chunk;
-  k.each = MIN ((pixel + n_tiles - 1) / n_tiles, DENSE_LINE); /* evenly over all tiles */
+  k.each = fetched_by_product (pixel, n_tiles, DENSE_LINE);
   for (gint y = p->part->y0; y < p->part->y1; y++)
     for (gint b = 0, x = 0; b < blocks; b++, x += t->nr) { /* of nearly the same size */
       t->nr = least + (b < larger);

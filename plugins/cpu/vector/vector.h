@@ -28,12 +28,21 @@
 
 /* Floats of what memory gives at once. */
 #define CPU_LINE (64 / sizeof (gfloat))
+
 #if CPU_VECTOR == 64 || defined(__aarch64__)
 #define CPU_REGISTERS 32
 #else
 #define CPU_REGISTERS 16
 #endif
 #define CPU_INLINE static inline __attribute__ ((always_inline))
+
+/* How many weights each product fetches of those that come next, a @line at most, so that all
+ * @n_tiles together fetch them evenly: each product has @weights of its own. */
+CPU_INLINE gsize
+fetched_by_product (gsize weights, gsize n_tiles, gsize line)
+{
+  return MIN ((weights + n_tiles - 1) / n_tiles, line);
+}
 
 typedef gint32 VI32 __attribute__ ((vector_size (CPU_VECTOR), aligned (4), may_alias));
 typedef guint32 VU32 __attribute__ ((vector_size (CPU_VECTOR), aligned (4), may_alias));

@@ -2,8 +2,8 @@
 /* Winograd's convolution, compiled per instruction set.
  *
  * Polynomials are evaluated at 0, 1/sqrt 2, -1/sqrt 2, sqrt 2, -sqrt 2 and infinity (4x4), or at 0,
- * 1, -1 and infinity (2x2). Of the points for 4x4 that need few operations these lose least: most
- * factors are powers of 2. */
+ * 1, -1 and infinity (2x2); with stride 2 at those of 4x4 but 0, or at 0, 1 and infinity. Of the
+ * points for 4x4 that need few operations these lose least: most factors are powers of 2. */
 #include "floattile.h"
 #include "winogradplace.h"
 
@@ -115,8 +115,7 @@ multiply_panel (const CpuWinograd *w, const Terms *terms, gsize u, gsize next, g
                 gfloat *to)
 {
   gint most = float_tile_pixels[mr - 1], groups = (n + most - 1) / most;
-  gsize each = (gsize)((mr * CPU_LANES + groups - 1) / groups);
-  Offsets at = { 0, u, next, MIN (each, CPU_LINE) };
+  Offsets at = { 0, u, next, fetched_by_product ((gsize)mr * CPU_LANES, (gsize)groups, CPU_LINE) };
   for (gint g = 0; g < groups; g++) { /* of nearly the same size */
     gint first = n * g / groups, some = n * (g + 1) / groups - first;
     at.v = (gsize)first * w->source_tile;
