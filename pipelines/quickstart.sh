@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 . .ci/packages.sh
 install_packages $BUILD_PACKAGES
 build=_build/quickstart
-build $build -Dtests=false -Dintrospection=disabled
+build $build --buildtype=release -Dtests=false -Dintrospection=disabled
 export OUT=$PWD/out PATH=$PWD/$build/pipelines:$PATH
 export AXON_PLUGIN_PATH=$PWD/$build/plugins/cpu:$PWD/$build/plugins/template
 export AXON_PROBE=$PWD/$build/lib/tools/axon-probe

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # Both commands of the README on a bare Debian: a root made by debootstrap from the mirror that apt is configured
 # with, in a temporary folder of its own, with a clean checkout of HEAD and copies of the test data in it. Without
-# --all, tests/run.sh --brief stands for the second command. AXON_WERROR goes with it.
+# --all, tests/run.sh --brief stands for the second command, and goes on from the first one's build. AXON_WERROR goes with it.
 # With --packages, tests/packages.sh builds and checks packages there instead; a second root, bare again, gets nothing but
 # them, by the first guide's own command, and does what debian/tests/quickstart, no-driver and that guide say.
 # DEB_BUILD_OPTIONS and DEB_BUILD_PROFILES go with it (nocheck, both of them: without tests).
@@ -150,6 +150,11 @@ packages() {
     step "docs/guides/first-pipeline.md" inside python3 docs/guides/run.py . /srv/none docs/guides/first-pipeline.md
 }
 
+# tests/run.sh --brief builds what the quickstart's build lacks.
+go_on() {
+  inside ln -s quickstart _build/brief && inside meson configure _build/brief -Dtests=true
+}
+
 # Process 1 of the namespaces.
 run() {
   local suite=$1 folder=$2 site=$3 brief=${4:-} root=$2/root status=0
@@ -163,6 +168,7 @@ run() {
   copy_files || exit 1
   [ "$brief" != --packages ] || { packages; exit; }
   step "pipelines/quickstart.sh" inside pipelines/quickstart.sh || exit 1
+  [ -z "$brief" ] || go_on || exit 1
   step "tests/run.sh${brief:+ $brief}" inside tests/run.sh $brief > >(tee "$folder/log") 2>&1 || status=$?
   grep -E '^[0-9]+ passed, [0-9]+ failed' "$folder/log" | tail -n 1
   exit $status

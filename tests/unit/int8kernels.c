@@ -183,8 +183,8 @@ products_are_exact (gconstpointer data)
 {
   gsize t = GPOINTER_TO_SIZE (data);
   const CpuInt8Kernels *k = &tables[t].vector->int8;
-  if ((tables[t].needs & ~(guint)cpu_features_get ()) != 0) {
-    g_test_skip ("this processor lacks the instructions");
+  if (!table_is_here (t)) {
+    g_test_skip ("this processor has no such instructions");
     return;
   }
   for (guint32 seed = 0; seed < 160; seed++) {

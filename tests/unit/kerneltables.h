@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of kernels, to be tested by themselves: those of levels that this processor has, and
- * two whose instructions are written out in C, so that what it lacks is proved, too. */
+/* The tables of kernels, to be tested by themselves: those of levels that are built, and those
+ * whose instructions are written out in C, so that what a processor lacks is proved, too. */
 #pragma once
 
 #include "../../plugins/cpu/cpufeatures.h"
@@ -15,22 +15,59 @@ static const struct {
   const CpuVector *vector;
   guint needs;
 } tables[] = {
-#ifdef __x86_64__
+#ifdef CPU_HAS_SSE41
   { "SSE41", &cpu_vector_sse41, CPU_FEATURE_SSE41 },
+#endif
+#ifdef CPU_HAS_AVX2
   { "AVX2", &cpu_vector_avx2, AVX2 },
+#endif
+#ifdef CPU_HAS_AVX2_VNNI
   { "AVX2_VNNI", &cpu_vector_avx2_vnni, AVX2 | CPU_FEATURE_AVX_VNNI },
+#endif
+#ifdef CPU_HAS_AVX512
   { "AVX512", &cpu_vector_avx512, AVX512 },
+#endif
+#ifdef CPU_HAS_AVX512_VNNI
   { "AVX512_VNNI", &cpu_vector_avx512_vnni, AVX512 | CPU_FEATURE_AVX512_VNNI },
+#endif
+#ifdef CPU_HAS_AVX512_FP16
   { "AVX512_FP16", &cpu_vector_avx512_fp16,
     AVX512 | CPU_FEATURE_AVX512_VNNI | CPU_FEATURE_AVX512_FP16 },
-#elif defined(__aarch64__)
+#endif
+#ifdef CPU_HAS_NEON
   { "NEON", &cpu_vector_neon, CPU_FEATURE_ASIMD },
+#endif
+#ifdef CPU_HAS_NEON_DOTPROD
   { "NEON_DOTPROD", &cpu_vector_neon_dotprod, CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP },
+#endif
+#ifdef CPU_HAS_NEON_FP16
   { "NEON_FP16", &cpu_vector_neon_fp16,
     CPU_FEATURE_ASIMD | CPU_FEATURE_ASIMDDP | CPU_FEATURE_ASIMDHP },
-#else
+#endif
+#ifdef CPU_HAS_PORTABLE
   { "PORTABLE", &cpu_vector_portable, 0 },
 #endif
+#ifdef CPU_HAS_EMULATED_32
   { "emulated, 32 bytes", &cpu_vector_emulated_32, 0 },
+#endif
+#ifdef CPU_HAS_EMULATED_64
   { "emulated, 64 bytes", &cpu_vector_emulated_64, 0 },
+#endif
 };
+
+/* TRUE where this processor has the instructions of table @i. */
+static inline gboolean
+table_is_here (gsize i)
+{
+  return (tables[i].needs & ~(guint)cpu_features_get ()) == 0;
+}
+
+/* FALSE for a level that stands on one before it, whose kernels of floats are its own, too. */
+static inline gboolean
+table_has_floats (gsize i)
+{
+  for (gsize k = 0; k < i; k++)
+    if (tables[k].vector->eltwise == tables[i].vector->eltwise)
+      return FALSE;
+  return TRUE;
+}
