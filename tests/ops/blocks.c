@@ -69,6 +69,21 @@ add_reduction (TestModel *t, AxonValue *x, gint rank, const gchar *op, gint keep
   return node->outputs[0];
 }
 
+static AxonValue *
+add_global_pool (TestModel *t, AxonValue *x, gint rank, const gchar *op, G_GNUC_UNUSED gint arg)
+{
+  x = test_model_node (t, op, 1, x)->outputs[0];
+  return add_pointwise (t, x, x->producer->inputs[0]->producer->inputs[1]->type.shape.dims[0], 16,
+                        rank);
+}
+
+static void
+places_of_blocks_are_pooled_where_they_lie (void)
+{
+  compare (add_global_pool, "GlobalAveragePool", 0, "own");
+  compare (add_global_pool, "GlobalMaxPool", 0, "own");
+}
+
 static void
 places_of_blocks_are_reduced_where_they_lie (void)
 {
@@ -217,6 +232,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name) g_test_add_func ("/blocks/" #name, name)
   ADD (places_of_blocks_are_reduced_where_they_lie);
+  ADD (places_of_blocks_are_pooled_where_they_lie);
   ADD (lines_and_volumes_in_blocks_are_pooled_where_they_lie);
   ADD (classes_of_each_place_are_weighed);
   ADD (blocks_become_rows_and_those_blocks_of_lines);

@@ -10,7 +10,8 @@
  * makes pictures of few channels by wide filters, or channels are put together that do not fill
  * blocks. Grouped and transposed convolutions are always ours: oneDNN multiplies matrices for the
  * first, of which ours read blocks as they lie where groups fill them, and computes the others from
- * the far end. So are those followed by slopes, and in graphs of blocks those that are padded far.
+ * the far end. So are those followed by slopes, and in graphs of blocks those that are padded far,
+ * depthwise ones of which rows are tiles, and those of one pixel.
  * Functions that oneDNN computes slowly (SiLU and the like) are a pass of ours over what its
  * kernels leave, which are so much faster. */
 #include "convchoice.h"
@@ -201,18 +202,35 @@ is_narrow (const AxonNode *node)
 
 #define FEW_PIXELS 64
 
-/* Of one pixel, as in squeeze and excite, where oneDNN's call takes longer than the products; or,
- * for one thread, of so few that what comes in is weights, of which ours fetch the next ones from
- * beyond the second cache. */
+static gint64
+count_pixels (const AxonNode *conv)
+{
+  const AxonShape *y = &conv->outputs[0]->type.shape;
+  return axon_shape_get_numel (y) / MAX (y->dims[1], 1);
+}
+
+static gboolean
+is_pointwise (const AxonNode *conv)
+{
+  const AxonShape *w = &conv->inputs[1]->type.shape;
+  return axon_shape_get_numel (w) == w->dims[0] * w->dims[1];
+}
+
+/* As in squeeze and excite, where oneDNN's call takes longer than the products. */
+static gboolean
+is_of_one_pixel (const AxonNode *node)
+{
+  return is_pointwise (node) && count_pixels (node) == 1;
+}
+
+/* For one thread, of so few pixels that what comes in is weights, of which ours fetch the next ones
+ * from beyond the second cache. */
 static gboolean
 is_of_weights (const AxonNode *node, guint threads)
 {
-  const AxonShape *w = &node->inputs[1]->type.shape, *y = &node->outputs[0]->type.shape;
-  gint64 weights = axon_shape_get_numel (w),
-         pixels = axon_shape_get_numel (y) / MAX (y->dims[1], 1);
-  return weights == w->dims[0] * w->dims[1] &&
-         (pixels == 1 || (threads == 1 && pixels <= FEW_PIXELS &&
-                          (gsize)weights * sizeof (gfloat) > cpu_second_cache () / 4));
+  gsize bytes = (gsize)axon_shape_get_numel (&node->inputs[1]->type.shape) * sizeof (gfloat);
+  return threads == 1 && is_pointwise (node) && count_pixels (node) <= FEW_PIXELS &&
+         bytes > cpu_second_cache () / 4;
 }
 
 /* Channels of a group: those that are summed, and those of the result. A matrix of weights is a
@@ -259,6 +277,21 @@ cpu_conv_takes_bf16 (const CpuPlan *plan, const AxonNode *node)
          products (node) >= CPU_CONV_SMALL * plan->n_threads;
 }
 
+/* TRUE if source and result fill blocks of channels, so that ours read and write them as they lie,
+ * and are faster. Few pixels by many weights stay oneDNN's: it cuts what is summed, so that it
+ * depends less on the second cache. */
+static gboolean
+is_own_in_blocks (const AxonNode *node)
+{
+  const CpuFloatConvKernels *kernels = &cpu_isa_get ()->vector->floats;
+  CpuConv c;
+  if (!axon_node_is (node, "Conv") || node->inputs[0]->type.shape.rank != 4 ||
+      !cpu_conv_init (&c, node, &node->inputs[1]->type.shape) ||
+      !cpu_conv_fills_blocks (&c, CPU_DNN_BLOCK, kernels->lanes))
+    return FALSE;
+  return c.depthwise ? kernels->has_lines (&c) : is_of_one_pixel (node);
+}
+
 gboolean
 cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
 {
@@ -273,12 +306,12 @@ cpu_conv_is_own (const CpuPlan *plan, const AxonNode *node)
   if (cpu_conv_takes_halves (plan, node))
     return TRUE;
   if (!cpu_dnn_is_channels_last ())
-    return plan->channels_last || is_far (node) || has_slopes (node);
+    return plan->channels_last || is_far (node) || has_slopes (node) || is_own_in_blocks (node);
   if (is_of_wave (node))
     return TRUE;
   if (has_slopes (node) || is_narrow (node))
     return TRUE;
-  if (is_of_weights (node, plan->n_threads))
+  if (is_of_one_pixel (node) || is_of_weights (node, plan->n_threads))
     return TRUE;
   return plan->n_threads == 1 && is_grouped (node);
 }

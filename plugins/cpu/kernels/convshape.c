@@ -251,6 +251,20 @@ cpu_conv_fits_blocks (gint64 channels, gint64 groups, gint block)
   return channels * groups % block == 0 && (channels % block == 0 || block % channels == 0);
 }
 
+/* Of all groups. */
+static gint
+count_results (const CpuConv *c)
+{
+  return c->depthwise ? c->channels : c->out_channels * c->groups;
+}
+
+gboolean
+cpu_conv_fills_blocks (const CpuConv *c, gint block, gint lanes)
+{
+  return block > 0 && block % lanes == 0 && cpu_conv_fits_blocks (c->channels, c->groups, block) &&
+         cpu_conv_fits_blocks (count_results (c) / c->groups, c->groups, block);
+}
+
 gint
 cpu_conv_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint lanes)
 {
@@ -258,10 +272,8 @@ cpu_conv_get_block (CpuPlan *plan, const AxonNode *node, const CpuConv *c, gint 
   gint block = x->md ? (gint)cpu_md_get_block (x->md, x->dtype, &x->shape) : 0;
   if (block == 0 && !plan->channels_last && !cpu_dnn_is_channels_last ()) /* it is converted */
     block = CPU_DNN_BLOCK;
-  return block > 0 && block % lanes == 0 && cpu_conv_fits_blocks (c->channels, c->groups, block) &&
-                 cpu_conv_fits_blocks (c->out_channels, c->groups, block)
-             ? block
-             : 0;
+  /* blocks of a volume lie between its pictures, which are frames */
+  return x->shape.rank < 5 && cpu_conv_fills_blocks (c, block, lanes) ? block : 0;
 }
 
 gint
@@ -280,7 +292,7 @@ cpu_conv_result_blocks (const AxonNode *node, CpuConv *c, gint block)
   c->y_pixel = (gsize)block;
   c->y_row = c->y_pixel * (gsize)c->out_w;
   c->y_block = c->y_row * (gsize)c->out_h;
-  c->y_frame = c->y_block * (gsize)(c->out_channels * c->groups / block);
+  c->y_frame = c->y_block * (gsize)(count_results (c) / block);
   return cpu_md_channel_blocks (AXON_DTYPE_F32, &node->outputs[0]->type.shape, block);
 }
 

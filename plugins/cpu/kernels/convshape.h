@@ -27,6 +27,8 @@ CpuTensor *cpu_conv_destination (CpuPlan *plan, const AxonNode *node);
 
 /* TRUE if each group of @channels is in blocks of @block by itself, or some are in each. */
 gboolean cpu_conv_fits_blocks (gint64 channels, gint64 groups, gint block);
+/* The same of what @conv reads and what it makes, by vectors of @lanes. */
+gboolean cpu_conv_fills_blocks (const CpuConv *conv, gint block, gint lanes);
 
 /* Channels of a block of the source, and so of the result, where a vector of @lanes is within one;
  * 0: both lie channels last. */

@@ -1,53 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Conv and ConvTranspose of floats by our own kernels, channels last, with all that was fused. */
 #include "convchoice.h"
+#include "convfinish.h"
 #include "convparts.h"
 #include "convshape.h"
-#include "floatconv-private.h"
+#include "floatlayers.h"
 #include "floatposts.h"
 #include "../cpueltwise.h"
 #include "../cpuisa.h"
 #include "../cpulater.h"
-#include "../cpupages.h"
 #include "../cpupool.h"
 #include "../onednn/cpudnn.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-typedef struct {
-  const CpuFloatConvKernels *kernels;
-  CpuFloatLayer *layers; /* of a transposed convolution one for each phase */
-  guint n_layers;
-  gint n_parts;      /* of all layers */
-  GPtrArray *memory; /* weights of all layers, and what follows, which some of them lack */
-  gboolean lacks_memory;
-  const gfloat *given_bias, *given_slopes; /* while it is built, as the next; NULL: none */
-  CpuFloatWeights given;                   /* of the only layer */
-  gfloat *bias, *slopes, *wide_bias, *wide_slopes;
-  CpuFloatPosts posts;
-  gsize scratch; /* bytes of a thread */
-} FloatConv;
-
-static void
-float_conv_free (gpointer data)
-{
-  FloatConv *self = data;
-  g_ptr_array_unref (self->memory);
-  g_free (self->layers);
-  g_free (self);
-}
-
 /* Of one run. */
 typedef struct {
-  const FloatConv *plan;
+  const CpuFloatLayers *plan;
   const gfloat *x, *residual;
   gfloat *y;
   guint8 *scratch;
 } Run;
 
 static CpuFloatConvFunc
-kernel_of (const FloatConv *self, const CpuConv *c)
+kernel_of (const CpuFloatLayers *self, const CpuConv *c)
 {
   return c->depthwise ? self->kernels->depthwise
          : c->spread  ? self->kernels->grouped
@@ -58,7 +32,7 @@ static void
 run_part (gpointer data, gint64 index)
 {
   const Run *r = data;
-  const FloatConv *p = r->plan;
+  const CpuFloatLayers *p = r->plan;
   const CpuFloatLayer *layer = p->layers;
   gint i = (gint)index, n;
   CpuConvPart part;
@@ -85,114 +59,15 @@ run_part (gpointer data, gint64 index)
 static void
 run_float_conv (const CpuStep *step, const CpuInstance *instance)
 {
-  const FloatConv *p = step->data;
+  const CpuFloatLayers *p = step->data;
   Run run = { p, cpu_tensor_data (instance, step->in[0]),
               step->n_in > 1 ? cpu_tensor_data (instance, step->in[1]) : NULL,
               cpu_tensor_data (instance, step->out[0]), cpu_tensor_data (instance, step->out[1]) };
   cpu_parallel (p->n_parts, run_part, &run);
 }
 
-/* Memory that lives as long as @self, not set; NULL where there is none. */
-static gfloat *
-new_memory (FloatConv *self, gsize n_bytes)
-{
-  gpointer memory = cpu_pages_new (n_bytes);
-  if (memory == NULL) {
-    self->lacks_memory = TRUE;
-    return NULL;
-  }
-  g_ptr_array_add (self->memory, memory);
-  return memory;
-}
-
-/* Zeros if @from is NULL. */
-static gfloat *
-pack_array (FloatConv *self, const gfloat *from, const CpuConv *c, gint period)
-{
-  gsize n_bytes = (gsize)(c->groups * c->padded) * sizeof (gfloat);
-  gfloat *to = new_memory (self, n_bytes);
-  if (to == NULL)
-    return NULL;
-  if (from != NULL)
-    cpu_float_array_pack (c, from, period, to);
-  else
-    memset (to, 0, n_bytes);
-  return to;
-}
-
-static void
-pack_wide (FloatConv *self, CpuFloatLayer *layer, const CpuFloatWeights *weights)
-{
-  CpuFloatWeights again = *weights;
-  gint period = layer->conv.channels;
-  again.period = (gsize)period;
-  layer->wide_weights = new_memory (self, cpu_float_weights_size (&layer->wide));
-  if (layer->wide_weights != NULL)
-    cpu_float_weights_pack (&layer->wide, &again, self->kernels, layer->wide_weights);
-  if (self->wide_bias == NULL) /* that of all layers */
-    self->wide_bias = pack_array (self, self->given_bias, &layer->wide, period);
-  if (self->wide_slopes == NULL && self->posts.has_slopes)
-    self->wide_slopes = pack_array (self, self->given_slopes, &layer->wide, period);
-}
-
-static void
-pack_halves (FloatConv *self, CpuFloatLayer *layer, const CpuFloatWeights *weights)
-{
-  const CpuConv *c = &layer->conv;
-  gsize n_bytes = cpu_float_weights_size (c);
-  g_autofree gfloat *packed = g_try_malloc (n_bytes);
-  layer->weights = new_memory (self, n_bytes / 2);
-  layer->factors = new_memory (self, (gsize)(c->groups * c->padded) * sizeof (gfloat));
-  self->lacks_memory |= packed == NULL;
-  if (self->lacks_memory)
-    return;
-  cpu_float_weights_pack (c, weights, self->kernels, packed);
-  cpu_half_weights_pack (c, packed, self->kernels, cpu_isa_get ()->vector->half,
-                         (guint16 *)(gpointer)layer->weights, layer->factors);
-}
-
-static void
-pack_layer (FloatConv *self, CpuFloatLayer *layer, const CpuFloatWeights *weights)
-{
-  if (self->kernels->is_half) {
-    pack_halves (self, layer, weights);
-    return;
-  }
-  layer->weights = new_memory (self, cpu_float_weights_size (&layer->conv));
-  if (layer->weights != NULL)
-    cpu_float_weights_pack (&layer->conv, weights, self->kernels, layer->weights);
-}
-
-static void
-pack (FloatConv *self, const CpuFloatWeights *weights)
-{
-  gint period = (gint)weights->period;
-  self->bias = pack_array (self, self->given_bias, &self->layers[0].conv, period);
-  if (self->posts.has_slopes)
-    self->slopes = pack_array (self, self->given_slopes, &self->layers[0].conv, period);
-  for (guint i = 0; i < self->n_layers; i++) {
-    CpuFloatLayer *layer = &self->layers[i];
-    pack_layer (self, layer, &weights[i]);
-    if (layer->pixels > 0)
-      pack_wide (self, layer, &weights[i]);
-  }
-}
-
-static void
-setup (FloatConv *self, guint threads)
-{
-  for (guint i = 0; i < self->n_layers; i++) {
-    CpuConv *c = &self->layers[i].conv;
-    cpu_conv_flatten (c);
-    cpu_float_conv_setup (c, self->kernels, threads);
-    self->layers[i].pixels = cpu_float_conv_widen (&self->layers[i].wide, c, self->kernels);
-    self->scratch = MAX (self->scratch, c->scratch);
-    self->n_parts += cpu_conv_count_parts (c);
-  }
-}
-
 static const gchar *
-name_of (const FloatConv *self)
+name_of (const CpuFloatLayers *self)
 {
   if (self->kernels->is_half)
     return "own:dense-f16";
@@ -203,28 +78,32 @@ name_of (const FloatConv *self)
 
 /* @residual: nullable. */
 static void
-add_step_to (CpuPlan *plan, FloatConv *self, CpuTensor *x, CpuTensor *residual, CpuTensor *y)
+add_step_to (CpuPlan *plan, CpuFloatLayers *self, CpuTensor *x, CpuTensor *residual, CpuTensor *y)
 {
   CpuTensor *in[2] = { x, residual }, *out[2] = { y, NULL };
   plan->lacks_memory |= self->lacks_memory;
   out[1] = cpu_plan_scratch_bytes (plan, self->scratch * plan->n_threads + 64);
-  cpu_plan_add_step (plan, run_float_conv, self, float_conv_free, name_of (self), in,
+  cpu_plan_add_step (plan, run_float_conv, self, cpu_float_layers_free, name_of (self), in,
                      residual != NULL ? 2 : 1, out, 2);
 }
 
 /* The result lies as @md says. */
 static void
-add_step_as (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x, const CpuMd *md)
+add_step_as (CpuPlan *plan, const AxonNode *node, CpuFloatLayers *self, CpuTensor *x,
+             const CpuMd *md)
 {
   CpuTensor *residual, *y = cpu_float_destination (plan, node, &self->posts, md, &residual);
   add_step_to (plan, self, x, residual, y);
 }
 
-/* Grouped ones take blocks of channels as they are: each group is near then. (free *@md) */
+/* Where groups are near then, blocks of channels are taken as they are; so is one pixel if it lies
+ * in them. (free *@md) */
 static CpuTensor *
 choose_source (CpuPlan *plan, const AxonNode *node, CpuConv *c, gint lanes, CpuMd **md)
 {
-  gint block = c->groups > 1 ? cpu_conv_get_block (plan, node, c, lanes) : 0;
+  const CpuTensor *x = cpu_plan_input (plan, node, 0);
+  gboolean one = c->in_h * c->in_w == 1 && cpu_md_get_block (x->md, x->dtype, &x->shape) > 0;
+  gint block = c->groups > 1 || c->depthwise || one ? cpu_conv_get_block (plan, node, c, lanes) : 0;
   if (block > 0)
     return cpu_conv_blocks (plan, node, c, block, md);
   *md = cpu_md_channels_last (AXON_DTYPE_F32, &node->outputs[0]->type.shape);
@@ -233,7 +112,7 @@ choose_source (CpuPlan *plan, const AxonNode *node, CpuConv *c, gint lanes, CpuM
 }
 
 static void
-add_step (CpuPlan *plan, const AxonNode *node, FloatConv *self, CpuTensor *x)
+add_step (CpuPlan *plan, const AxonNode *node, CpuFloatLayers *self, CpuTensor *x)
 {
   const AxonValue *value = node->outputs[0];
   g_autoptr (CpuMd) md = cpu_md_channels_last (value->type.dtype, &value->type.shape);
@@ -246,45 +125,26 @@ is_ready (const CpuPlan *plan, const AxonNode *node)
   return cpu_conv_is_own (plan, node) && cpu_float_conv_has_constants (node);
 }
 
-static FloatConv *
-float_conv_new (const CpuFloatConvKernels *kernels)
-{
-  FloatConv *self = g_new0 (FloatConv, 1);
-  self->kernels = kernels;
-  self->memory = g_ptr_array_new_with_free_func (free);
-  return self;
-}
-
 /* NULL: something is fused into @node that the kernels do not know. */
-static FloatConv *
-float_conv_new_for (const CpuPlan *plan, const AxonNode *node)
+static CpuFloatLayers *
+layers_new_for (const CpuPlan *plan, const AxonNode *node)
 {
   const CpuVector *vector = cpu_isa_get ()->vector;
-  FloatConv *self =
-      float_conv_new (cpu_conv_takes_halves (plan, node) ? vector->halves : &vector->floats);
+  CpuFloatLayers *self =
+      cpu_float_layers_new (cpu_conv_takes_halves (plan, node) ? vector->halves : &vector->floats);
   self->given_bias = cpu_float_constant (node, 2);
   self->given_slopes = cpu_float_constant (node, CPU_CONV_SLOPES);
   if (cpu_float_posts_init (&self->posts, node))
     return self;
-  float_conv_free (self);
+  cpu_float_layers_free (self);
   return NULL;
-}
-
-static void
-add_layer (FloatConv *self, const CpuConv *conv, const CpuFloatWeights *weights, guint threads)
-{
-  self->n_layers = 1;
-  self->layers = g_new0 (CpuFloatLayer, 1);
-  self->layers[0].conv = *conv;
-  self->given = *weights;
-  setup (self, threads);
 }
 
 static gboolean
 pack_layer_given (gpointer data)
 {
-  FloatConv *self = data;
-  pack (self, &self->given);
+  CpuFloatLayers *self = data;
+  cpu_float_layers_pack (self, &self->given);
   return !self->lacks_memory;
 }
 
@@ -292,10 +152,10 @@ gboolean
 cpu_float_product_build (CpuPlan *plan, const AxonNode *node, const CpuConv *conv,
                          const CpuFloatWeights *weights)
 {
-  FloatConv *self = float_conv_new_for (plan, node);
+  CpuFloatLayers *self = layers_new_for (plan, node);
   if (self == NULL)
     return FALSE;
-  add_layer (self, conv, weights, plan->n_threads);
+  cpu_float_layers_add (self, conv, weights, plan->n_threads);
   add_step_as (plan, node, self, cpu_plan_input_as (plan, node, 0, NULL), NULL);
   cpu_later_add (plan->later, pack_layer_given, self);
   return TRUE;
@@ -305,11 +165,38 @@ void
 cpu_float_product_add (CpuPlan *plan, CpuTensor *x, const CpuConv *conv,
                        const CpuFloatWeights *weights, const gfloat *bias, CpuTensor *y)
 {
-  FloatConv *self = float_conv_new (&cpu_isa_get ()->vector->floats);
+  CpuFloatLayers *self = cpu_float_layers_new (&cpu_isa_get ()->vector->floats);
   self->given_bias = bias;
-  add_layer (self, conv, weights, plan->n_threads);
-  pack (self, weights); /* which the caller may not keep */
+  cpu_float_layers_add (self, conv, weights, plan->n_threads);
+  cpu_float_layers_pack (self, weights); /* which the caller may not keep */
   add_step_to (plan, self, x, NULL, y);
+}
+
+static gboolean
+is_long (const CpuPost *post)
+{
+  return post->kind != CPU_POST_NONE && post->kind != CPU_POST_RELU &&
+         post->kind != CPU_POST_CLIP && post->kind != CPU_POST_HARD_SWISH;
+}
+
+/* What takes long is a pass over blocks of channels: what a tile has of it does not fill the
+ * processor. */
+static gboolean
+is_finished_apart (const CpuFloatLayers *self, const AxonNode *node)
+{
+  const CpuConv *c = &self->layers[0].conv;
+  return c->depthwise && c->block > 0 && cpu_conv_is_finished_apart (node) &&
+         (is_long (&self->posts.before) || is_long (&self->posts.after));
+}
+
+static void
+add_step_and_pass (CpuPlan *plan, const AxonNode *node, CpuFloatLayers *self, CpuTensor *x,
+                   const CpuMd *md)
+{
+  CpuTensor *y = cpu_plan_output (plan, node, 0, md);
+  self->posts = (CpuFloatPosts){ 0 };
+  add_step_to (plan, self, x, NULL, y);
+  cpu_finish_conv (plan, node, y);
 }
 
 static gboolean
@@ -319,18 +206,21 @@ build_conv (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
   CpuFloatWeights weights = { .tap = 1 };
   g_autoptr (CpuMd) md = NULL;
   CpuTensor *x;
-  FloatConv *self;
+  CpuFloatLayers *self;
   CpuConv conv;
   if (!is_ready (plan, node) || !cpu_conv_init (&conv, node, axon_tensor_get_shape (w)) ||
-      (self = float_conv_new_for (plan, node)) == NULL)
+      (self = layers_new_for (plan, node)) == NULL)
     return FALSE;
   weights.data = axon_tensor_get_data (w);
   weights.in = (gsize)(conv.kernel_h * conv.kernel_w);
   weights.out = weights.in * (gsize)axon_tensor_get_dim (w, 1);
   x = choose_source (plan, node, &conv, self->kernels->lanes, &md);
   cpu_float_conv_spread (&conv, self->kernels);
-  add_layer (self, &conv, &weights, plan->n_threads);
-  add_step_as (plan, node, self, x, md);
+  cpu_float_layers_add (self, &conv, &weights, plan->n_threads);
+  if (is_finished_apart (self, node))
+    add_step_and_pass (plan, node, self, x, md);
+  else
+    add_step_as (plan, node, self, x, md);
   cpu_later_add (plan->later, pack_layer_given, self);
   return TRUE;
 }
@@ -346,7 +236,7 @@ count_joined (const CpuConv *whole, const AxonWindow *w)
 }
 
 static void
-add_phases (FloatConv *self, const CpuConv *whole, const AxonWindow *window,
+add_phases (CpuFloatLayers *self, const CpuConv *whole, const AxonWindow *window,
             const CpuFloatWeights *all, guint threads)
 {
   g_autofree CpuFloatWeights *weights = NULL;
@@ -368,8 +258,8 @@ add_phases (FloatConv *self, const CpuConv *whole, const AxonWindow *window,
       self->layers[i].conv.out_channels *= joined;
     }
   }
-  setup (self, threads);
-  pack (self, weights);
+  cpu_float_layers_setup (self, threads);
+  cpu_float_layers_pack (self, weights);
   for (guint i = 0; i < self->n_layers; i++)
     g_free ((gpointer)weights[i].taps);
 }
@@ -382,11 +272,11 @@ build_transposed (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **er
   CpuFloatWeights weights = { .tap = 1 };
   gsize outs, channels;
   AxonWindow window;
-  FloatConv *self;
+  CpuFloatLayers *self;
   CpuTensor *x;
   CpuConv conv;
   if (!is_ready (plan, node) || !cpu_conv_init_transposed (&conv, &window, node, 1) ||
-      (self = float_conv_new_for (plan, node)) == NULL)
+      (self = layers_new_for (plan, node)) == NULL)
     return FALSE;
   outs = (gsize)axon_tensor_get_dim (w, 1);
   channels = (gsize)(node->inputs[0]->type.shape.dims[1] / axon_node_get_int (node, "group"));

@@ -133,7 +133,11 @@ cpu_float_conv_setup (CpuConv *c, const CpuFloatConvKernels *k, guint threads)
   c->n_panels = cpu_ceil_div (vectors, c->depthwise ? k->strip : wide);
   if (!c->depthwise && planes == 1 && panel > WEIGHTS (l2))
     c->chunk = (gint)(WEIGHTS (l2) / (gsize)(k->lanes * k->vectors) / sizeof (gfloat));
-  if (c->depthwise) { /* by channels where there are many, for bands have edges */
+  if (c->depthwise && c->block > 0) {
+    c->n_panels = cpu_ceil_div (vectors, MIN (k->strip, c->block / k->lanes));
+    cut.patch = G_MAXINT; /* rows of a panel follow each other */
+    cut.by_panels = TRUE;
+  } else if (c->depthwise) { /* by channels where there are many, for bands have edges */
     cut.patch = STRIP (l2);
     cut.by_panels = (guint)c->n_panels >= 3 * threads;
   } else if (has_more_weights (c)) {

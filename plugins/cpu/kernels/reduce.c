@@ -356,7 +356,7 @@ const CpuKernel cpu_reduce_kernels[] = {
   { 0 },
 };
 
-/* Behind oneDNN's, which leave blocked sources as they are. */
+/* Behind oneDNN's, which leave blocks that channels do not fill as they are. */
 #define GLOBAL(how_, then_)                                                                        \
   .impl = "own", .build = build_global, .data = &(const Reduction)                                 \
   {                                                                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Pooling of f32 in blocks of channels that our own does not take as it lies: other numbers of
- * dimensions than four, and all of a picture. */
+ * dimensions than four, and all of a picture whose channels leave a block partly empty. */
 #include "dnn-private.h"
 
 static gboolean
@@ -39,7 +39,9 @@ static gboolean
 build_global (CpuPlan *plan, const AxonNode *node, G_GNUC_UNUSED GError **error)
 {
   const AxonShape *x = &node->inputs[0]->type.shape;
-  if (!dnn_is_f32 (node) || x->rank < 3 || x->rank > 5)
+  const CpuTensor *src = cpu_plan_input (plan, node, 0);
+  gint64 block = cpu_md_get_block (src->md, src->dtype, x);
+  if (!dnn_is_f32 (node) || x->rank < 3 || x->rank > 5 || (block > 0 && x->dims[1] % block == 0))
     return FALSE;
   return build_pool (plan, node, (dnnl_alg_kind_t)plan->row->kind, x->dims + 2);
 }

@@ -89,6 +89,7 @@ typedef struct {
   gboolean is_half;
   const CpuMove *move; /* by which weights are packed */
   CpuFloatConvFunc dense, grouped, depthwise;
+  gboolean (*has_lines) (const CpuConv *conv); /* a depthwise one is computed row by row */
   CpuFloatConvFunc dots; /* to at most CPU_FLOAT_DOTS channels from whole vectors of them */
   CpuFloatColumnsFunc columns;
   CpuFloatPlanesFunc planes;

@@ -268,7 +268,8 @@ CPU_NAME (cpu_float_depthwise) (const CpuConv *c, const CpuFloatConvRun *run,
   Strip s = { .conv = c, .tile = { .run = run, .pixel = c->y_pixel, .vector = CPU_LANES } };
   taps.places = taps.offsets + c->kernel_h * c->kernel_w;
   s.end = run->x + (gsize)(c->frames - 1) * c->x_frame + (gsize)(c->in_h - 1) * c->x_row +
-          (gsize)(c->in_w - 1) * c->x_pixel + (gsize)c->channels;
+          (gsize)(c->in_w - 1) * c->x_pixel + cpu_conv_channel_at (c, c->x_block, c->channels - 1) +
+          1;
   if (CPU_NAME (cpu_float_lines) (&s, part))
     return;
   find_inner (c->in_w, c->pad_left, c->stride_w, (c->kernel_w - 1) * c->dilation_w, &s.inner_x0,

@@ -40,8 +40,9 @@ strip_set_panel (Strip *s, const CpuConvPart *part, gint panel)
   s->tile.channels = MIN (c->channels - first, s->tile.mr * CPU_LANES);
   s->tile.slopes = s->wide.slopes ? s->wide.slopes + first : NULL;
   s->is_plain = run->residual == NULL && float_is_plain (&s->tile);
-  s->x = run->x + (gsize)part->frame * c->x_frame + (gsize)first;
-  s->y = (gsize)part->frame * c->y_frame + (gsize)first;
+  s->x = run->x + (gsize)part->frame * c->x_frame +
+         cpu_conv_channel_at (s->conv, s->conv->x_block, first);
+  s->y = (gsize)part->frame * c->y_frame + cpu_conv_channel_at (s->conv, s->conv->y_block, first);
   s->w = s->wide.weights + (gsize)first * (gsize)(c->kernel_h * c->kernel_w);
   s->bias = s->wide.bias + first;
 }

@@ -30,6 +30,7 @@ const CpuVector CPU_NAME (cpu_vector) = {
               .dense = CPU_BASE_NAME (cpu_float_dense),
               .grouped = CPU_BASE_NAME (cpu_float_grouped),
               .depthwise = CPU_BASE_NAME (cpu_float_depthwise),
+              .has_lines = CPU_BASE_NAME (cpu_float_has_lines),
               .dots = CPU_BASE_NAME (cpu_float_dots),
               .columns = CPU_BASE_NAME (cpu_float_columns),
               .planes = CPU_BASE_NAME (cpu_float_planes) },

@@ -40,6 +40,7 @@ void CPU_BASE_NAME (cpu_float_dots) (const CpuConv *conv, const CpuFloatConvRun 
                                      const CpuConvPart *part, guint8 *scratch);
 void CPU_BASE_NAME (cpu_float_planes) (const CpuFloatPlanes *planes, const CpuFloatConvRun *run,
                                        const CpuConvPart *part, guint8 *scratch);
+gboolean CPU_BASE_NAME (cpu_float_has_lines) (const CpuConv *conv);
 void CPU_BASE_NAME (cpu_float_depthwise) (const CpuConv *conv, const CpuFloatConvRun *run,
                                           const CpuConvPart *part, guint8 *scratch);
 
