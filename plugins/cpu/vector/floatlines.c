@@ -277,7 +277,7 @@ CPU_NAME (cpu_float_lines) (Strip *s, const CpuConvPart *part)
   Tiles tiles;
   if (k == NULL || run->wide.conv != NULL)
     return FALSE;
-  tiles.x1 = 0; /* of no columns yet */
+  tiles.x0 = tiles.x1 = 0; /* of no columns yet */
   set_following (&r, sums);
   s->wide = (CpuFloatWide){ c, 1, run->weights, run->bias, run->slopes };
   for (gint p = part->panel0; p < part->panel1; p += panels) {
