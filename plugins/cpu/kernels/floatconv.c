@@ -172,21 +172,13 @@ cpu_float_product_add (CpuPlan *plan, CpuTensor *x, const CpuConv *conv,
   add_step_to (plan, self, x, NULL, y);
 }
 
-static gboolean
-is_long (const CpuPost *post)
-{
-  return post->kind != CPU_POST_NONE && post->kind != CPU_POST_RELU &&
-         post->kind != CPU_POST_CLIP && post->kind != CPU_POST_HARD_SWISH;
-}
-
 /* What takes long is a pass over blocks of channels: what a tile has of it does not fill the
  * processor. */
 static gboolean
 is_finished_apart (const CpuFloatLayers *self, const AxonNode *node)
 {
   const CpuConv *c = &self->layers[0].conv;
-  return c->depthwise && c->block > 0 && cpu_conv_is_finished_apart (node) &&
-         (is_long (&self->posts.before) || is_long (&self->posts.after));
+  return c->depthwise && c->block > 0 && cpu_conv_is_finished_apart (node);
 }
 
 static void
