@@ -51,10 +51,7 @@ grouped (TestModel *t, AxonValue *x, const Shape *s, guint seed)
   const gint64 pads[] = { s->pad, s->pad, s->pad, s->pad };
   AxonNode *node = test_model_node (t, "Conv", 3, x, test_model_random (t, &w, seed),
                                     test_model_random (t, &bias, seed + 1));
-  axon_node_set_int (node, "group", s->group);
-  axon_node_set_ints (node, "strides", strides, 2);
-  axon_node_set_ints (node, "dilations", dilations, 2);
-  axon_node_set_ints (node, "pads", pads, 4);
+  test_model_set_window (node, s->group, strides, dilations, pads);
   return node->outputs[0];
 }
 

@@ -119,6 +119,16 @@ test_model_activate (TestModel *t, AxonValue *y, const gchar *name, gint64 chann
   return test_model_node (t, name, 1, y)->outputs[0];
 }
 
+void
+test_model_set_window (AxonNode *conv, gint64 group, const gint64 *strides, const gint64 *dilations,
+                       const gint64 *pads)
+{
+  axon_node_set_int (conv, "group", group);
+  axon_node_set_ints (conv, "strides", strides, 2);
+  axon_node_set_ints (conv, "dilations", dilations, 2);
+  axon_node_set_ints (conv, "pads", pads, 4);
+}
+
 AxonModel *
 test_model_finish (TestModel *t, AxonValue *output)
 {

@@ -27,6 +27,9 @@ AxonValue *test_model_activate (TestModel *t, AxonValue *y, const gchar *name, g
 /* Of any domain, with any number of inputs and outputs. */
 AxonNode *test_model_node_of (TestModel *t, const gchar *domain, const gchar *op,
                               AxonValue *const *in, guint n_in, guint n_out);
+/* Of a convolution of two dimensions: two strides and dilations, four pads. */
+void test_model_set_window (AxonNode *conv, gint64 group, const gint64 *strides,
+                            const gint64 *dilations, const gint64 *pads);
 AxonModel *test_model_finish (TestModel *t, AxonValue *output);
 /* What a file of @model is read as, which is dropped. */
 AxonModel *test_model_read_back (AxonModel *model);

@@ -27,6 +27,7 @@ CpuTensor *cpu_conv_destination (CpuPlan *plan, const AxonNode *node);
 
 /* TRUE if each group of @channels is in blocks of @block by itself, or some are in each. */
 gboolean cpu_conv_fits_blocks (gint64 channels, gint64 groups, gint block);
+
 /* The same of what @conv reads and what it makes, by vectors of @lanes. */
 gboolean cpu_conv_fills_blocks (const CpuConv *conv, gint block, gint lanes);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Conv and ConvTranspose of floats by our own kernels, channels last, with all that was fused. */
+/* Conv and ConvTranspose of floats by our own kernels, channels last or in blocks of channels, with
+ * all that was fused. */
 #include "convchoice.h"
 #include "convfinish.h"
 #include "convparts.h"
 #include "convshape.h"
 #include "floatlayers.h"
-#include "floatposts.h"
 #include "../cpueltwise.h"
 #include "../cpuisa.h"
 #include "../cpulater.h"
