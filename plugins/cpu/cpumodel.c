@@ -15,6 +15,7 @@
 
 typedef struct {
   AxonCompiledModel parent_instance;
+  AxonExecutor *executor;
   AxonModel *model; /* after common passes */
   GPtrArray *extensions;
   CpuThreads threads;
@@ -98,8 +99,16 @@ run_segments (CpuModel *self, CpuEntry *entry, AxonInferRequest *request, GError
   return ok;
 }
 
+static void
+use_threads (CpuModel *self, guint stream)
+{
+  cpu_threads_use (
+      axon_executor_get_stream_data (self->executor, stream, cpu_team_new, cpu_team_free),
+      &self->threads);
+}
+
 static gboolean
-cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_UNUSED guint stream,
+cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, guint stream,
                  GError **error)
 {
   CpuModel *self = (CpuModel *)compiled;
@@ -107,7 +116,7 @@ cpu_model_infer (AxonCompiledModel *compiled, AxonInferRequest *request, G_GNUC_
   g_autofree AxonShape *shapes = g_new (AxonShape, self->model->inputs->len + 1);
   CpuEntry *entry;
   gboolean ok;
-  cpu_threads_use (&self->threads);
+  use_threads (self, stream);
   input_shapes (self, request, shapes);
   entry = get_entry (self, shapes, NULL, &call, error);
   ok = entry == NULL ? FALSE
@@ -125,6 +134,7 @@ cpu_model_finalize (GObject *object)
   g_clear_pointer (&self->entries, axon_plan_cache_free);
   g_clear_pointer (&self->tails, axon_plan_cache_free);
   g_clear_object (&self->model);
+  g_clear_pointer (&self->executor, axon_executor_unref);
   g_clear_pointer (&self->extensions, g_ptr_array_unref);
   G_OBJECT_CLASS (cpu_model_parent_class)->finalize (object);
 }
@@ -237,22 +247,22 @@ typedef struct {
 } Build;
 
 static void
-build_first (G_GNUC_UNUSED guint stream, gpointer user_data)
+build_first (guint stream, gpointer user_data)
 {
   Build *b = user_data;
-  cpu_threads_use (&b->self->threads);
+  use_threads (b->self, stream);
   b->entry = get_entry (b->self, b->shapes, b->tuning, b->call, &b->error);
   cpu_threads_release ();
 }
 
-/* On the stream's thread, which makes its workers for it. */
+/* In a stream, whose team makes its workers for it. */
 static gboolean
-build_at_once (CpuModel *self, AxonExecutor *executor, const AxonShape *shapes, const gchar *place,
-               const CpuCompile *call, GError **error)
+build_at_once (CpuModel *self, const AxonShape *shapes, const gchar *place, const CpuCompile *call,
+               GError **error)
 {
   CpuTuning tuning = { self->model, 0 };
   Build b = { self, shapes, place ? &tuning : NULL, call, NULL, NULL };
-  axon_executor_run_and_wait (executor, build_first, &b);
+  axon_executor_run_and_wait (self->executor, build_first, &b);
   if (b.entry == NULL) {
     g_propagate_error (error, b.error);
     return FALSE;
@@ -290,11 +300,11 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   g_autofree gchar *place = NULL;
   guint capacity = (guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY");
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
+  self->executor = axon_executor_ref (executor);
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);
   self->threads = *threads;
   self->threads.threads = useful_threads (transformed, threads);
-  axon_compiled_model_set_runs_in_caller (compiled, cpu_threads_fit_any (&self->threads));
   self->options = *options;
   self->options.n_threads = self->threads.threads;
   self->entries = axon_plan_cache_new (capacity, cpu_entry_fits, cpu_entry_ref, cpu_entry_unref);
@@ -302,9 +312,9 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
                                      cpu_entry_unref);
   self->profile = axon_config_get_bool (config, "PERF_COUNT");
   place = choose_place (self, plugin, config);
-  if (known_shapes (transformed, shapes) &&
-      !build_at_once (self, executor, shapes, place, call, error))
+  if (known_shapes (transformed, shapes) && !build_at_once (self, shapes, place, call, error))
     return NULL;
+  axon_compiled_model_set_runs_in_caller (compiled, cpu_threads_fit_any (&self->threads));
   if (call->progress != NULL)
     call->progress (1, "compiled", call->user_data);
   return g_steal_pointer (&compiled);

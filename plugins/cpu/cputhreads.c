@@ -21,34 +21,47 @@
 
 typedef enum { FREE, SPREAD, BOUND, TOGETHER } Placement;
 
-typedef struct {
+struct _CpuTeam {
   guint threads;
   CpuPool *pool; /* as many workers as were ever wanted */
   Placement placement;
   gint at;           /* the processor that workers keep off (SPREAD) or on (TOGETHER), -1: none */
   cpu_set_t set;     /* where all may run */
-  cpu_set_t allowed; /* the thread's own mask before we came */
+  cpu_set_t first;   /* where the one that is not a worker may */
+  cpu_set_t allowed; /* the mask of who made the team, before we came */
   CpuFloatMode mode; /* of the thread outside of runs, as the next */
   guint openmp;      /* threads of libgomp, 0: not in use */
   CpuCrowd crowd;
+  gint64 runs_us; /* for which threads that ran the team had processors, in runs */
   gint64 begun;   /* the run, 0: nobody looks for others */
+  gint64 cpu_us;  /* as runs_us, of the run's thread before it */
   glong switches; /* from which the system took the processor, before it */
-} Team;
+  CpuTeam *outer; /* a kernel of which infers */
+};
+
+/* Of a thread that was kept on some processors. */
+typedef struct {
+  gboolean is_kept;
+  cpu_set_t before, now;
+} Mask;
+
+static __thread Mask mask;
+static __thread CpuTeam *team_at_work;
 
 static gint total_threads; /* atomic: of all teams in the process */
 static gint next_slot;     /* atomic: so that bound teams spread over the processors */
 
-static void
-team_free (gpointer data)
+void
+cpu_team_free (gpointer data)
 {
-  Team *team = data;
+  CpuTeam *team = data;
   g_atomic_int_add (&total_threads, -(gint)team->threads);
-  cpu_pool_use (NULL, 1, FALSE);
   cpu_pool_free (team->pool);
   g_free (team);
 }
 
-static GPrivate this_team = G_PRIVATE_INIT (team_free);
+/* Of a thread that is its own stream. */
+static GPrivate team_of_thread = G_PRIVATE_INIT (cpu_team_free);
 
 /* The @slot-th processor counted from the last one: the first ones serve most interrupts. */
 static cpu_set_t
@@ -66,7 +79,14 @@ processor_of_slot (const cpu_set_t *set, guint slot)
 }
 
 static void
-place_workers (Team *team, const cpu_set_t *set)
+get_mask (cpu_set_t *set)
+{
+  if (sched_getaffinity (0, sizeof *set, set) != 0)
+    CPU_ZERO (set);
+}
+
+static void
+place_workers (CpuTeam *team, const cpu_set_t *set)
 {
   for (guint i = 0; i < cpu_pool_get_workers (team->pool) && CPU_COUNT (set) > 0; i++)
     cpu_pool_place (team->pool, i, set);
@@ -75,14 +95,14 @@ place_workers (Team *team, const cpu_set_t *set)
 /* Every thread of the team: on a processor of its own, or wherever the set allows. They may be
  * fewer than asked for, where the system gave no more. */
 static void
-arrange (Team *team, Placement placement)
+arrange (CpuTeam *team, Placement placement)
 {
   guint n = MIN ((guint)team->threads, cpu_pool_get_workers (team->pool) + 1);
   guint first = placement == BOUND ? (guint)g_atomic_int_add (&next_slot, (gint)team->threads) : 0;
   for (guint i = 0; i < n; i++) {
     cpu_set_t set = placement == BOUND ? processor_of_slot (&team->set, first + i) : team->set;
     if (i == 0)
-      sched_setaffinity (0, sizeof set, &set);
+      team->first = set;
     else
       cpu_pool_place (team->pool, i - 1, &set);
   }
@@ -90,9 +110,22 @@ arrange (Team *team, Placement placement)
   team->at = -1;
 }
 
+/* The calling thread runs on @set only; NULL: where it did before it was ever told. */
+static void
+keep_thread_on (const cpu_set_t *set)
+{
+  if (set == NULL ? !mask.is_kept : mask.is_kept && CPU_EQUAL (set, &mask.now))
+    return;
+  if (!mask.is_kept)
+    get_mask (&mask.before);
+  mask.is_kept = set != NULL;
+  mask.now = set != NULL ? *set : mask.before;
+  sched_setaffinity (0, sizeof mask.now, &mask.now);
+}
+
 /* Workers keep off the processor that the stream's own thread is on, or on it. */
 static void
-follow_master (Team *team)
+follow_master (CpuTeam *team)
 {
   gint cpu = sched_getcpu ();
   cpu_set_t others = team->set, one;
@@ -105,15 +138,21 @@ follow_master (Team *team)
   team->at = cpu;
 }
 
-/* Of the team's threads, its own one asking: microseconds for which they had processors, or -1. */
 static gint64
-get_own_us (const Team *team)
+get_thread_us (void)
+{
+  struct timespec t;
+  return clock_gettime (CLOCK_THREAD_CPUTIME_ID, &t) == 0
+             ? t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000
+             : 0;
+}
+
+/* Of the team's threads: microseconds for which they had processors, or -1. */
+static gint64
+get_own_us (const CpuTeam *team)
 {
   gint64 workers = cpu_pool_get_time (team->pool);
-  struct timespec t;
-  if (workers < 0 || clock_gettime (CLOCK_THREAD_CPUTIME_ID, &t) != 0)
-    return -1;
-  return workers + t.tv_sec * G_USEC_PER_SEC + t.tv_nsec / 1000;
+  return workers < 0 ? -1 : workers + team->runs_us;
 }
 
 /* Of the processors that the team may use: "user", "nice" and "system", less what the team had, and
@@ -121,7 +160,7 @@ get_own_us (const Team *team)
 static gboolean
 measure_processors (gconstpointer data, CpuCrowdTimes *times)
 {
-  const Team *team = data;
+  const CpuTeam *team = data;
   gchar text[16384], *line = text;
   gint64 own = get_own_us (team), tick = G_USEC_PER_SEC / sysconf (_SC_CLK_TCK);
   int fd = open ("/proc/stat", O_RDONLY | O_CLOEXEC);
@@ -147,17 +186,27 @@ measure_processors (gconstpointer data, CpuCrowdTimes *times)
   return TRUE;
 }
 
-static Team *
-team_new (void)
+gpointer
+cpu_team_new (void)
 {
-  Team *team = g_new0 (Team, 1);
-  if (sched_getaffinity (0, sizeof team->allowed, &team->allowed) != 0)
-    CPU_ZERO (&team->allowed);
+  CpuTeam *team = g_new0 (CpuTeam, 1);
+  if (mask.is_kept)
+    team->allowed = mask.before;
+  else
+    get_mask (&team->allowed);
   team->set = team->allowed;
   team->at = -1;
   team->crowd.measure = measure_processors;
   team->crowd.data = team;
-  g_private_set (&this_team, team);
+  return team;
+}
+
+static CpuTeam *
+get_team_of_thread (void)
+{
+  CpuTeam *team = g_private_get (&team_of_thread);
+  if (team == NULL)
+    g_private_set (&team_of_thread, team = cpu_team_new ());
   return team;
 }
 
@@ -188,7 +237,7 @@ may_be_together (const CpuThreads *wanted)
 }
 
 static gboolean
-is_together (const Team *team, const CpuThreads *wanted)
+is_together (const CpuTeam *team, const CpuThreads *wanted)
 {
   return may_be_together (wanted) && (team->crowd.together || wish_to_be_together () == ALWAYS);
 }
@@ -201,7 +250,7 @@ count_switches (void)
 }
 
 static Placement
-choose (const Team *team, const CpuThreads *wanted)
+choose (const CpuTeam *team, const CpuThreads *wanted)
 {
   if (wanted->threads < 2 || g_atomic_int_get (&total_threads) > CPU_COUNT (&team->set))
     return FREE;
@@ -211,7 +260,7 @@ choose (const Team *team, const CpuThreads *wanted)
 }
 
 static void
-resize (Team *team, guint threads)
+resize (CpuTeam *team, guint threads)
 {
   g_atomic_int_add (&total_threads, (gint)threads - (gint)team->threads);
   team->threads = threads;
@@ -223,52 +272,72 @@ resize (Team *team, guint threads)
   team->at = -1;
 }
 
-void
-cpu_threads_use (const CpuThreads *wanted)
+/* Its threads and where they may run, from here on. */
+static void
+adapt (CpuTeam *team, const CpuThreads *wanted)
 {
-  Team *team = g_private_get (&this_team);
-  const cpu_set_t *set;
+  const cpu_set_t *set = wanted->limits.whole ? &team->allowed : &wanted->limits.set;
+  gboolean changed = team->threads != wanted->threads || !CPU_EQUAL (&team->set, set);
   Placement placement;
-  gboolean changed;
-  if (team == NULL)
-    team = team_new ();
-  set = wanted->limits.whole ? &team->allowed : &wanted->limits.set;
-  changed = team->threads != wanted->threads || !CPU_EQUAL (&team->set, set);
-  if (team->placement == BOUND && changed)
-    arrange (team, FREE); /* new workers inherit where this thread may run */
   if (team->threads != wanted->threads)
     resize (team, wanted->threads);
   team->set = *set;
   placement = choose (team, wanted);
-  if (placement != team->placement || (changed && !CPU_EQUAL (set, &team->allowed)))
+  if (placement != team->placement || changed)
     arrange (team, placement);
+  keep_thread_on (placement == BOUND || !wanted->limits.whole ? &team->first : NULL);
   if (placement == SPREAD || placement == TOGETHER)
     follow_master (team);
+}
+
+static void
+work_on_pool (const CpuTeam *team)
+{
+  cpu_pool_use (team->pool, team->threads, team->placement != TOGETHER);
+}
+
+void
+cpu_threads_use (CpuTeam *team, const CpuThreads *wanted)
+{
+  if (team == NULL)
+    team = get_team_of_thread ();
+  adapt (team, wanted);
   team->mode = cpu_float_mode_get ();
   cpu_denormals_set_flushed (wanted->denormals);
   if (team->pool != NULL)
     cpu_pool_flush_denormals (team->pool, wanted->denormals);
-  cpu_pool_use (team->pool, wanted->threads, placement != TOGETHER);
+  work_on_pool (team);
   team->openmp = cpu_openmp_is_ours () ? 0 : cpu_openmp_set_threads (wanted->threads);
-  team->begun = may_be_together (wanted) ? g_get_monotonic_time () : 0;
-  team->switches = team->begun ? count_switches () : 0;
+  team->begun = 0;
+  if (may_be_together (wanted)) {
+    team->begun = g_get_monotonic_time ();
+    team->cpu_us = get_thread_us ();
+    team->switches = count_switches ();
+  }
+  team->outer = team_at_work;
+  team_at_work = team;
 }
 
 void
 cpu_threads_release (void)
 {
-  Team *team = g_private_get (&this_team);
-  if (team->begun != 0)
+  CpuTeam *team = team_at_work;
+  if (team->begun != 0) {
+    team->runs_us += get_thread_us () - team->cpu_us;
     cpu_crowd_add_run (&team->crowd, team->begun, g_get_monotonic_time (),
                        count_switches () - team->switches);
+  }
   cpu_float_mode_set (team->mode);
   if (team->openmp != 0)
     cpu_openmp_set_threads (team->openmp);
   cpu_pool_use (NULL, 1, FALSE);
+  team_at_work = g_steal_pointer (&team->outer);
+  if (team_at_work != NULL)
+    work_on_pool (team_at_work);
 }
 
 gboolean
 cpu_threads_fit_any (const CpuThreads *wanted)
 {
-  return wanted->threads == 1 && wanted->limits.whole && !wanted->pin;
+  return wanted->limits.whole && !wanted->pin && (wanted->threads == 1 || cpu_openmp_is_ours ());
 }

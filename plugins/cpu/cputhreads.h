@@ -12,10 +12,18 @@ typedef struct {
   CpuLimits limits;
 } CpuThreads;
 
-/* Jobs of this thread are done like that until cpu_threads_release (); it makes its workers when it
- * first needs them, and keeps them. */
-void cpu_threads_use (const CpuThreads *wanted);
+/* Workers, and what is known of the processors that they run on: of a stream, in whichever thread
+ * its inferences run, one at a time. */
+typedef struct _CpuTeam CpuTeam;
+
+gpointer cpu_team_new (void);
+void cpu_team_free (gpointer team);
+
+/* Jobs of this thread are done like that until cpu_threads_release (), with workers of @team, which
+ * makes them when it first needs them, and keeps them. NULL: the thread has a team of its own. */
+void cpu_threads_use (CpuTeam *team, const CpuThreads *wanted);
 void cpu_threads_release (void);
 
-/* A thread that is not of a stream can do the same without workers or another mask. */
+/* A thread that is not of a stream can do the same without another mask, and without threads of
+ * libgomp of its own, which is known once oneDNN was used. */
 gboolean cpu_threads_fit_any (const CpuThreads *wanted);

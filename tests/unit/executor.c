@@ -66,6 +66,58 @@ a_stream_that_is_lent_takes_its_next_task_afterwards (void)
   g_assert_cmpint (lent.second, ==, 1);
 }
 
+static gint n_kept; /* atomic: made and not freed */
+
+static gpointer
+keep (void)
+{
+  g_atomic_int_inc (&n_kept);
+  return g_new0 (gint, 1);
+}
+
+static void
+let_go (gpointer kept)
+{
+  g_atomic_int_add (&n_kept, -1);
+  g_free (kept);
+}
+
+typedef struct {
+  AxonExecutor *executor;
+  gpointer kept;
+} Keeper;
+
+static void
+look_at_kept (guint stream, gpointer user_data)
+{
+  Keeper *k = user_data;
+  k->kept = axon_executor_get_stream_data (k->executor, stream, keep, let_go);
+}
+
+static void
+a_stream_keeps_what_its_task_keeps_whoever_runs_it (void)
+{
+  Keeper k = { axon_executor_new ("test", 1), NULL };
+  gpointer first;
+  axon_executor_run_and_wait (k.executor, look_at_kept, &k);
+  first = k.kept;
+  while (!axon_executor_try_run_here (k.executor, look_at_kept, &k))
+    g_thread_yield (); /* the stream has not said yet that it is idle */
+  g_assert_true (k.kept == first);
+  g_assert_cmpint (n_kept, ==, 1);
+  axon_executor_unref (k.executor);
+  g_assert_cmpint (n_kept, ==, 0);
+}
+
+static void
+an_immediate_executor_keeps_nothing (void)
+{
+  Keeper k = { axon_executor_new ("test", 0), &k };
+  axon_executor_run (k.executor, look_at_kept, &k);
+  g_assert_null (k.kept);
+  axon_executor_unref (k.executor);
+}
+
 typedef struct {
   AxonExecutor *executor;
   gint at_work[STREAMS]; /* atomic */
@@ -117,6 +169,8 @@ main (int argc, char **argv)
   ADD (a_caller_works_in_place_of_an_idle_stream);
   ADD (an_immediate_executor_has_no_stream_to_lend);
   ADD (a_stream_that_is_lent_takes_its_next_task_afterwards);
+  ADD (a_stream_keeps_what_its_task_keeps_whoever_runs_it);
+  ADD (an_immediate_executor_keeps_nothing);
   ADD (callers_and_workers_never_share_a_stream);
   return g_test_run ();
 }

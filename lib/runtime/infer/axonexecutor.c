@@ -10,6 +10,12 @@ typedef struct {
   gpointer user_data;
 } Item;
 
+/* What a device keeps of a stream; of its tasks. */
+typedef struct {
+  gpointer data;
+  GDestroyNotify free;
+} Kept;
+
 typedef struct {
   gatomicrefcount ref_count;
   GMutex lock;
@@ -18,6 +24,8 @@ typedef struct {
   gboolean stop; /* lock */
   guint n_lent;  /* lock: streams */
   guint8 *taken; /* lock: by stream, TRUE while a task runs in it */
+  guint n_streams;
+  Kept *kept; /* by stream */
 } Queue;
 
 struct _AxonExecutor {
@@ -42,8 +50,12 @@ queue_unref (Queue *queue)
 {
   if (!g_atomic_ref_count_dec (&queue->ref_count))
     return;
+  for (guint i = 0; i < queue->n_streams; i++)
+    if (queue->kept[i].data != NULL)
+      queue->kept[i].free (queue->kept[i].data);
   g_mutex_clear (&queue->lock);
   g_cond_clear (&queue->wake);
+  g_free (queue->kept);
   g_free (queue->taken);
   g_free (queue);
 }
@@ -76,10 +88,9 @@ queue_give_back (Queue *queue, guint stream, gboolean was_lent)
 {
   g_mutex_lock (&queue->lock);
   queue->taken[stream] = FALSE;
-  if (was_lent) {
+  if (was_lent && (queue->stop || !g_queue_is_empty (&queue->items)))
     call_worker (queue);
-    queue->n_lent--;
-  }
+  queue->n_lent -= was_lent;
   g_mutex_unlock (&queue->lock);
 }
 
@@ -113,6 +124,8 @@ axon_executor_new (const gchar *name, guint n_streams)
   e->queue = g_new0 (Queue, 1);
   g_atomic_ref_count_init (&e->queue->ref_count);
   e->queue->taken = g_new0 (guint8, n_streams + 1);
+  e->queue->kept = g_new0 (Kept, n_streams + 1);
+  e->queue->n_streams = n_streams;
   g_mutex_init (&e->queue->lock);
   g_cond_init (&e->queue->wake);
   for (guint i = 0; i < e->n_streams; i++) {
@@ -178,6 +191,18 @@ guint
 axon_executor_get_n_streams (AxonExecutor *executor)
 {
   return executor->n_streams;
+}
+
+gpointer
+axon_executor_get_stream_data (AxonExecutor *executor, guint stream, gpointer (*make) (void),
+                               GDestroyNotify free)
+{
+  Kept *kept = &executor->queue->kept[stream];
+  if (executor->n_streams == 0)
+    return NULL;
+  if (kept->data == NULL)
+    *kept = (Kept){ make (), free };
+  return kept->data;
 }
 
 void

@@ -61,6 +61,24 @@ AXON_API void axon_executor_unref (AxonExecutor *executor);
 AXON_API guint axon_executor_get_n_streams (AxonExecutor *executor);
 
 /**
+ * axon_executor_get_stream_data:
+ * @executor: an executor
+ * @stream: the stream that the caller's task runs in
+ * @make: (scope call): makes what is to be kept
+ * @free: frees it
+ *
+ * Gives what a device keeps of a stream, in whichever thread its tasks run, and makes it the first
+ * time. Only from a task of that stream, or while none runs in it; always with the same functions.
+ * It is freed with the stream.
+ *
+ * Returns: (transfer none) (nullable): what is kept; %NULL of an immediate executor
+ *
+ * Since: 1.0
+ */
+AXON_API gpointer axon_executor_get_stream_data (AxonExecutor *executor, guint stream,
+                                                 gpointer (*make) (void), GDestroyNotify free);
+
+/**
  * axon_executor_run:
  * @executor: an executor
  * @task: what to do
