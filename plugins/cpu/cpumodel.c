@@ -230,11 +230,21 @@ is_small (AxonModel *model)
   return axon_model_get_flops (model) * OPERATION + elements * ELEMENT < WAKING;
 }
 
+/* Waking others for a frame takes about as much as they would save. */
+static gboolean
+is_picture (const AxonModel *model)
+{
+  const AxonNode *node = model->nodes->len == 1 ? g_ptr_array_index (model->nodes, 0) : NULL;
+  return node != NULL && g_str_equal (node->op->name, "ImageToTensor");
+}
+
 /* AXON_CPU_ALL_THREADS in the environment: however small it is, as tests of threads want it. */
 static guint
 useful_threads (AxonModel *model, const CpuThreads *threads)
 {
-  return g_getenv ("AXON_CPU_ALL_THREADS") == NULL && is_small (model) ? 1 : threads->threads;
+  gboolean alone =
+      g_getenv ("AXON_CPU_ALL_THREADS") == NULL && (is_picture (model) || is_small (model));
+  return alone ? 1 : threads->threads;
 }
 
 typedef struct {

@@ -137,20 +137,43 @@ every_region_agrees (gconstpointer data)
 }
 
 static void
-frames_of_a_pixel_agree (void)
+assert_frame_agrees (AxonInferRequest *reference, AxonInferRequest *device, AxonImageFormat format,
+                     gint width, gint height)
 {
-  for (gint format = 0; format <= (gint)LAST_FORMAT; format++) {
-    g_autoptr (AxonPreprocess) pp = new_steps (0);
+  Frame f;
+  frame_init (&f, format, width, height);
+  g_autoptr (AxonTensor) expected = run (reference, &f);
+  g_autoptr (AxonTensor) got = run (device, &f);
+  g_assert_cmpfloat (test_largest_difference (expected, got), <=, tolerance (format));
+  frame_clear (&f);
+}
+
+/* Where two pixels fill the row, or what is read at once does not fit into it. */
+static void
+frames_of_a_few_pixels_agree (void)
+{
+  g_autoptr (AxonPreprocess) pp = new_steps (0);
+  g_autoptr (AxonInferRequest) reference = new_request (pp, "TEMPLATE");
+  g_autoptr (AxonInferRequest) device = new_request (pp, test_device ());
+  for (AxonImageFormat format = 0; format <= LAST_FORMAT; format++)
+    for (gint width = 1; width <= 9; width++)
+      assert_frame_agrees (reference, device, format, width, 1 + (9 - width) % 3);
+}
+
+/* Sizes from far above to below the frame's, and more columns than are made at once. */
+static void
+tensors_of_many_columns_agree (void)
+{
+  static const gint sizes[][2] = { { 517, 3 }, { 272, 11 }, { 257, 2 } };
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++) {
+    g_autoptr (AxonPreprocess) pp = axon_preprocess_new ();
+    axon_preprocess_set_size (pp, sizes[i][0], sizes[i][1]);
+    axon_preprocess_set_fit (pp, i == 2 ? AXON_IMAGE_FIT_LETTERBOX : AXON_IMAGE_FIT_STRETCH, 9);
     g_autoptr (AxonInferRequest) reference = new_request (pp, "TEMPLATE");
     g_autoptr (AxonInferRequest) device = new_request (pp, test_device ());
-    for (gint size = 1; size <= 3; size++) {
-      Frame f;
-      frame_init (&f, (AxonImageFormat)format, size, 4 - size);
-      g_autoptr (AxonTensor) expected = run (reference, &f);
-      g_autoptr (AxonTensor) got = run (device, &f);
-      g_assert_cmpfloat (test_largest_difference (expected, got), <=,
-                         tolerance ((AxonImageFormat)format));
-      frame_clear (&f);
+    for (AxonImageFormat format = 0; format <= LAST_FORMAT; format++) {
+      assert_frame_agrees (reference, device, format, 51, 7);
+      assert_frame_agrees (reference, device, format, 900, 5);
     }
   }
 }
@@ -373,7 +396,8 @@ main (int argc, char **argv)
     g_test_add_data_func (path, GINT_TO_POINTER (i), every_region_agrees);
   }
 #define ADD(name) g_test_add_func ("/pictures/" #name, name)
-  ADD (frames_of_a_pixel_agree);
+  ADD (frames_of_a_few_pixels_agree);
+  ADD (tensors_of_many_columns_agree);
   ADD (bytes_and_floats_with_channels_last_agree);
   ADD (geometry_says_where_pixels_lay);
   ADD (a_quarter_turn_clockwise_looks_from_top_to_bottom_first);

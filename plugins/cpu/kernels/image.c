@@ -1,44 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* axon.ImageToTensor, fast: two rows of each plane are blended into floats, columns of each
- * component are gathered from them, colours are converted and normalised, all within one row of the
- * tensor. The frame is read once. Formats differ only in their rows of AxonImageFormatInfo; a
- * turned region takes the four pixels of each element from wherever they lie. */
+/* axon.ImageToTensor, fast: pixels of two rows are blended into floats, colours are converted and
+ * normalised, all within one row of the tensor. The frame is read once. Formats differ only in
+ * their rows of AxonImageFormatInfo. Only the pixels that are shown are read (imagewords.h); where
+ * that cannot be, as of frames of hardly a pixel, whole rows are blended, of which columns are
+ * gathered; a turned region takes the four pixels of each element from wherever they lie. */
+#include "imagestore.h"
+#include "imagewords.h"
 #include "kernels.h"
 #include "../cpuisa.h"
+#include "../cpupool.h"
 
 #include <axon/axon.h>
 #include <math.h>
 #include <string.h>
 
-/* Row buffers, grown to the widest frame a stream has met; freed with its thread. */
-typedef struct {
-  gsize n_bytes;
-  guint8 *data;
-} Scratch;
+#define PARALLEL 16384 /* values that are worth a thread */
 
 static void
-scratch_free (gpointer data)
+free_scratch (gpointer scratch)
 {
-  g_free (((Scratch *)data)->data);
-  g_free (data);
+  g_byte_array_unref (scratch);
 }
 
-static GPrivate thread_scratch = G_PRIVATE_INIT (scratch_free);
+/* Row buffers, grown to the widest frame a thread has met; freed with it. */
+static GPrivate thread_scratch = G_PRIVATE_INIT (free_scratch);
 
 static guint8 *
 get_scratch (gsize n_bytes)
 {
-  Scratch *s = g_private_get (&thread_scratch);
-  if (s == NULL) {
-    s = g_new0 (Scratch, 1);
-    g_private_set (&thread_scratch, s);
-  }
-  if (s->n_bytes < n_bytes) {
-    s->data = g_realloc (s->data, n_bytes);
-    s->n_bytes = n_bytes;
-  }
-  /* cppcheck-suppress memleak */ /* the thread owns it */
-  return s->data;
+  GByteArray *scratch = g_private_get (&thread_scratch);
+  if (scratch == NULL)
+    g_private_set (&thread_scratch, scratch = g_byte_array_new ());
+  if (scratch->len < n_bytes)
+    g_byte_array_set_size (scratch, (guint)n_bytes);
+  return scratch->data;
 }
 
 typedef struct {
@@ -65,7 +60,11 @@ typedef struct {
   gboolean between;  /* some column lies between two pixels */
   CpuTurnedTaps taps;
   gint32 *at[2][2]; /* where of a blended row: luma or packed, chroma; first and second tap */
-  gfloat *rgb[3], *line;
+  gint32 *tables;   /* of the words */
+  gboolean by_words;
+  CpuImageWords words;
+  gfloat *rgb[3], *bar;
+  CpuImageStore store;
 } Job;
 
 static void
@@ -147,13 +146,11 @@ set_memory (Job *j)
   gsize n = (gsize)j->plan.target.width + 16, size = 0;
   gint32 **const tables[] = { &j->taps.x0,  &j->taps.x1,  &j->taps.y0,  &j->taps.y1,
                               &j->at[0][0], &j->at[0][1], &j->at[1][0], &j->at[1][1] };
-  gfloat **const rows[] = {
-    &j->taps.fx, &j->taps.fy, &j->rgb[0], &j->rgb[1], &j->rgb[2], &j->line
-  };
+  gfloat **const rows[] = { &j->taps.fx, &j->taps.fy, &j->rgb[0], &j->rgb[1], &j->rgb[2], &j->bar };
   gint32 *words;
   for (guint p = 0; p < AXON_IMAGE_MAX_PLANES; p++)
     size += (gsize)(j->plane[p].end - j->plane[p].begin) + 16;
-  size += (G_N_ELEMENTS (tables) + G_N_ELEMENTS (rows)) * n;
+  size += (G_N_ELEMENTS (tables) + G_N_ELEMENTS (rows)) * n + cpu_image_words_count ((gint)n);
   words = (gint32 *)(gpointer)get_scratch (size * sizeof *words);
   for (guint i = 0; i < G_N_ELEMENTS (tables); i++, words += n)
     *tables[i] = words;
@@ -163,17 +160,20 @@ set_memory (Job *j)
     j->plane[p].row = (gfloat *)(gpointer)words;
     words += j->plane[p].end - j->plane[p].begin + 16;
   }
+  j->tables = words;
 }
 
 static gboolean
 job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
 {
+  const guint8 *planes[AXON_IMAGE_MAX_PLANES];
   gsize bytes[AXON_IMAGE_MAX_PLANES];
   AxonTensor *t = axon_infer_request_peek_input (instance->request, step->in[0]->buffer->index);
   const AxonImageInfo *info = axon_tensor_get_data (t);
   for (guint p = 0; p < AXON_IMAGE_MAX_PLANES; p++) {
     t = axon_infer_request_peek_input (instance->request, step->in[1 + p]->buffer->index);
-    j->plane[p] = (Plane){ .data = axon_tensor_get_data (t), .stride = info->stride[p] };
+    planes[p] = axon_tensor_get_data (t);
+    j->plane[p] = (Plane){ .data = planes[p], .stride = info->stride[p] };
     bytes[p] = axon_tensor_get_n_bytes (t);
   }
   if (!axon_image_info_check (info, bytes, instance->error))
@@ -183,9 +183,13 @@ job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
   if (!j->sampling.is_turned)
     set_planes (j);
   set_memory (j);
+  for (gint x = 0; x < j->plan.target.width; x++)
+    j->bar[x] = j->plan.target.pad;
   if (!j->sampling.is_turned) {
     set_columns (j, 0);
     set_offsets (j);
+    j->by_words = cpu_image_words_init (&j->words, info, &j->sampling, planes, j->samples.unit,
+                                        &j->taps, j->tables);
   }
   return TRUE;
 }
@@ -206,13 +210,29 @@ blend_planes (Job *j, gint y0, gint y1, gfloat f)
   }
 }
 
-static void
-fetch_upright (Job *j, gint row)
+static CpuImageRows
+rows_between (const Job *j, gint row)
 {
   const AxonImageSampling *s = &j->sampling;
-  gint y0, y1;
-  gfloat f = find_taps (s->origin[1] + row * s->row_step[1], s->first[1], s->last[1], &y0, &y1);
-  blend_planes (j, y0, y1, f);
+  CpuImageRows r;
+  r.f = find_taps (s->origin[1] + row * s->row_step[1], s->first[1], s->last[1], &r.y[0], &r.y[1]);
+  return r;
+}
+
+static void
+fetch_words (Job *j, gint row, gint first, gint n)
+{
+  CpuImageRows rows = rows_between (j, row);
+  CpuImageRows later = rows_between (j, MIN (row + 1, j->sampling.geometry.dst_height - 1));
+  cpu_image_words_fetch (&j->words, j->plan.loops, &rows, &later, j->between, first, n, j->rgb);
+}
+
+static void
+fetch_rows (Job *j, gint row)
+{
+  const AxonImageSampling *s = &j->sampling;
+  CpuImageRows rows = rows_between (j, row);
+  blend_planes (j, rows.y[0], rows.y[1], rows.f);
   for (gint i = 0; i < j->n_components; i++) {
     const AxonImageComponent *c = &s->format->component[i];
     const Plane *p = &j->plane[c->plane];
@@ -243,16 +263,17 @@ fetch_turned (Job *j, gint row)
   }
 }
 
-/* A row as the tensor's channels: gray, or red, green and blue. */
+/* Columns of a row as the tensor's channels: gray, or red, green and blue. */
 static void
-make_row (Job *j, gint row)
+make_columns (Job *j, gint row, gint first, gint n)
 {
   const CpuImage *loops = j->plan.loops;
-  gint n = j->sampling.geometry.dst_width;
   if (j->sampling.is_turned)
     fetch_turned (j, row);
+  else if (j->by_words)
+    fetch_words (j, row, first, n);
   else
-    fetch_upright (j, row);
+    fetch_rows (j, row);
   if (j->sampling.format->kind == AXON_IMAGE_YUV)
     loops->convert_yuv (j->rgb[0], j->rgb[1], j->rgb[2], n, &j->colors);
   else if (j->n_components == 1 || j->sampling.format->sample_bytes > 1)
@@ -262,55 +283,68 @@ make_row (Job *j, gint row)
     loops->to_gray (j->rgb[0], j->rgb[1], j->rgb[2], n);
 }
 
-/* One channel of one row, at its place in the tensor, bars included. NULL: bars only. */
+/* Beside, above and below the picture. */
 static void
-store_row (Job *j, gpointer out, gint y, gint channel, const gfloat *values)
+store_bar (const Job *j, gint y, gint begin, gint end)
+{
+  const gfloat *const values[] = { j->bar, j->bar, j->bar };
+  if (begin < end)
+    cpu_image_store (&j->store, y, begin, values, end - begin);
+}
+
+/* By words a row is cut into parts of about the same size, whole vectors but for the last. */
+static gint
+columns_at_once (const Job *j)
+{
+  gint width = j->sampling.geometry.dst_width, n = (width - 1) / CPU_IMAGE_WORDS + 1;
+  return j->by_words ? ((width - 1) / n / 16 + 1) * 16 : width;
+}
+
+static void
+store_row (Job *j, gint y)
 {
   const AxonImageTarget *t = &j->plan.target;
-  const CpuImage *loops = j->plan.loops;
   const AxonImageGeometry *g = &j->sampling.geometry;
-  gint step = t->nhwc ? t->channels : 1;
-  gfloat mean = t->mean[channel], scale = t->scale[channel];
-  gsize at = t->nhwc ? (gsize)y * (gsize)t->width * (gsize)t->channels + (gsize)channel
-                     : ((gsize)channel * (gsize)t->height + (gsize)y) * (gsize)t->width;
-  if (values == NULL || g->dst_width < t->width) {
-    for (gint x = 0; x < t->width; x++)
-      j->line[x] = t->pad;
-    if (values != NULL)
-      memcpy (j->line + g->dst_x, values, (gsize)g->dst_width * sizeof *values);
-    values = j->line;
+  gint step = columns_at_once (j), third = j->n_components == 1 ? 0 : 2;
+  const gfloat *const values[] = { j->rgb[t->bgr ? third : 0], j->rgb[third / 2],
+                                   j->rgb[t->bgr ? 0 : third] };
+  store_bar (j, y, 0, g->dst_x);
+  for (gint first = 0; first < g->dst_width; first += step) {
+    gint n = MIN (step, g->dst_width - first);
+    make_columns (j, y - g->dst_y, first, n);
+    cpu_image_store (&j->store, y, g->dst_x + first, values, n);
   }
-  if (t->dtype == AXON_DTYPE_F32) {
-    loops->normalise ((gfloat *)out + at, values, t->width, step, mean, scale);
-  } else if (t->dtype == AXON_DTYPE_U8) {
-    loops->normalise_bytes ((guint8 *)out + at, values, t->width, step, mean, scale);
-  } else {
-    for (gint x = 0; x < t->width; x++) {
-      gdouble v = (gdouble)((values[x] - mean) * scale);
-      axon_dtype_store (t->dtype, out, at + (gsize)(x * step),
-                        axon_dtype_is_float (t->dtype) ? v : floor (v + 0.5));
-    }
-  }
+  store_bar (j, y, g->dst_x + g->dst_width, t->width);
+}
+
+/* By words each thread needs no more than a few columns of its own. */
+static void
+store_rows (gpointer data, gint64 first, gint64 end)
+{
+  Job j = *(const Job *)data;
+  const AxonImageGeometry *g = &j.sampling.geometry;
+  gfloat rgb[G_N_ELEMENTS (j.rgb)][CPU_IMAGE_WORDS];
+  for (guint i = 0; i < G_N_ELEMENTS (rgb) && j.by_words; i++)
+    j.rgb[i] = rgb[i];
+  for (gint y = (gint)first; y < end; y++)
+    if (y >= g->dst_y && y < g->dst_y + g->dst_height)
+      store_row (&j, y);
+    else
+      store_bar (&j, y, 0, j.plan.target.width);
 }
 
 static void
 run_image (const CpuStep *step, const CpuInstance *instance)
 {
-  Job j = { .plan = *(const ImagePlan *)step->data };
-  const AxonImageGeometry *g = &j.sampling.geometry;
-  gpointer out = cpu_tensor_data (instance, step->out[0]);
+  const ImagePlan *plan = step->data;
+  const AxonImageTarget *t = &plan->target;
+  Job j = { .plan = *plan, .store = { t, plan->loops, cpu_tensor_data (instance, step->out[0]) } };
   if (!job_init (&j, instance, step))
     return;
-  for (gint y = 0; y < j.plan.target.height; y++) {
-    gint row = y - g->dst_y;
-    gboolean inside = row >= 0 && row < g->dst_height;
-    if (inside)
-      make_row (&j, row);
-    for (gint c = 0; c < j.plan.target.channels; c++) {
-      gint from = j.n_components == 1 ? 0 : j.plan.target.bgr ? 2 - c : c;
-      store_row (&j, out, y, c, inside ? j.rgb[from] : NULL);
-    }
-  }
+  if (j.by_words)
+    cpu_parallel_ranges (t->height, PARALLEL / (t->width * t->channels) + 1, store_rows, &j);
+  else
+    store_rows (&j, 0, t->height);
 }
 
 static gboolean

@@ -28,7 +28,31 @@ typedef struct {
   gfloat luma_scale, luma_offset, center, v_to_r, u_to_g, v_to_g, u_to_b;
 } CpuColors;
 
+enum { CPU_IMAGE_WORDS = 256 /* columns at a time */ };
+
+/* Components that lie together, by columns of the tensor: two pixels beside each other
+ * are read at once, as a word of four bytes, or of eight where they do not fit. */
 typedef struct {
+  gint32 *at;    /* the byte of a row where the word begins */
+  gint32 *shift; /* bits of it that are not the pixels', from column @tail on */
+  gfloat *f;     /* weight of the second pixel */
+  gint tail;
+  gint size, next; /* of the word, in bytes; bits from the first pixel to the second */
+  guint32 mask;    /* of a sample */
+  gfloat unit;     /* each is value * unit */
+  gint n, bits[3]; /* components, and how far each is from the first one */
+} CpuWords;
+
+/* Two rows of them, the next ones to be read, and the weight of the second. */
+typedef struct {
+  const guint8 *row[2], *later[2];
+  gfloat f;
+} CpuWordRows;
+
+typedef struct {
+  /* Bilinear, of @n columns from @first on, CPU_IMAGE_WORDS at most; out begins with @first. */
+  void (*blend_words) (gfloat *const *out, const CpuWords *words, const CpuWordRows *rows,
+                       gboolean between_columns, gint first, gint n);
   /* out = a + (b - a) * f */
   void (*blend_bytes) (gfloat *restrict out, const guint8 *restrict a, const guint8 *restrict b,
                        gint n, gfloat f);
@@ -54,4 +78,9 @@ typedef struct {
                      gfloat mean, gfloat scale);
   void (*normalise_bytes) (guint8 *restrict out, const gfloat *restrict in, gint n, gint step,
                            gfloat mean, gfloat scale);
+  /* The same of three channels, side by side. */
+  void (*normalise_pixels) (gfloat *restrict out, const gfloat *const *in, gint n,
+                            const gfloat *mean, const gfloat *scale);
+  void (*normalise_pixels_to_bytes) (guint8 *restrict out, const gfloat *const *in, gint n,
+                                     const gfloat *mean, const gfloat *scale);
 } CpuImage;
