@@ -149,6 +149,21 @@ dup_extensions (AxonCpuPlugin *self)
 #define choose_xnnpack(plugin, config) FALSE
 #endif
 
+/* Teams are made where the streams' threads are: else a caller that is kept on some processors
+ * might be the first to work in a stream, and its workers would stay there. The executor that
+ * everybody shares has its one from its own thread. */
+static AxonExecutor *
+make_executor (const AxonConfig *config, guint streams)
+{
+  AxonExecutor *executor;
+  if (axon_config_get_bool (config, "EXCLUSIVE_ASYNC_REQUESTS"))
+    return axon_executor_manager_get ("CPU", 1);
+  executor = axon_executor_new ("axon-cpu", streams);
+  for (guint i = 0; i < axon_executor_get_n_streams (executor); i++)
+    axon_executor_get_stream_data (executor, i, cpu_team_new, cpu_team_free);
+  return executor;
+}
+
 /* @transformed: after the common passes; @model has the ports. */
 static AxonCompiledModel *
 make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed, const AxonConfig *config,
@@ -160,9 +175,7 @@ make_model (AxonPlugin *plugin, AxonModel *model, AxonModel *transformed, const 
                              choose_winograd (config), choose_products (plugin, config),
                              choose_xnnpack (plugin, config) };
   g_autoptr (GPtrArray) extensions = dup_extensions ((AxonCpuPlugin *)plugin);
-  g_autoptr (AxonExecutor) executor = axon_config_get_bool (config, "EXCLUSIVE_ASYNC_REQUESTS")
-                                          ? axon_executor_manager_get ("CPU", 1)
-                                          : axon_executor_new ("axon-cpu", streams);
+  g_autoptr (AxonExecutor) executor = make_executor (config, streams);
   return cpu_model_new (plugin, model, transformed, extensions, config, executor, &threads,
                         &options, call, error);
 }
