@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#define SOME 16
-#define LINE 64 /* of the cache */
-#define SOME_VALUES 256
+#define SOME 16         /* columns between which lines are fetched */
+#define SOME_VALUES 256 /* that are clipped before they become bytes */
+#define LINE 64         /* bytes of the cache */
 
 static void
 blend_bytes (gfloat *restrict out, const guint8 *restrict a, const guint8 *restrict b, gint n,
@@ -68,6 +68,19 @@ read_word (guint32 *first, guint32 *second, const guint8 *from, gint size, gint 
 
 typedef guint32 Words[CPU_IMAGE_WORDS];
 
+/* What @n columns, SOME at most, need of a later row: @lines one after the other, or one for each.
+ */
+CPU_INLINE void
+fetch_later (const guint8 *later, const gint32 *at, gint n, gint lines)
+{
+  if (lines <= SOME)
+    for (gint i = 0; i < lines; i++)
+      __builtin_prefetch (later + at[0] + LINE * i, 0, 2);
+  else
+    for (gint i = 0; i < n; i++)
+      __builtin_prefetch (later + at[i], 0, 2);
+}
+
 /* Between them lines of what comes later are fetched, a few at a time: all at once would be waited
  * for. @to: of the rows' first pixels, then of their second ones. */
 CPU_INLINE void
@@ -80,8 +93,7 @@ read_words (Words *restrict to, const CpuWords *w, const CpuWordRows *r, gint si
   for (gint i = 0; i < tail; i += SOME) {
     gint end = MIN (i + SOME, tail);
     for (gint k = 0; k < n_rows; k++)
-      for (gint line = 0; line < lines; line++)
-        __builtin_prefetch (r->later[k] + at[i] + LINE * line, 0, 2);
+      fetch_later (r->later[k], at + i, end - i, lines);
     for (gint c = i; c < end; c++)
       for (gint k = 0; k < n_rows; k++)
         read_word (&to[k][c], columns ? &to[2 + k][c] : NULL, r->row[k] + at[c], size, next, 0);
