@@ -187,9 +187,10 @@ job_init (Job *j, const CpuInstance *instance, const CpuStep *step)
     j->bar[x] = j->plan.target.pad;
   if (!j->sampling.is_turned) {
     set_columns (j, 0);
-    set_offsets (j);
     j->by_words = cpu_image_words_init (&j->words, info, &j->sampling, planes, j->samples.unit,
                                         &j->taps, j->tables);
+    if (!j->by_words)
+      set_offsets (j);
   }
   return TRUE;
 }

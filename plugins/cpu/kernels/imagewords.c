@@ -12,15 +12,11 @@ cpu_image_words_count (gint width)
 
 /* Bytes of a row of @plane up to its last sample. */
 static gint
-measure_row (const AxonImageFormatInfo *f, guint plane, gint width)
+measure_row (const AxonImageInfo *info, guint plane)
 {
-  gint n = 0;
-  for (guint i = 0; i < G_N_ELEMENTS (f->component); i++) {
-    const AxonImageComponent *c = &f->component[i];
-    if (c->plane == plane)
-      n = MAX (n, ((width - 1) >> c->shift_x) * c->step + c->offset + 1);
-  }
-  return n;
+  AxonImageInfo row = *info;
+  row.height = 1;
+  return (gint)axon_image_info_get_plane_size (&row, plane);
 }
 
 static gboolean
@@ -74,7 +70,7 @@ cpu_image_words_init (CpuImageWords *w, const AxonImageInfo *info,
   for (gint i = 0; i < n_components; i += w->group[w->n_groups++].words.n) {
     const AxonImageComponent *c = &f->component[i];
     CpuImageGroup *g = &w->group[w->n_groups];
-    gint step = c->step * bytes, end = measure_row (f, c->plane, (gint)info->width) * bytes;
+    gint step = c->step * bytes, end = measure_row (info, c->plane);
     *g = (CpuImageGroup){ .data = planes[c->plane],
                           .stride = info->stride[c->plane],
                           .shift_y = c->shift_y,
