@@ -17,6 +17,8 @@ static const AxonPass passes[] = {
   { "expand-quantized", expand_quantized },
   { "fold-dequantized", axon_pass_fold_dequantized },
   { "fold-batch-norm", axon_pass_fold_batch_norm },
+  { "fuse-normalization", axon_pass_fuse_normalization },
+  { "fuse-gelu", axon_pass_fuse_gelu },
   { "remove-dead-code", axon_pass_remove_dead_code },
 };
 

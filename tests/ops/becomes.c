@@ -73,6 +73,21 @@ static const gchar *const chains[] = {
   "> "
   "Add % f32[3,1]=1,2,3",
   "u8[3,2] > MatMulInteger % u8[2,3]=1,2,3,4,5,6 > Cast % | to=11 > Mul % f64[]=2",
+  /* written out by models of older operator sets */
+  "f32[2,3] > ReduceMean % | axes=-1 > Sub %0 % > Pow % f32[]=2 > ReduceMean % | axes=-1 > Add % "
+  "f32[]=.5 > Sqrt % > Div %2 % > Mul % f32[3] > Add % f32[3]",
+  "f32[2,3,2] > ReduceMean % | axes=1,2 > Sub %0 % > Sub %0 %1 > Mul % % > ReduceMean % | "
+  "axes=2,-2 "
+  "> Add f32[1]=.5 % > Sqrt % > Reciprocal % > Mul % %2 > Mul f32[1,3,2] % > Add f32[3,2] %",
+  "f32[2,3] > Mul % % > ReduceMean % | axes=1 > Add % f32[]=.5 > Sqrt % > Div %0 % > Mul % f32[3]",
+  "f32[2,3] > ReduceMean % | axes=0 > Sub %0 % > Pow % f32[]=2 > ReduceMean % | axes=1 > Add % "
+  "f32[]=.5 > Sqrt % > Div %2 %",
+  "f32[5] > Div % f32[]=1.4142135 > Erf % > Add % f32[]=1 > Mul %0 % > Mul % f32[]=.5",
+  "f32[5] > Mul % f32[]=.5 > Mul %0 f32[]=.70710678 > Erf % > Add f32[]=1 % > Mul %1 %",
+  "f32[5] > Pow % f32[]=3 > Mul % f32[]=.044715 > Add %0 % > Mul % f32[]=.7978846 > Tanh % > Add % "
+  "f32[]=1 > Mul % f32[]=.5 > Mul %0 %",
+  "f32[5] > Mul % % > Mul % %0 > Mul f32[]=.044715 % > Add % %0 > Div % f32[]=1.2533141 > Tanh % > "
+  "Add f32[]=1 % > Mul f32[]=.5 %0 > Mul % %7",
 };
 
 static gboolean
@@ -95,6 +110,8 @@ static const AxonPass passes[] = {
   { "products", axon_pass_fuse_quantized_products },
   { "sums", axon_pass_fuse_quantized_sums },
   { "dynamic", axon_pass_fuse_dynamic_quantization },
+  { "normalization", axon_pass_fuse_normalization },
+  { "gelu", axon_pass_fuse_gelu },
 };
 
 /* Which constant or value is another, counted from the beginning; -1: none. */

@@ -205,21 +205,10 @@ a_chain_gives_what_its_parts_give (void)
   for_each_seed (2 * N_CHAINS, check_same);
 }
 
-/* That are left when the model is compiled. */
-static guint
-count_nodes (AxonModel *model, const gchar *domain, const gchar *name)
-{
-  g_autoptr (AxonModel) runtime = test_runtime_model (model, test_device ());
-  guint n = 0;
-  for (guint i = 0; i < runtime->nodes->len; i++)
-    n += axon_node_is_in (runtime->nodes->pdata[i], domain, name);
-  return n;
-}
-
 static guint
 count_fused (AxonModel *model)
 {
-  return count_nodes (model, AXON_DOMAIN_AXON, "Elementwise");
+  return test_count_nodes (model, AXON_DOMAIN_AXON, "Elementwise");
 }
 
 /* x * sigmoid (x) + x * c */
@@ -329,47 +318,6 @@ a_batch_normalisation_joins_a_chain (void)
   }
 }
 
-/* Whichever way round the product is written; of infinities and what is no number, too. */
-static void
-mish_that_is_written_out_is_one_node (void)
-{
-  static const gfloat values[] = { NAN, INFINITY, -INFINITY, 0, -0.0f, 100, -100, 1, -1.3f };
-  AxonShape s = AXON_SHAPE (G_N_ELEMENTS (values));
-  g_autoptr (AxonTensor) input = test_tensor (&s, values);
-  for (guint first = 0; first < 2; first++) {
-    TestModel t = test_model_new (13);
-    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &s);
-    g_autoptr (AxonModel) model =
-        test_model_finish (&t, test_model_mish (&t, x, first)->outputs[0]);
-    g_assert_cmpuint (count_nodes (model, NULL, "Mish"), ==, 1);
-    g_assert_cmpuint (count_nodes (model, NULL, "Mul") + count_fused (model), ==, 0);
-    test_compare_devices (model, input, TOLERANCE);
-  }
-}
-
-/* What is read by something else, and what is a product of others. */
-static void
-mish_of_which_parts_are_read_stays (void)
-{
-  AxonShape s = AXON_SHAPE (4, 9);
-  g_autoptr (AxonTensor) input = test_random (&s, 1);
-  for (guint k = 0; k < 3; k++) {
-    TestModel t = test_model_new (13);
-    AxonValue *x = test_model_input (&t, "x", AXON_DTYPE_F32, &s);
-    AxonNode *from = k == 2 ? test_model_node (&t, "Neg", 1, x) : NULL;
-    AxonNode *softplus = test_model_node (&t, "Softplus", 1, from ? from->outputs[0] : x);
-    AxonNode *tanh = test_model_node (&t, "Tanh", 1, softplus->outputs[0]);
-    AxonNode *y = test_model_node (&t, "Mul", 2, x, tanh->outputs[0]);
-    g_autoptr (AxonModel) model = NULL;
-    if (k < 2)
-      y = test_model_node (&t, "Sub", 2, y->outputs[0],
-                           k == 0 ? softplus->outputs[0] : tanh->outputs[0]);
-    model = test_model_finish (&t, y->outputs[0]);
-    g_assert_cmpuint (count_nodes (model, NULL, "Mish"), ==, 0);
-    test_compare_devices (model, input, TOLERANCE);
-  }
-}
-
 int
 main (int argc, char **argv)
 {
@@ -383,7 +331,5 @@ main (int argc, char **argv)
   ADD (of_a_number_and_none_neither_is_the_larger);
   ADD (a_batch_normalisation_joins_a_chain);
   ADD (a_value_with_other_users_stays);
-  ADD (mish_that_is_written_out_is_one_node);
-  ADD (mish_of_which_parts_are_read_stays);
   return g_test_run ();
 }

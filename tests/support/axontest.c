@@ -224,6 +224,16 @@ test_cancel_until_it_ends (AxonInferRequest *request)
   return n_cancelled;
 }
 
+guint
+test_count_nodes (AxonModel *model, const gchar *domain, const gchar *op)
+{
+  g_autoptr (AxonModel) runtime = test_runtime_model (model, test_device ());
+  guint n = 0;
+  for (guint i = 0; i < runtime->nodes->len; i++)
+    n += axon_node_is_in (runtime->nodes->pdata[i], domain, op);
+  return n;
+}
+
 gdouble
 test_largest_difference (const AxonTensor *a, const AxonTensor *b)
 {

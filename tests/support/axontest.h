@@ -63,6 +63,8 @@ gchar *test_disagreement (AxonModel *model, AxonTensor *x, gdouble tolerance); /
 void test_compare_devices (AxonModel *model, AxonTensor *x, gdouble tolerance);
 /* What runs @model on @device, compiled without properties. */
 AxonModel *test_runtime_model (AxonModel *model, const gchar *device);
+/* Nodes of an operator that are left when @model is compiled for the device that is tested. */
+guint test_count_nodes (AxonModel *model, const gchar *domain, const gchar *op);
 gdouble test_largest_difference (const AxonTensor *a, const AxonTensor *b);
 
 /* Of a folder: of "/proc/self/fd", descriptors and the one that reads it. */

@@ -113,6 +113,8 @@ static const AxonPass passes[] = {
   { "fold-dequantized", axon_pass_fold_dequantized },
   { "fold-batch-norm", axon_pass_fold_batch_norm },
   { "fuse-dynamic-quantization", axon_pass_fuse_dynamic_quantization },
+  { "fuse-normalization", axon_pass_fuse_normalization },
+  { "fuse-gelu", axon_pass_fuse_gelu },
   { "expand-einsum", cpu_pass_expand_einsum },
   { "expand-lines", cpu_pass_expand_lines },
   { "expand-fourier", cpu_pass_expand_fourier },

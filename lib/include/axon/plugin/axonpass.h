@@ -143,6 +143,33 @@ AXON_API gboolean axon_pass_remove_dead_code (AxonModel *model, GError **error);
 AXON_API gboolean axon_pass_expand_attention (AxonModel *model, GError **error);
 
 /**
+ * axon_pass_fuse_gelu:
+ * @model: a model
+ * @error: return location
+ *
+ * What models before operator set 20 write for Gelu becomes one node: by Erf, or by Tanh.
+ *
+ * Returns: %TRUE if it could
+ *
+ * Since: 1.0
+ */
+AXON_API gboolean axon_pass_fuse_gelu (AxonModel *model, GError **error);
+
+/**
+ * axon_pass_fuse_normalization:
+ * @model: a model
+ * @error: return location
+ *
+ * What models before operator set 17 write for LayerNormalization, and before 23 for
+ * RMSNormalization, becomes one node, with a constant scale and bias behind it.
+ *
+ * Returns: %TRUE if it could
+ *
+ * Since: 1.0
+ */
+AXON_API gboolean axon_pass_fuse_normalization (AxonModel *model, GError **error);
+
+/**
  * axon_pass_expand_quantized:
  * @model: a model
  * @error: return location
