@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Concat of parts that follow each other in memory, such as rows of one picture channels last, or
- * whole blocks of its channels: who makes a part writes it into the whole. What is not there yet
- * (it was made in place, stands in another whole, or lies otherwise) is copied. */
+ * whole blocks of its channels: who makes a part writes it into the whole, also where it gets
+ * another shape on the way. What is not there yet (it was made in place, stands in another whole,
+ * or lies otherwise) is copied. */
 #include "placed.h"
 #include "kernels.h"
 #include "../cputensors.h"
@@ -81,9 +82,8 @@ has_extension (const CpuPlan *plan, const AxonNode *node)
   return axon_extensions_find_impl (plan->extensions, node, "CPU") != NULL;
 }
 
-/* The first one that reads @value, where its parts have memory that is planned. */
 static const AxonNode *
-find_concat (const AxonValue *value, guint *index)
+find_direct (const AxonValue *value, guint *index)
 {
   for (guint u = 0; u < value->users->len; u++) {
     const AxonNode *user = g_ptr_array_index (value->users, u);
@@ -95,6 +95,31 @@ find_concat (const AxonValue *value, guint *index)
         return user;
   }
   return NULL;
+}
+
+static const AxonValue *
+find_view (const CpuPlan *plan, const AxonValue *value)
+{
+  for (guint u = 0; u < value->users->len; u++) {
+    const AxonNode *user = g_ptr_array_index (value->users, u);
+    if ((user->op->flags & AXON_OP_VIEW) != 0 && user->inputs[0] == value &&
+        !user->outputs[0]->is_output && !has_extension (plan, user))
+      return user->outputs[0];
+  }
+  return NULL;
+}
+
+/* The first one that reads @value, as it is or, where it is row-major, in other shapes, and whose
+ * parts have memory that is planned. */
+static const AxonNode *
+find_concat (const CpuPlan *plan, const AxonValue *value, const Layout *layout, guint *index)
+{
+  const AxonNode *concat = NULL;
+  while (value != NULL && !value->is_output && concat == NULL) {
+    concat = find_direct (value, index);
+    value = layout->order == ROW_MAJOR ? find_view (plan, value) : NULL;
+  }
+  return concat;
 }
 
 /* NULL: it has another layout, or there is none of this kind. */
@@ -117,15 +142,17 @@ cpu_plan_place (CpuPlan *plan, const AxonNode *node, guint index, const CpuMd *m
 {
   const AxonValue *value = node->outputs[index];
   const AxonTypeInfo *type = &value->type;
-  guint at;
-  const AxonNode *concat = value->is_output ? NULL : find_concat (value, &at);
+  const AxonNode *concat;
   CpuTensor *whole, *part;
   Layout layout;
   gsize offset;
-  if (concat == NULL || g_strv_contains ((const gchar *const *)plan->disabled, FAMILY) ||
-      has_extension (plan, concat) || has_extension (plan, node) ||
-      !find_layout (type->dtype, &type->shape, md, &layout) ||
-      !is_outermost (&type->shape, axis_of (concat), &layout) ||
+  guint at;
+  if (value->is_output || g_strv_contains ((const gchar *const *)plan->disabled, FAMILY) ||
+      has_extension (plan, node) || !find_layout (type->dtype, &type->shape, md, &layout))
+    return NULL;
+  concat = find_concat (plan, value, &layout, &at);
+  if (concat == NULL || has_extension (plan, concat) ||
+      !is_outermost (&concat->inputs[at]->type.shape, axis_of (concat), &layout) ||
       !find_offset (concat, at, &layout, &offset))
     return NULL;
   whole = get_whole (plan, concat, &layout);
