@@ -294,6 +294,48 @@ one_of_two_is_as_likely_as_the_other_is_not (void)
   }
 }
 
+/* Every fourth element of lines is masked, all of the second line; the third has one that is too
+ * far below the largest for a float, the fourth one that is infinite, the fifth one that is no
+ * number. */
+static AxonTensor *
+masked_lines (const AxonShape *shape, gboolean is_last)
+{
+  AxonTensor *input = test_random (shape, 7);
+  gfloat *v = axon_tensor_get_data (input);
+  const gint64 lines = shape->dims[is_last ? 0 : 1], n = shape->dims[is_last ? 1 : 0];
+  for (gint64 line = 0; line < lines; line++)
+    for (gint64 i = 0; i < n; i++) {
+      gfloat *at = v + (is_last ? line * n + i : i * lines + line);
+      if (line == 1 || i % 4 == 1)
+        *at = -INFINITY;
+      if (i == n - 1 && line >= 2 && line <= 4)
+        *at = line == 2 ? -95 : line == 3 ? INFINITY : NAN;
+    }
+  return input;
+}
+
+static void
+what_is_masked_has_no_share (gconstpointer op)
+{
+  const gboolean is_softmax = g_str_equal (op, "Softmax");
+  for (gint64 n = 3; n < 150; n += n < 70 ? 1 : 13)
+    for (guint is_last = 0; is_last < 2; is_last++) {
+      const AxonShape shape = is_last ? AXON_SHAPE (7, n) : AXON_SHAPE (n, 7);
+      TestModel t = test_model_new (13);
+      AxonNode *node =
+          test_model_node (&t, op, 1, test_model_input (&t, "x", AXON_DTYPE_F32, &shape));
+      g_autoptr (AxonTensor) input = masked_lines (&shape, is_last != 0);
+      g_autoptr (AxonTensor) y = NULL;
+      g_autoptr (AxonModel) model = NULL;
+      axon_node_set_int (node, "axis", is_last);
+      model = test_model_finish (&t, node->outputs[0]);
+      test_compare_devices (model, input, TOLERANCE);
+      y = test_run (model, test_device (), NULL, input);
+      if (is_softmax) /* element 1 of line 0 */
+        g_assert_cmpfloat (axon_tensor_get_value (y, is_last ? 1 : 7), ==, 0);
+    }
+}
+
 /* Behind a convolution, so that they lie as oneDNN likes them. */
 static void
 the_end_of_a_long_line_is_interpolated_where_it_is (void)
@@ -331,6 +373,10 @@ main (int argc, char **argv)
   ADD (means_and_variances_are_taken_away);
   ADD (an_axis_named_many_times_is_one_axis);
   ADD (logarithms_of_sums_of_powers_agree);
+  g_test_add_data_func ("/lines/what_is_masked_has_no_share/Softmax", "Softmax",
+                        what_is_masked_has_no_share);
+  g_test_add_data_func ("/lines/what_is_masked_has_no_share/LogSoftmax", "LogSoftmax",
+                        what_is_masked_has_no_share);
   ADD (one_of_two_is_as_likely_as_the_other_is_not);
   ADD (the_end_of_a_long_line_is_interpolated_where_it_is);
   return g_test_run ();

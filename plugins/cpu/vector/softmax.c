@@ -6,10 +6,9 @@
 #include "vectorpart.h"
 #include "vectorturn.h"
 
-#define UNROLL 4    /* vectors of a plane at a time */
-#define SHORT 8     /* rows of fewer are turned into planes */
+#define FEW CPU_FEW_VECTORS
+#define SHORT 8     /* rows of fewer elements are turned into planes */
 #define TOGETHER 64 /* so many of them */
-#define FEW 4       /* vectors of rows that stay in registers */
 
 /* @func with as many vectors as a row has, a constant. */
 #define CASE_OF_FEW(vectors, func, ...)                                                            \
@@ -28,108 +27,132 @@ least (void)
   return splat_float (-__builtin_inff ());
 }
 
+/* Elements of a row before its last vectors, 1 to FEW of them. */
+CPU_INLINE gint64
+count_before (gint64 n)
+{
+  return (n - 1) / (FEW * CPU_LANES) * (FEW * CPU_LANES);
+}
+
+/* Of @n elements, whole vectors and an even number of them. */
 CPU_INLINE VF32
-largest_of_row (const gfloat *x, gint64 n)
+largest_of (const gfloat *x, gint64 n)
 {
   VF32 top = least (), other = top;
-  gint64 i = 0;
-  for (; i + 2 * CPU_LANES <= n; i += 2 * CPU_LANES) {
+  for (gint64 i = 0; i < n; i += 2 * CPU_LANES) {
     top = vector_larger (top, vector_load (x + i));
     other = vector_larger (other, vector_load (x + i + CPU_LANES));
   }
-  for (; i + CPU_LANES <= n; i += CPU_LANES)
-    top = vector_larger (top, vector_load (x + i));
-  if (i < n)
-    top = vector_larger (top, vector_load_part_over (least (), x + i, n - i));
-  return vector_largest_of_all (vector_larger (top, other));
+  return vector_larger (top, other);
 }
 
-/* Of e^(x - top), which are left in @y if it is given. What fills the last vector adds nothing. */
+/* The last vectors of a row, and the largest of all of it. What fills the last one adds nothing to
+ * a sum of powers. */
 CPU_INLINE VF32
-sum_powers (gfloat *y, const gfloat *x, gint64 n, VF32 top)
+load_row (VF32 *v, const gfloat *x, gint64 n, gint vectors)
 {
-  VF32 sum = splat_float (0), v;
-  gint64 i = 0;
-  for (; i + CPU_LANES <= n; i += CPU_LANES) {
-    v = vector_exp (vector_load (x + i) - top);
-    sum += v;
-    if (y != NULL)
-      vector_store (y + i, v);
-  }
-  if (i < n) {
-    v = vector_exp (vector_load_part_over (least (), x + i, n - i) - top);
-    sum += v;
-    if (y != NULL)
-      vector_store_part (y + i, v, n - i);
-  }
-  return vector_sum_of_all (sum);
-}
-
-/* The last @n of a row. If @more follow that are written later, a whole vector is stored. */
-CPU_INLINE void
-store_end (gfloat *y, VF32 v, gint64 n, gboolean more)
-{
-  if (more)
-    vector_store (y, v);
-  else
-    vector_store_part (y, v, n);
-}
-
-/* A row that fits into @vectors vectors; returns its largest. */
-CPU_INLINE VF32
-load_few (VF32 *v, const gfloat *x, gint64 n, gint vectors)
-{
-  const gint64 whole = (vectors - 1) * CPU_LANES;
-  VF32 top;
+  const gint64 before = count_before (n), end = before + (vectors - 1) * CPU_LANES;
+  VF32 top = largest_of (x, before);
   for (gint u = 0; u < vectors - 1; u++)
-    v[u] = vector_load (x + u * CPU_LANES);
-  top = v[vectors - 1] = vector_load_part_over (least (), x + whole, n - whole);
-  for (gint u = 0; u < vectors - 1; u++)
+    v[u] = vector_load (x + before + u * CPU_LANES);
+  v[vectors - 1] = n - end == CPU_LANES ? vector_load (x + end)
+                                        : vector_load_part_over (least (), x + end, n - end);
+  for (gint u = 0; u < vectors; u++)
     top = vector_larger (top, v[u]);
   return vector_largest_of_all (top);
 }
 
-/* Of vectors that stay in registers. */
-CPU_INLINE void
-softmax_few (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint vectors)
+/* e^(x - top) of @vectors vectors; returns what they add up to. */
+CPU_INLINE VF32
+raise_some (VF32 *v, VF32 top, gint vectors)
 {
-  const gint64 whole = (vectors - 1) * CPU_LANES;
-  VF32 v[FEW], top = load_few (v, x, n, vectors), sum, rate;
-  sum = splat_float (0);
+  VF32 sum;
   for (gint u = 0; u < vectors; u++)
-    sum += v[u] = vector_exp (v[u] - top);
-  rate = splat_float (1) / vector_sum_of_all (sum);
+    v[u] -= top;
+  vector_exp_below_one (v, vectors);
+  sum = v[0];
+  for (gint u = 1; u < vectors; u++)
+    sum += v[u];
+  return sum;
+}
+
+/* The same of what is before the last vectors; @kept: in @y. */
+CPU_INLINE VF32
+raise_before (gfloat *y, const gfloat *x, gint64 n, VF32 top, gboolean kept)
+{
+  VF32 sum = splat_float (0), v[FEW];
+  for (gint64 i = 0; i < count_before (n); i += FEW * CPU_LANES) {
+    for (gint u = 0; u < FEW; u++)
+      v[u] = vector_load (x + i + u * CPU_LANES);
+    sum += raise_some (v, top, FEW);
+    if (kept)
+      for (gint u = 0; u < FEW; u++)
+        vector_store (y + i + u * CPU_LANES, v[u]);
+  }
+  return sum;
+}
+
+/* The last vectors of a row. If @more elements follow that are written later, a whole one is
+ * stored. */
+CPU_INLINE void
+store_row_end (gfloat *y, const VF32 *v, gint64 n, gboolean more, gint vectors)
+{
+  const gint64 before = count_before (n), end = before + (vectors - 1) * CPU_LANES;
   for (gint u = 0; u < vectors - 1; u++)
-    vector_store (y + u * CPU_LANES, v[u] * rate);
-  store_end (y + whole, v[vectors - 1] * rate, n - whole, more);
+    vector_store (y + before + u * CPU_LANES, v[u]);
+  if (more || n - end == CPU_LANES)
+    vector_store (y + end, v[vectors - 1]);
+  else
+    vector_store_part (y + end, v[vectors - 1], n - end);
+}
+
+/* The last @vectors stay in registers. */
+CPU_INLINE void
+softmax_row_of (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint vectors)
+{
+  VF32 v[FEW], top = load_row (v, x, n, vectors), sum, rate;
+  sum = raise_before (y, x, n, top, TRUE) + raise_some (v, top, vectors);
+  rate = splat_float (1) / vector_sum_of_all (sum);
+  for (gint64 i = 0; i < count_before (n); i += CPU_LANES)
+    vector_store (y + i, vector_load (y + i) * rate);
+  for (gint u = 0; u < vectors; u++)
+    v[u] *= rate;
+  store_row_end (y, v, n, more, vectors);
 }
 
 CPU_INLINE void
 softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
 {
-  VF32 rate;
-  gint64 i = 0;
-  switch ((n + CPU_LANES - 1) / CPU_LANES) {
-    CASES_OF_FEW (softmax_few, y, x, n, more)
+  switch ((n - count_before (n) + CPU_LANES - 1) / CPU_LANES) {
+    CASES_OF_FEW (softmax_row_of, y, x, n, more)
   default:
     break;
   }
-  rate = splat_float (1) / sum_powers (y, x, n, largest_of_row (x, n));
-  for (; i + CPU_LANES <= n; i += CPU_LANES)
-    vector_store (y + i, vector_load (y + i) * rate);
-  if (i < n)
-    vector_store_part (y + i, vector_load_part (y + i, n - i) * rate, n - i);
 }
 
 CPU_INLINE void
-log_softmax_row (gfloat *y, const gfloat *x, gint64 n)
+log_softmax_row_of (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint vectors)
 {
-  VF32 top = largest_of_row (x, n), rest = vector_log (sum_powers (NULL, x, n, top));
-  gint64 i = 0;
-  for (; i + CPU_LANES <= n; i += CPU_LANES)
+  VF32 v[FEW], powers[FEW], top = load_row (v, x, n, vectors), sum, rest;
+  for (gint u = 0; u < vectors; u++)
+    powers[u] = v[u];
+  sum = raise_before (y, x, n, top, FALSE) + raise_some (powers, top, vectors);
+  rest = vector_log (vector_sum_of_all (sum));
+  for (gint64 i = 0; i < count_before (n); i += CPU_LANES)
     vector_store (y + i, vector_load (x + i) - top - rest);
-  if (i < n)
-    vector_store_part (y + i, vector_load_part (x + i, n - i) - top - rest, n - i);
+  for (gint u = 0; u < vectors; u++)
+    v[u] = v[u] - top - rest;
+  store_row_end (y, v, n, more, vectors);
+}
+
+CPU_INLINE void
+log_softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
+{
+  switch ((n - count_before (n) + CPU_LANES - 1) / CPU_LANES) {
+    CASES_OF_FEW (log_softmax_row_of, y, x, n, more)
+  default:
+    break;
+  }
 }
 
 /* Of a logarithm: what is taken away; else what it is multiplied with. */
@@ -152,13 +175,17 @@ finish_sum (VF32 sum, gboolean log)
     for (gint64 k = 0; k < count; k++)                                                             \
       for (gint u = 0; u < vectors; u++)                                                           \
         top[u] = vector_larger (top[u], LOAD (x + k * stride + i + u * CPU_LANES));                \
-    for (gint64 k = 0; k < count; k++)                                                             \
+    for (gint64 k = 0; k < count; k++) {                                                           \
+      VF32 v[vectors];                                                                             \
+      for (gint u = 0; u < vectors; u++)                                                           \
+        v[u] = LOAD (x + k * stride + i + u * CPU_LANES) - top[u];                                 \
+      vector_exp_below_one (v, vectors);                                                           \
       for (gint u = 0; u < vectors; u++) {                                                         \
-        VF32 v = vector_exp (LOAD (x + k * stride + i + u * CPU_LANES) - top[u]);                  \
-        sum[u] += v;                                                                               \
+        sum[u] += v[u];                                                                            \
         if (!log)                                                                                  \
-          STORE (y + k * stride + i + u * CPU_LANES, v);                                           \
+          STORE (y + k * stride + i + u * CPU_LANES, v[u]);                                        \
       }                                                                                            \
+    }                                                                                              \
     for (gint u = 0; u < vectors; u++)                                                             \
       sum[u] = finish_sum (sum[u], log);                                                           \
     for (gint64 k = 0; k < count; k++)                                                             \
@@ -178,8 +205,8 @@ planes_by (gfloat *restrict y, const gfloat *restrict x, gint64 n, gint64 count,
            gboolean log)
 {
   gint64 i = 0;
-  for (; i + UNROLL * CPU_LANES <= n; i += UNROLL * CPU_LANES)
-    BLOCK (UNROLL, vector_load, vector_store, log)
+  for (; i + FEW * CPU_LANES <= n; i += FEW * CPU_LANES)
+    BLOCK (FEW, vector_load, vector_store, log)
   for (; i + CPU_LANES <= n; i += CPU_LANES)
     BLOCK (1, vector_load, vector_store, log)
   if (i < n)
@@ -226,17 +253,18 @@ softmax_rows_of_two (gfloat *restrict y, const gfloat *restrict x, gint64 n)
 CPU_INLINE gfloat
 sum_few (VF32 *kept, const gfloat *x, gint64 n, gint vectors)
 {
-  VF32 top = load_few (kept, x, n, vectors), sum = splat_float (0);
+  VF32 powers[FEW], top = load_row (kept, x, n, vectors);
   for (gint u = 0; u < vectors; u++)
-    sum += vector_exp (kept[u] -= top);
-  return vector_sum_of_all (sum)[0];
+    powers[u] = kept[u];
+  for (gint u = 0; u < vectors; u++)
+    kept[u] -= top;
+  return vector_sum_of_all (raise_some (powers, top, vectors))[0];
 }
 
 /* Rows that fit into @vectors vectors: the logarithms of many at a time. */
 CPU_INLINE void
 log_softmax_few (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint64 n, gint vectors)
 {
-  const gint64 whole = (vectors - 1) * CPU_LANES;
   VF32 kept[TOGETHER];
   gfloat sums[TOGETHER + CPU_LANES] = { 0 };
   for (gint64 done = 0, some; done < rows; done += some, x += some * n) {
@@ -247,10 +275,10 @@ log_softmax_few (gfloat *restrict y, const gfloat *restrict x, gint64 rows, gint
       vector_store (sums + r, vector_log (vector_load (sums + r)));
     for (gint64 r = 0; r < some; r++, y += n) {
       const VF32 *row = kept + r * vectors;
-      for (gint u = 0; u < vectors - 1; u++)
-        vector_store (y + u * CPU_LANES, row[u] - sums[r]);
-      store_end (y + whole, row[vectors - 1] - sums[r], n - whole,
-                 (rows - done - r - 1) * n >= CPU_LANES);
+      VF32 v[FEW];
+      for (gint u = 0; u < vectors; u++)
+        v[u] = row[u] - sums[r];
+      store_row_end (y, v, n, (rows - done - r - 1) * n >= CPU_LANES, vectors);
     }
   }
 }
@@ -262,7 +290,7 @@ many_log_softmax_rows (gfloat *restrict y, const gfloat *restrict x, gint64 rows
     CASES_OF_FEW (log_softmax_few, y, x, rows, n)
   default:
     for (gint64 r = 0; r < rows; r++)
-      log_softmax_row (y + r * n, x + r * n, n);
+      log_softmax_row (y + r * n, x + r * n, n, (rows - r - 1) * n >= CPU_LANES);
   }
 }
 

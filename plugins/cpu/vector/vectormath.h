@@ -17,22 +17,46 @@ typedef struct {
   VF32 q; /* e^r - 1 */
 } VectorPower;
 
-/* @x: -100 to 100. Adding 1.5 * 2^23 rounds to a whole number, which then stands in the low bits.
- * ln 2 is in two parts, the first short enough for exact products (Cody and Waite 1980). The
- * polynomial is the minimax of (e^r - 1 - r) / r^2. */
+#define CPU_FEW_VECTORS 4 /* that are worked on side by side */
+
+/* Of @n vectors, CPU_FEW_VECTORS at most, each step of all of them before the next one, which would
+ * wait for it. @x: -100 to 100. Adding 1.5 * 2^23 rounds to a whole number, which then stands in
+ * the low bits. ln 2 is in two parts, the first short enough for exact products (Cody and Waite
+ * 1980). The polynomial is the minimax of (e^r - 1 - r) / r^2. */
+CPU_INLINE void
+vector_split_powers (VectorPower *to, const VF32 *x, gint n)
+{
+  static const gfloat factors[] = { 8.366515170e-3f, 4.166719969e-2f, 1.666654366e-1f,
+                                    4.999999815e-1f };
+  VF32 whole[CPU_FEW_VECTORS], r[CPU_FEW_VECTORS], p[CPU_FEW_VECTORS];
+  for (gint u = 0; u < n; u++)
+    whole[u] = x[u] * 1.44269504f + 12582912.0f;
+  for (gint u = 0; u < n; u++)
+    to[u].n = (VI32)whole[u];
+  for (gint u = 0; u < n; u++)
+    whole[u] -= 12582912.0f;
+  for (gint u = 0; u < n; u++)
+    r[u] = x[u] - whole[u] * 0.693145752f;
+  for (gint u = 0; u < n; u++)
+    r[u] -= whole[u] * 1.42860677e-6f;
+  for (gint u = 0; u < n; u++)
+    p[u] = splat_float (1.388252251e-3f);
+  for (guint i = 0; i < G_N_ELEMENTS (factors); i++)
+    for (gint u = 0; u < n; u++)
+      p[u] = p[u] * r[u] + factors[i];
+  for (gint u = 0; u < n; u++)
+    to[u].q = p[u] * (r[u] * r[u]) + r[u];
+}
+
 CPU_INLINE VectorPower
 vector_split_power (VF32 x)
 {
-  VF32 shifted = x * 1.44269504f + 12582912.0f, n = shifted - 12582912.0f;
-  VF32 r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
-  VF32 p = r * 1.388252251e-3f + 8.366515170e-3f;
-  p = p * r + 4.166719969e-2f;
-  p = p * r + 1.666654366e-1f;
-  p = p * r + 4.999999815e-1f;
-  return (VectorPower){ (VI32)shifted, p * (r * r) + r };
+  VectorPower power;
+  vector_split_powers (&power, &x, 1);
+  return power;
 }
 
-/* 2^(n + @more), from -126 to 127 */
+/* 2^(n + @more), from -126 to 127; 0 of -127 */
 CPU_INLINE VF32
 vector_power_of_2 (VI32 n, gint more)
 {
@@ -55,6 +79,21 @@ CPU_INLINE VF32
 vector_exp (VF32 x)
 {
   return vector_if_less (x, splat_float (-86), splat_float (0), vector_exp_above (x));
+}
+
+/* e^x of @n vectors that are not above 0: 2 ulp; below -88, and of what is infinite, 0. There 2^n
+ * has no exponent. */
+CPU_INLINE void
+vector_exp_below_one (VF32 *x, gint n)
+{
+  VectorPower p[CPU_FEW_VECTORS];
+  for (gint u = 0; u < n; u++)
+    x[u] = vector_at_least (x[u], splat_float (-88));
+  vector_split_powers (p, x, n);
+  for (gint u = 0; u < n; u++) {
+    VF32 scale = vector_power_of_2 (p[u].n, 0);
+    x[u] = p[u].q * scale + scale;
+  }
 }
 
 /* e^x - 1 for x <= 80: 3 ulp */
