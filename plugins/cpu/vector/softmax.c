@@ -121,16 +121,6 @@ softmax_row_of (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint vector
 }
 
 CPU_INLINE void
-softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
-{
-  switch ((n - count_before (n) + CPU_LANES - 1) / CPU_LANES) {
-    CASES_OF_FEW (softmax_row_of, y, x, n, more)
-  default:
-    break;
-  }
-}
-
-CPU_INLINE void
 log_softmax_row_of (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint vectors)
 {
   VF32 v[FEW], powers[FEW], top = load_row (v, x, n, vectors), sum, rest;
@@ -145,15 +135,18 @@ log_softmax_row_of (gfloat *y, const gfloat *x, gint64 n, gboolean more, gint ve
   store_row_end (y, v, n, more, vectors);
 }
 
-CPU_INLINE void
-log_softmax_row (gfloat *y, const gfloat *x, gint64 n, gboolean more)
-{
-  switch ((n - count_before (n) + CPU_LANES - 1) / CPU_LANES) {
-    CASES_OF_FEW (log_softmax_row_of, y, x, n, more)
-  default:
-    break;
+/* By how many vectors stay in registers. */
+#define ROW(name)                                                                                  \
+  CPU_INLINE void name (gfloat *y, const gfloat *x, gint64 n, gboolean more)                       \
+  {                                                                                                \
+    switch ((n - count_before (n) + CPU_LANES - 1) / CPU_LANES) {                                  \
+      CASES_OF_FEW (name##_of, y, x, n, more)                                                      \
+    default:                                                                                       \
+      break;                                                                                       \
+    }                                                                                              \
   }
-}
+ROW (softmax_row)
+ROW (log_softmax_row)
 
 /* Of a logarithm: what is taken away; else what it is multiplied with. */
 CPU_INLINE VF32
