@@ -15,26 +15,32 @@ typedef struct {
   gboolean centred;
 } Norm;
 
-static const gint64 *
-axes_of (const AxonNode *reduce, guint *n)
+/* 0: there are none, or they are not known. */
+static guint
+read_axes (const AxonNode *reduce, gint64 *axes)
 {
-  const AxonValue *axes = axon_node_get_input (reduce, 1);
+  const AxonValue *input = axon_node_get_input (reduce, 1);
+  const gint64 *given = NULL;
+  guint n = 0;
   if (axon_node_has_form (reduce, AXON_FORM_ATTRIBUTES))
-    return axon_node_get_ints (reduce, "axes", n);
-  if (axes == NULL || !axon_value_is_constant (axes))
-    return NULL;
-  *n = (guint)axon_tensor_get_numel (axes->type.value);
-  return axon_tensor_get_data (axes->type.value);
+    given = axon_node_get_ints (reduce, "axes", &n);
+  else if (input != NULL && axon_value_is_constant (input))
+    n = (guint)axon_tensor_get_numel (input->type.value);
+  if (n > AXON_MAX_RANK)
+    return 0;
+  for (guint i = 0; i < n; i++)
+    axes[i] = given ? given[i] : (gint64)axon_tensor_get_value (input->type.value, i);
+  return n;
 }
 
 /* The first of the axes, if these are the last ones of the input; else -1. */
 static gint
 first_axis (const AxonNode *reduce)
 {
+  gint64 axes[AXON_MAX_RANK];
   gint rank = reduce->inputs[0]->type.shape.rank;
-  guint n = 0, seen = 0;
-  const gint64 *axes = axes_of (reduce, &n);
-  if (axes == NULL || n == 0 || rank < (gint)n || axon_node_get_int (reduce, "keepdims") == 0)
+  guint n = read_axes (reduce, axes), seen = 0;
+  if (n == 0 || rank < (gint)n || axon_node_get_int (reduce, "keepdims") == 0)
     return -1;
   for (guint i = 0; i < n; i++) {
     gint64 axis = axes[i] + (axes[i] < 0 ? rank : 0);
@@ -164,12 +170,13 @@ add_parameter (AxonModel *model, const Norm *norm, const AxonValue *from)
   return axon_model_add_constant (model, NULL, t);
 }
 
-/* How many elements share a mean must be known. */
+/* How many elements share a mean must be known, and no number may have given it more dimensions. */
 static gboolean
 has_known_axes (const Norm *norm)
 {
   const AxonShape *s = &norm->x->type.shape;
-  gboolean known = s->rank > 0 && norm->x->type.dtype == AXON_DTYPE_F32;
+  const AxonValue *y = norm->parts.nodes[norm->parts.n - 1]->outputs[0];
+  gboolean known = norm->x->type.dtype == AXON_DTYPE_F32 && y->type.shape.rank == s->rank;
   for (gint d = norm->axis; known && d < s->rank; d++)
     known = s->dims[d] > 0;
   return known;

@@ -82,6 +82,8 @@ static const gchar *const chains[] = {
   "f32[2,3] > Mul % % > ReduceMean % | axes=1 > Add % f32[]=.5 > Sqrt % > Div %0 % > Mul % f32[3]",
   "f32[2,3] > ReduceMean % | axes=0 > Sub %0 % > Pow % f32[]=2 > ReduceMean % | axes=1 > Add % "
   "f32[]=.5 > Sqrt % > Div %2 %",
+  "f32[2,3] > ReduceMean % | axes=1 > Sub %0 % > Pow % f32[1,1]=2 > ReduceMean % | axes=1 > Add % "
+  "f32[1,1,1]=.5 > Sqrt % > Div %2 %",
   "f32[5] > Div % f32[]=1.4142135 > Erf % > Add % f32[]=1 > Mul %0 % > Mul % f32[]=.5",
   "f32[5] > Mul % f32[]=.5 > Mul %0 f32[]=.70710678 > Erf % > Add f32[]=1 % > Mul %1 %",
   "f32[5] > Pow % f32[]=3 > Mul % f32[]=.044715 > Add %0 % > Mul % f32[]=.7978846 > Tanh % > Add % "
