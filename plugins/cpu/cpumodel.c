@@ -7,6 +7,7 @@
 #include "cpusegments.h"
 #include "cputhreads.h"
 #include "cputune.h"
+#include "onednn/cpudnn.h"
 
 #include <axon/axon-cpu.h>
 
@@ -310,6 +311,7 @@ cpu_model_new (AxonPlugin *plugin, AxonModel *original, AxonModel *transformed,
   g_autofree gchar *place = NULL;
   guint capacity = (guint)axon_config_get_int (config, "CPU_RUNTIME_CACHE_CAPACITY");
   axon_compiled_model_setup (compiled, plugin, original, config, executor);
+  cpu_dnn_ask_for_threads ();
   self->executor = axon_executor_ref (executor);
   self->model = g_object_ref (transformed);
   self->extensions = g_ptr_array_ref (extensions);

@@ -3,6 +3,7 @@
 #include "axontest.h"
 
 #include <string.h>
+#include <time.h>
 
 #define ALL_THREADS "AXON_CPU_ALL_THREADS"
 
@@ -132,12 +133,75 @@ a_small_model_has_no_workers (void)
   }
 }
 
+#define ROWS 1000
+#define WIDTH 256
+
+/* Rows of any number by matrices, on two threads. */
+static AxonInferRequest *
+request_of_any_rows (void)
+{
+  const AxonShape open = AXON_SHAPE (-1, WIDTH), rows = AXON_SHAPE (ROWS, WIDTH);
+  const AxonShape square = AXON_SHAPE (WIDTH, WIDTH);
+  TestModel t = test_model_new (13);
+  AxonValue *y = test_model_input (&t, "x", AXON_DTYPE_F32, &open);
+  g_autoptr (AxonTensor) x = test_random (&rows, 1);
+  g_autoptr (AxonModel) model = NULL;
+  g_autoptr (AxonCompiledModel) compiled = NULL;
+  g_autoptr (GError) error = NULL;
+  GVariantDict dict;
+  AxonInferRequest *request;
+  for (guint32 i = 0; i < 4; i++)
+    y = test_model_node (&t, "MatMul", 2, y, test_model_random (&t, &square, i))->outputs[0];
+  model = test_model_finish (&t, y);
+  g_variant_dict_init (&dict, NULL);
+  g_variant_dict_insert (&dict, "INFERENCE_NUM_THREADS", "s", "2");
+  compiled = axon_core_compile_model (axon_core_get_default (), model, "CPU",
+                                      g_variant_dict_end (&dict), NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  request = axon_compiled_model_create_infer_request (compiled);
+  g_assert_true (axon_infer_request_set_input_tensor (request, 0, x, &error));
+  return request;
+}
+
+static gdouble
+seconds_of (clockid_t clock)
+{
+  struct timespec t;
+  clock_gettime (clock, &t);
+  return (gdouble)t.tv_sec + (gdouble)t.tv_nsec * 1e-9;
+}
+
+/* Nothing was asked of oneDNN before the first frame comes. In a process of its own, whose first
+ * model it is. */
+static void
+the_first_model_runs_in_its_caller_whatever_its_shapes (void)
+{
+  g_autoptr (AxonInferRequest) request = NULL;
+  gdouble own, all;
+  if (!g_test_subprocess ()) {
+    g_test_trap_subprocess (NULL, 0, 0);
+    g_test_trap_assert_passed ();
+    return;
+  }
+  request = request_of_any_rows ();
+  infer (request);
+  own = seconds_of (CLOCK_THREAD_CPUTIME_ID);
+  all = seconds_of (CLOCK_PROCESS_CPUTIME_ID);
+  for (guint i = 0; i < 20; i++)
+    infer (request);
+  own = seconds_of (CLOCK_THREAD_CPUTIME_ID) - own;
+  all = seconds_of (CLOCK_PROCESS_CPUTIME_ID) - all;
+  g_test_message ("%g of %g s", own, all);
+  g_assert_cmpfloat (own, >, all / 4); /* half, or all; nothing where another thread runs it */
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define ADD(name) g_test_add_func ("/cpu-threads/" #name, name)
   ADD (a_small_model_has_no_workers);
+  ADD (the_first_model_runs_in_its_caller_whatever_its_shapes);
   ADD (threads_of_one_stream_are_bound_until_a_second_stream_needs_the_processors);
   ADD (without_pinning_only_workers_keep_off_a_processor);
   return g_test_run ();

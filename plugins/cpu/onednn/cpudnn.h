@@ -68,6 +68,9 @@ gboolean cpu_dnn_has_tiles (void);
 gboolean cpu_dnn_is_channels_last (void);
 /* FALSE where it has portable code only. */
 gboolean cpu_dnn_has_kernels (void);
+/* Lets it count threads, as it does for most that it makes: so that cpu_openmp_is_ours () knows
+ * whom it asks, whatever is made first. */
+void cpu_dnn_ask_for_threads (void);
 /* Of the library that runs: "2.6.3" */
 const gchar *cpu_dnn_get_version (void);
 

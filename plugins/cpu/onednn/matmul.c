@@ -200,6 +200,20 @@ cpu_dnn_add_product (CpuPlan *plan, CpuTensor *x, const CpuProduct *product, gfl
   dnn_call_finish (plan, &call);
 }
 
+void
+cpu_dnn_ask_for_threads (void)
+{
+  static gsize once;
+  if (g_once_init_enter (&once)) {
+    const AxonShape shape = AXON_SHAPE (8, 8);
+    g_autoptr (CpuMd) md = matrix_md (&shape, 2, FALSE, FALSE);
+    DnnPd *pd = dnn_pd_new_matmul (md, md, NULL, md, dnn_attr_default ());
+    if (pd != NULL)
+      dnnl_primitive_desc_destroy (pd);
+    g_once_init_leave (&once, 1);
+  }
+}
+
 const CpuKernel cpu_dnn_matmul_kernels[] = {
   { .name = "MatMul", .impl = "onednn", .build = build_matmul },
   { .name = "Gemm", .impl = "onednn", .build = build_matmul },
