@@ -28,6 +28,12 @@ apply (TestModel *t, const gchar *op, AxonValue *x)
   return test_model_node (t, op, 1, x)->outputs[0];
 }
 
+static gboolean
+is_cpu (void)
+{
+  return g_str_equal (test_device (), "CPU");
+}
+
 /* Whichever way round the product is written; of infinities and what is no number, too. */
 static void
 mish_that_is_written_out_is_one_node (void)
@@ -160,13 +166,14 @@ gelu (TestModel *t, AxonValue *x, gboolean by_tanh, guint order)
   return pair (t, "Mul", pair (t, "Mul", x, number (t, 0.5f)), y);
 }
 
+/* What is infinite or no number is left to each OpenCL. */
 static void
 gelu_that_is_written_out_is_one_node (void)
 {
   const AxonShape s = AXON_SHAPE (G_N_ELEMENTS (odd_values)), more = AXON_SHAPE (7, 33);
   for (guint order = 0; order < 3; order++)
     for (guint by_tanh = 0; by_tanh < 2; by_tanh++)
-      for (guint odd = 0; odd < 2; odd++) {
+      for (guint odd = 0; odd < (is_cpu () ? 2 : 1); odd++) {
         const AxonShape *shape = odd ? &s : &more;
         g_autoptr (AxonTensor) input =
             odd ? test_tensor (shape, odd_values) : test_random (shape, 1);
@@ -183,8 +190,10 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 #define ADD(name) g_test_add_func ("/written/" #name, name)
-  ADD (mish_that_is_written_out_is_one_node);
-  ADD (mish_of_which_parts_are_read_stays);
+  if (is_cpu ()) { /* a pass of its own */
+    ADD (mish_that_is_written_out_is_one_node);
+    ADD (mish_of_which_parts_are_read_stays);
+  }
   ADD (normalisation_that_is_written_out_is_one_node);
   ADD (axes_that_are_an_input_are_read);
   ADD (rows_may_be_of_any_number);
