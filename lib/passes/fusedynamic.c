@@ -3,7 +3,7 @@
  * f32, Mul by x_scale * w_scale and Add of a bias a ConvIntegerToFloat; with MatMulInteger a
  * MatMulIntegerToFloat. Weights, their scales and the bias are constants; x_scale may be known only
  * at run time. */
-#include <axon/plugin/axonpass.h>
+#include "parts-private.h"
 
 /* The nodes of a chain, and what they add. */
 typedef struct {
@@ -35,12 +35,6 @@ is_one_number (const AxonValue *value)
          value->type.shape.rank <= 1 && axon_shape_get_numel (&value->type.shape) == 1;
 }
 
-static AxonValue *
-other_input (const AxonNode *node, const AxonValue *value)
-{
-  return node->inputs[node->inputs[0] == value ? 1 : 0];
-}
-
 static gboolean
 match_scales (Chain *c, AxonValue *scale)
 {
@@ -65,7 +59,7 @@ static void
 match_bias (Chain *c)
 {
   AxonNode *add = axon_match_only_user (c->mul->outputs[0], "Add");
-  AxonValue *bias = add ? other_input (add, c->mul->outputs[0]) : NULL;
+  AxonValue *bias = add ? axon_node_get_other (add, c->mul->outputs[0]) : NULL;
   if (bias == NULL || !lies_along_channels (c, bias))
     return;
   c->add = add;
@@ -93,7 +87,7 @@ match (AxonNode *product, gboolean conv, Chain *c)
   c->mul = c->cast ? axon_match_only_user (c->cast->outputs[0], "Mul") : NULL;
   if (c->mul == NULL || c->cast->outputs[0]->type.dtype != AXON_DTYPE_F32 ||
       !has_one_or (product, 2, 1) || !has_one_or (product, 3, c->channels) ||
-      !match_scales (c, other_input (c->mul, c->cast->outputs[0])))
+      !match_scales (c, axon_node_get_other (c->mul, c->cast->outputs[0])))
     return FALSE;
   match_bias (c);
   return TRUE;

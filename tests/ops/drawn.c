@@ -30,6 +30,50 @@ drawn_keep (Drawn *d, AxonNode *n)
   return NULL;
 }
 
+AxonValue *
+drawn_pick (Drawn *d)
+{
+  guint last = d->made->len - 1;
+  return d->made->pdata[drawn_below (d, 4) ? last : (guint)drawn_below (d, (gint)last + 1)];
+}
+
+AxonValue *
+drawn_weights (Drawn *d, const AxonShape *shape, gint64 sums)
+{
+  g_autoptr (AxonTensor) w = test_random (shape, g_rand_int (d->rand));
+  gfloat scale = sqrtf (3.0f / (gfloat)MAX (sums, 1));
+  for (gsize i = 0; i < axon_tensor_get_numel (w); i++)
+    ((gfloat *)axon_tensor_get_data (w))[i] *= scale;
+  return axon_model_add_constant (d->t.model, NULL, w);
+}
+
+AxonValue *
+drawn_reshape (Drawn *d, AxonValue *x, const gint64 *dims, guint rank)
+{
+  return drawn_keep (d,
+                     test_model_node (&d->t, "Reshape", 2, x, test_model_ints (&d->t, dims, rank)));
+}
+
+AxonValue *
+drawn_transpose (Drawn *d, AxonValue *x, const gint64 *perm, guint rank)
+{
+  AxonNode *n = test_model_node (&d->t, "Transpose", 1, x);
+  axon_node_set_ints (n, "perm", perm, rank);
+  return drawn_keep (d, n);
+}
+
+void
+drawn_add (Drawn *d, const DrawnMaker *makers, gint n)
+{
+  for (guint tries = 0; tries < 50; tries++) {
+    AxonValue *y = makers[drawn_below (d, n)](d, drawn_pick (d));
+    if (y == NULL || axon_shape_get_numel (&y->type.shape) == 0)
+      continue;
+    g_ptr_array_add (d->made, y);
+    return;
+  }
+}
+
 AxonModel *
 drawn_model (const DrawnKind *kind, guint32 seed, gint n, AxonTensor **x)
 {

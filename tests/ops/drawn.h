@@ -25,6 +25,18 @@ gint drawn_below (Drawn *d, gint n);
  * is one that lacks an input, as what was not kept before. */
 AxonValue *drawn_keep (Drawn *d, AxonNode *n);
 
+AxonValue *drawn_pick (Drawn *d); /* of what was made, usually the latest */
+/* Random constants; sums of @sums products stay as large as what comes in. */
+AxonValue *drawn_weights (Drawn *d, const AxonShape *shape, gint64 sums);
+AxonValue *drawn_reshape (Drawn *d, AxonValue *x, const gint64 *dims, guint rank);
+AxonValue *drawn_transpose (Drawn *d, AxonValue *x, const gint64 *perm, guint rank);
+
+/* NULL: it does not fit. */
+typedef AxonValue *(*DrawnMaker) (Drawn *d, AxonValue *x);
+
+/* What one of @n makers makes of something, if any of some tries gives anything. */
+void drawn_add (Drawn *d, const DrawnMaker *makers, gint n);
+
 /* What is added @n times, by @seed. */
 AxonModel *drawn_model (const DrawnKind *kind, guint32 seed, gint n, AxonTensor **x);
 

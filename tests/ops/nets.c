@@ -11,14 +11,6 @@
 #define MOST_WEIGHTS 36864
 #define EPSILON 0.1f /* rounding of numbers that are nearly alike stays small */
 
-/* Usually the latest. */
-static AxonValue *
-pick (Drawn *d)
-{
-  guint last = d->made->len - 1;
-  return d->made->pdata[drawn_below (d, 4) ? last : (guint)drawn_below (d, (gint)last + 1)];
-}
-
 static gint
 count_axes (const AxonValue *x)
 {
@@ -31,22 +23,11 @@ count_channels (const AxonValue *x)
   return x->type.shape.dims[1];
 }
 
-/* Sums of products stay as large as what comes in. */
-static AxonValue *
-draw_weights (Drawn *d, const AxonShape *shape, gint64 sums)
-{
-  g_autoptr (AxonTensor) w = test_random (shape, g_rand_int (d->rand));
-  gfloat scale = sqrtf (3.0f / (gfloat)MAX (sums, 1));
-  for (gsize i = 0; i < axon_tensor_get_numel (w); i++)
-    ((gfloat *)axon_tensor_get_data (w))[i] *= scale;
-  return axon_model_add_constant (d->t.model, NULL, w);
-}
-
 static AxonValue *
 draw_vector (Drawn *d, gint64 n)
 {
   const AxonShape shape = AXON_SHAPE (n);
-  return draw_weights (d, &shape, 3);
+  return drawn_weights (d, &shape, 3);
 }
 
 static gint64
@@ -120,7 +101,7 @@ make_conv_of (Drawn *d, AxonValue *x, gboolean turned)
   if (to == 0 || axon_shape_get_numel (&shape) > MOST_WEIGHTS)
     return NULL;
   n = test_model_node (&d->t, turned ? "ConvTranspose" : "Conv", bias ? 3 : 2, x,
-                       draw_weights (d, &shape, from / g * w.places), bias);
+                       drawn_weights (d, &shape, from / g * w.places), bias);
   set_window (n, &w, axes);
   axon_node_set_ints (n, "dilations", w.dilations, (guint)axes);
   axon_node_set_int (n, "group", g);
@@ -142,7 +123,7 @@ make_activation (Drawn *d, AxonValue *x)
     AxonValue *gate = drawn_keep (d, test_model_node (&d->t, "Sigmoid", 1, x));
     return drawn_keep (d, test_model_node (&d->t, "Mul", 2, x, gate));
   }
-  return drawn_keep (d, test_model_node (&d->t, "Clip", 2, x, draw_weights (d, &one, 9)));
+  return drawn_keep (d, test_model_node (&d->t, "Clip", 2, x, drawn_weights (d, &one, 9)));
 }
 
 /* What convolutions are followed by. */
@@ -199,26 +180,11 @@ make_gate (Drawn *d, AxonValue *x)
   AxonShape down = { x->type.shape.rank, { few, n, 1, 1, 1 } };
   AxonShape up = { x->type.shape.rank, { n, few, 1, 1, 1 } };
   AxonValue *y = drawn_keep (d, test_model_node (&d->t, pools[drawn_below (d, 4) == 0], 1, x));
-  y = drawn_keep (d, test_model_node (&d->t, "Conv", 2, y, draw_weights (d, &down, n)));
+  y = drawn_keep (d, test_model_node (&d->t, "Conv", 2, y, drawn_weights (d, &down, n)));
   y = drawn_keep (d, test_model_node (&d->t, "Relu", 1, y));
-  y = drawn_keep (d, test_model_node (&d->t, "Conv", 2, y, draw_weights (d, &up, few)));
+  y = drawn_keep (d, test_model_node (&d->t, "Conv", 2, y, drawn_weights (d, &up, few)));
   y = drawn_keep (d, test_model_node (&d->t, ends[drawn_below (d, 3)], 1, y));
   return drawn_keep (d, test_model_node (&d->t, "Mul", 2, x, y));
-}
-
-static AxonValue *
-reshape (Drawn *d, AxonValue *x, const gint64 *dims, guint rank)
-{
-  return drawn_keep (d,
-                     test_model_node (&d->t, "Reshape", 2, x, test_model_ints (&d->t, dims, rank)));
-}
-
-static AxonValue *
-transpose (Drawn *d, AxonValue *x, const gint64 *perm, guint rank)
-{
-  AxonNode *n = test_model_node (&d->t, "Transpose", 1, x);
-  axon_node_set_ints (n, "perm", perm, rank);
-  return drawn_keep (d, n);
 }
 
 /* Of the channels of pictures and lines. */
@@ -231,9 +197,9 @@ make_shuffle (Drawn *d, AxonValue *x)
   gint64 apart[] = { s->dims[0], groups, s->dims[1] / groups, s->dims[2], s->dims[3] };
   if (s->rank > 4 || s->dims[1] % groups)
     return NULL;
-  x = reshape (d, x, apart, (guint)s->rank + 1);
-  x = transpose (d, x, perm, (guint)s->rank + 1);
-  return reshape (d, x, s->dims, (guint)s->rank);
+  x = drawn_reshape (d, x, apart, (guint)s->rank + 1);
+  x = drawn_transpose (d, x, perm, (guint)s->rank + 1);
+  return drawn_reshape (d, x, s->dims, (guint)s->rank);
 }
 
 static AxonValue *
@@ -316,18 +282,18 @@ make_tokens (Drawn *d, AxonValue *x)
   const gint64 line[] = { s->dims[0], s->dims[1], -1 };
   gint64 to = draw_channels (d), last[] = { s->dims[0], to, s->dims[2], s->dims[3], s->dims[4] };
   const AxonShape w = AXON_SHAPE (s->dims[1], to);
-  AxonValue *y = reshape (d, x, line, 3);
-  y = transpose (d, y, turned, 3);
+  AxonValue *y = drawn_reshape (d, x, line, 3);
+  y = drawn_transpose (d, y, turned, 3);
   if (drawn_below (d, 2)) {
     AxonNode *n = test_model_node (&d->t, "LayerNormalization", 2, y, draw_vector (d, s->dims[1]));
     axon_node_set_float (n, "epsilon", EPSILON);
     y = drawn_keep (d, n);
   }
-  y = drawn_keep (d, test_model_node (&d->t, "MatMul", 2, y, draw_weights (d, &w, s->dims[1])));
+  y = drawn_keep (d, test_model_node (&d->t, "MatMul", 2, y, drawn_weights (d, &w, s->dims[1])));
   y = drawn_keep (d, test_model_node (&d->t, "Add", 2, y, draw_vector (d, to)));
   y = drawn_keep (d, test_model_node (&d->t, "Gelu", 1, y));
-  y = transpose (d, y, turned, 3);
-  return drawn_below (d, 2) ? reshape (d, y, last, (guint)s->rank) : y;
+  y = drawn_transpose (d, y, turned, 3);
+  return drawn_below (d, 2) ? drawn_reshape (d, y, last, (guint)s->rank) : y;
 }
 
 static AxonValue *
@@ -354,7 +320,7 @@ make_move (Drawn *d, AxonValue *x)
   gint kind = drawn_below (d, 5);
   AxonNode *n;
   if (kind == 4)
-    return reshape (d, x, line, 3);
+    return drawn_reshape (d, x, line, 3);
   n = test_model_node (&d->t, ops[kind / 2], 1, x);
   axon_node_set_int (n, "blocksize", 2);
   if (kind == 1)
@@ -362,7 +328,7 @@ make_move (Drawn *d, AxonValue *x)
   return drawn_keep (d, n);
 }
 
-static AxonValue *(*const makers[]) (Drawn *d, AxonValue *x) = {
+static const DrawnMaker makers[] = {
   make_conv,   make_conv,   make_conv,      make_conv,   make_conv,    make_activation,
   make_pool,   make_pair,   make_pair,      make_gate,   make_shuffle, make_slice,
   make_resize, make_normal, make_reduction, make_tokens, make_pad,     make_move,
@@ -371,13 +337,7 @@ static AxonValue *(*const makers[]) (Drawn *d, AxonValue *x) = {
 static void
 add_part (Drawn *d)
 {
-  for (guint tries = 0; tries < 50; tries++) {
-    AxonValue *y = makers[drawn_below (d, G_N_ELEMENTS (makers))](d, pick (d));
-    if (y == NULL || axon_shape_get_numel (&y->type.shape) == 0)
-      continue;
-    g_ptr_array_add (d->made, y);
-    return;
-  }
+  drawn_add (d, makers, G_N_ELEMENTS (makers));
 }
 
 static void
@@ -403,7 +363,7 @@ end_net (Drawn *d)
     AxonValue *x = d->made->pdata[drawn_below (d, (gint)d->made->len)];
     const gint64 line[] = { x->type.shape.dims[0], 1, -1 };
     AxonNode *join;
-    x = reshape (d, x, line, 3);
+    x = drawn_reshape (d, x, line, 3);
     if (all == NULL || x == NULL) {
       all = all ? all : x;
       continue;

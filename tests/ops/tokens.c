@@ -10,14 +10,6 @@
 #define MOST_ELEMENTS 32768
 #define EPSILON 0.1f /* rounding of numbers that are nearly alike stays small */
 
-/* Usually the latest. */
-static AxonValue *
-pick (Drawn *d)
-{
-  guint last = d->made->len - 1;
-  return d->made->pdata[drawn_below (d, 4) ? last : (guint)drawn_below (d, (gint)last + 1)];
-}
-
 static gint64
 width_of (const AxonValue *x)
 {
@@ -50,37 +42,12 @@ number (Drawn *d, gfloat value)
   return test_model_constant (&d->t, &shapes[drawn_below (d, 2)], &value);
 }
 
-/* Sums of products stay as large as what comes in. */
-static AxonValue *
-draw_weights (Drawn *d, const AxonShape *shape, gint64 sums)
-{
-  g_autoptr (AxonTensor) w = test_random (shape, g_rand_int (d->rand));
-  gfloat scale = sqrtf (3.0f / (gfloat)MAX (sums, 1));
-  for (gsize i = 0; i < axon_tensor_get_numel (w); i++)
-    ((gfloat *)axon_tensor_get_data (w))[i] *= scale;
-  return axon_model_add_constant (d->t.model, NULL, w);
-}
-
 /* Of the last dimension, with a one before it or none. */
 static AxonValue *
 draw_row (Drawn *d, gint64 n)
 {
   const AxonShape shapes[] = { AXON_SHAPE (n), AXON_SHAPE (1, n), AXON_SHAPE (1, 1, n) };
-  return draw_weights (d, &shapes[drawn_below (d, 4) ? 0 : drawn_below (d, 3)], 3);
-}
-
-static AxonValue *
-reshape (Drawn *d, AxonValue *x, const gint64 *dims, guint rank)
-{
-  return pair (d, "Reshape", x, test_model_ints (&d->t, dims, rank));
-}
-
-static AxonValue *
-transpose (Drawn *d, AxonValue *x, const gint64 *perm, guint rank)
-{
-  AxonNode *n = test_model_node (&d->t, "Transpose", 1, x);
-  axon_node_set_ints (n, "perm", perm, rank);
-  return drawn_keep (d, n);
+  return drawn_weights (d, &shapes[drawn_below (d, 4) ? 0 : drawn_below (d, 3)], 3);
 }
 
 /* A product by weights, with a row of bias or none. */
@@ -88,7 +55,7 @@ static AxonValue *
 make_linear (Drawn *d, AxonValue *x, gint64 to)
 {
   const AxonShape w = AXON_SHAPE (width_of (x), to);
-  AxonValue *y = pair (d, "MatMul", x, draw_weights (d, &w, width_of (x)));
+  AxonValue *y = pair (d, "MatMul", x, drawn_weights (d, &w, width_of (x)));
   return drawn_below (d, 4) ? either_pair (d, "Add", y, draw_row (d, to)) : y;
 }
 
@@ -128,7 +95,7 @@ make_norm (Drawn *d, AxonValue *x)
   if (drawn_below (d, 2))
     return make_written_norm (d, x);
   n = test_model_node (&d->t, "LayerNormalization", 2, x,
-                       draw_weights (d, &AXON_SHAPE (width_of (x)), 3));
+                       drawn_weights (d, &AXON_SHAPE (width_of (x)), 3));
   axon_node_set_float (n, "epsilon", EPSILON);
   return drawn_keep (d, n);
 }
@@ -191,7 +158,7 @@ split_heads (Drawn *d, AxonValue *x, gint64 heads, gboolean turned)
   static const gint64 perms[][4] = { { 0, 2, 1, 3 }, { 0, 2, 3, 1 } };
   const AxonShape *s = &x->type.shape;
   const gint64 apart[] = { s->dims[0], s->dims[1], heads, s->dims[2] / heads };
-  return transpose (d, reshape (d, x, apart, 4), perms[turned ? 1 : 0], 4);
+  return drawn_transpose (d, drawn_reshape (d, x, apart, 4), perms[turned ? 1 : 0], 4);
 }
 
 static AxonValue *
@@ -212,7 +179,7 @@ draw_scores (Drawn *d, AxonValue *q, AxonValue *k, gint64 size)
     const AxonShape masks[] = { AXON_SHAPE (dims[2], dims[3]),
                                 AXON_SHAPE (dims[1], dims[2], dims[3]),
                                 AXON_SHAPE (1, 1, 1, dims[3]) };
-    y = either_pair (d, "Add", y, draw_weights (d, &masks[drawn_below (d, 3)], 3));
+    y = either_pair (d, "Add", y, drawn_weights (d, &masks[drawn_below (d, 3)], 3));
   }
   return apply (d, "Softmax", y);
 }
@@ -249,7 +216,7 @@ make_attention (Drawn *d, AxonValue *x)
   y = draw_scores (d, split_heads (d, in[0], heads, FALSE), split_heads (d, in[1], heads, TRUE),
                    size);
   y = pair (d, "MatMul", y, split_heads (d, in[2], heads, FALSE));
-  y = reshape (d, transpose (d, y, back, 4), whole, 3);
+  y = drawn_reshape (d, drawn_transpose (d, y, back, 4), whole, 3);
   return y ? add_residual (d, x, make_linear (d, y, width_of (x))) : NULL;
 }
 
@@ -264,8 +231,8 @@ make_windows (Drawn *d, AxonValue *x)
   const gint64 frames[] = { s->dims[0] * n, s->dims[1] / n, s->dims[2] };
   if (s->dims[1] % n != 0 || s->dims[0] > 4)
     return NULL;
-  x = transpose (d, reshape (d, x, apart, 4), perm, 4);
-  return reshape (d, x, drawn_below (d, 2) ? frames : s->dims, 3);
+  x = drawn_transpose (d, drawn_reshape (d, x, apart, 4), perm, 4);
+  return drawn_reshape (d, x, drawn_below (d, 2) ? frames : s->dims, 3);
 }
 
 /* Tokens before or behind others, every second one, or tokens and channels exchanged. */
@@ -279,13 +246,13 @@ make_move (Drawn *d, AxonValue *x)
   gint kind = drawn_below (d, 3);
   AxonNode *n;
   if (kind == 0)
-    return transpose (d, x, turned, 3);
+    return drawn_transpose (d, x, turned, 3);
   if (kind == 1)
     return drawn_keep (d, test_model_node (&d->t, "Slice", 5, x, test_model_ints (&d->t, &start, 1),
                                            test_model_ints (&d->t, &end, 1),
                                            test_model_ints (&d->t, &axis, 1),
                                            test_model_ints (&d->t, &step, 1)));
-  n = test_model_node (&d->t, "Concat", 2, draw_weights (d, &token, 3), x);
+  n = test_model_node (&d->t, "Concat", 2, drawn_weights (d, &token, 3), x);
   axon_node_set_int (n, "axis", 1);
   return drawn_keep (d, n);
 }
@@ -304,7 +271,7 @@ make_pair (Drawn *d, AxonValue *x)
   return either_pair (d, ops[drawn_below (d, G_N_ELEMENTS (ops))], x, other);
 }
 
-static AxonValue *(*const makers[]) (Drawn *d, AxonValue *x) = {
+static const DrawnMaker makers[] = {
   make_layers, make_layers,   make_attention, make_attention, make_norm,
   make_norm,   make_function, make_windows,   make_move,      make_pair,
 };
@@ -312,13 +279,7 @@ static AxonValue *(*const makers[]) (Drawn *d, AxonValue *x) = {
 static void
 add_part (Drawn *d)
 {
-  for (guint tries = 0; tries < 50; tries++) {
-    AxonValue *y = makers[drawn_below (d, G_N_ELEMENTS (makers))](d, pick (d));
-    if (y == NULL || axon_shape_get_numel (&y->type.shape) == 0)
-      continue;
-    g_ptr_array_add (d->made, y);
-    return;
-  }
+  drawn_add (d, makers, G_N_ELEMENTS (makers));
 }
 
 static void

@@ -7,15 +7,11 @@
 
 #define ALL_THREADS "AXON_CPU_ALL_THREADS"
 
+/* A request on two threads, with its input. */
 static AxonInferRequest *
-request_on_two_threads (const gchar *pinning)
+request_of (AxonModel *model, AxonTensor *x, const gchar *pinning)
 {
-  TestModel t = test_model_new (13);
-  AxonShape s = AXON_SHAPE (1, 4);
-  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
-  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
   g_autoptr (AxonCompiledModel) compiled = NULL;
-  g_autoptr (AxonTensor) x = test_random (&s, 1);
   g_autoptr (GError) error = NULL;
   GVariantDict dict;
   AxonInferRequest *request;
@@ -28,6 +24,17 @@ request_on_two_threads (const gchar *pinning)
   request = axon_compiled_model_create_infer_request (compiled);
   g_assert_true (axon_infer_request_set_input_tensor (request, 0, x, &error));
   return request;
+}
+
+static AxonInferRequest *
+request_on_two_threads (const gchar *pinning)
+{
+  TestModel t = test_model_new (13);
+  AxonShape s = AXON_SHAPE (1, 4);
+  AxonNode *n = test_model_node (&t, "Relu", 1, test_model_input (&t, "x", AXON_DTYPE_F32, &s));
+  g_autoptr (AxonModel) model = test_model_finish (&t, n->outputs[0]);
+  g_autoptr (AxonTensor) x = test_random (&s, 1);
+  return request_of (model, x, pinning);
 }
 
 static void
@@ -146,21 +153,10 @@ request_of_any_rows (void)
   AxonValue *y = test_model_input (&t, "x", AXON_DTYPE_F32, &open);
   g_autoptr (AxonTensor) x = test_random (&rows, 1);
   g_autoptr (AxonModel) model = NULL;
-  g_autoptr (AxonCompiledModel) compiled = NULL;
-  g_autoptr (GError) error = NULL;
-  GVariantDict dict;
-  AxonInferRequest *request;
   for (guint32 i = 0; i < 4; i++)
     y = test_model_node (&t, "MatMul", 2, y, test_model_random (&t, &square, i))->outputs[0];
   model = test_model_finish (&t, y);
-  g_variant_dict_init (&dict, NULL);
-  g_variant_dict_insert (&dict, "INFERENCE_NUM_THREADS", "s", "2");
-  compiled = axon_core_compile_model (axon_core_get_default (), model, "CPU",
-                                      g_variant_dict_end (&dict), NULL, NULL, NULL, &error);
-  g_assert_no_error (error);
-  request = axon_compiled_model_create_infer_request (compiled);
-  g_assert_true (axon_infer_request_set_input_tensor (request, 0, x, &error));
-  return request;
+  return request_of (model, x, "NO");
 }
 
 static gdouble
